@@ -1,0 +1,214 @@
+//! What the server says about a table: its columns, its keys to other tables and what fires on it.
+//!
+//! Asked of the server, never parsed from a dump: the server has already applied its defaults, its version's rules and
+//! the session's. Names come back as the server spells them. This room reads `information_schema` only; it knows nothing
+//! of statements or of what a caller concludes from the facts.
+
+use crate::{Connection, Error, quote_string};
+
+/// What a value of a column is to the server, as far as sending one is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// TINYINT to BIGINT, signed or not.
+    Integer,
+    /// DECIMAL.
+    Decimal,
+    /// FLOAT and DOUBLE.
+    Real,
+    /// BIT.
+    Bit,
+    /// CHAR, VARCHAR, TEXT, ENUM, SET and JSON: bytes with a character set.
+    Text,
+    /// BINARY, VARBINARY and BLOB: bytes without one.
+    Bytes,
+    /// DATE.
+    Date,
+    /// DATETIME and TIMESTAMP.
+    DateTime,
+    /// Anything else: TIME, YEAR, spatial types, UUID, INET6 and types yet to come.
+    Other,
+}
+
+impl ColumnKind {
+    /// From `information_schema.COLUMNS.DATA_TYPE`.
+    #[must_use]
+    pub fn from_data_type(data_type: &str) -> Self {
+        match data_type {
+            "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Self::Integer,
+            "decimal" => Self::Decimal,
+            "float" | "double" => Self::Real,
+            "bit" => Self::Bit,
+            "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" | "json" => Self::Text,
+            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Self::Bytes,
+            "date" => Self::Date,
+            "datetime" | "timestamp" => Self::DateTime,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The column's name, as bytes of UTF-8.
+    pub name: Vec<u8>,
+    /// What its values are.
+    pub kind: ColumnKind,
+    /// Whether it takes NULL.
+    pub nullable: bool,
+    /// Whether a row that leaves it out gets a value without complaint (a default or NULL).
+    pub has_default: bool,
+    /// Whether its default draws from a sequence.
+    pub draws_from_sequence: bool,
+    /// Whether its value is computed, or kept by system versioning.
+    pub generated: bool,
+    /// Whether it is left out of `SELECT *` and of inserts without a column list.
+    pub invisible: bool,
+    /// Whether it is the table's AUTO_INCREMENT column.
+    pub auto_increment: bool,
+}
+
+/// A table by schema and name, as bytes of UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName {
+    /// The schema.
+    pub schema: Vec<u8>,
+    /// The table within it.
+    pub table: Vec<u8>,
+}
+
+impl std::fmt::Display for TableName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", String::from_utf8_lossy(&self.schema), String::from_utf8_lossy(&self.table))
+    }
+}
+
+/// What a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// A table with rows of its own.
+    Base {
+        /// Whether its engine can roll back.
+        transactional: bool,
+    },
+    /// A view, a sequence, or anything else that only looks like a table.
+    Other,
+}
+
+/// What the server knows of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name as it was asked for.
+    pub name: TableName,
+    /// What it is.
+    pub kind: TableKind,
+    /// Its columns, in their order.
+    pub columns: Vec<Column>,
+    /// The tables that its foreign keys point to, itself among them where it refers to itself; sorted, each once.
+    pub parents: Vec<TableName>,
+    /// Whether any trigger fires on it.
+    pub has_triggers: bool,
+}
+
+impl Table {
+    /// The position of the AUTO_INCREMENT column among [`Table::columns`].
+    #[must_use]
+    pub fn auto_increment(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.auto_increment)
+    }
+
+    /// Whether one of its foreign keys points to itself.
+    #[must_use]
+    pub fn refers_to_itself(&self) -> bool {
+        self.parents.contains(&self.name)
+    }
+}
+
+/// Asks for one table's facts; `None` when there is no such table (or this user may not see it).
+///
+/// # Errors
+/// Whatever the server or the connection says to the queries.
+pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Table>, Error> {
+    let place = |schema_column: &str, table_column: &str| {
+        [
+            schema_column.as_bytes(),
+            b" = ",
+            &quote_string(&name.schema),
+            b" AND ",
+            table_column.as_bytes(),
+            b" = ",
+            &quote_string(&name.table),
+        ]
+        .concat()
+    };
+
+    let kind_query = [
+        b"SELECT t.TABLE_TYPE, e.TRANSACTIONS FROM information_schema.TABLES t \
+          LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE WHERE "
+            .as_slice(),
+        &place("t.TABLE_SCHEMA", "t.TABLE_NAME"),
+    ]
+    .concat();
+    let Some(row) = connection.fetch(&kind_query)?.into_iter().next() else { return Ok(None) };
+    let kind = match text(&row, 0).as_str() {
+        "BASE TABLE" | "SYSTEM VERSIONED" => TableKind::Base { transactional: text(&row, 1) == "YES" },
+        _ => TableKind::Other,
+    };
+
+    let column_query = [
+        b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), IS_NULLABLE, COLUMN_DEFAULT, UPPER(EXTRA) \
+          FROM information_schema.COLUMNS WHERE "
+            .as_slice(),
+        &place("TABLE_SCHEMA", "TABLE_NAME"),
+        b" ORDER BY ORDINAL_POSITION",
+    ]
+    .concat();
+    let columns = connection.fetch(&column_query)?.iter().map(|row| column(row)).collect();
+
+    let parent_query = [
+        b"SELECT DISTINCT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME \
+          FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
+            .as_slice(),
+        &place("CONSTRAINT_SCHEMA", "TABLE_NAME"),
+    ]
+    .concat();
+    let mut parents: Vec<TableName> = connection
+        .fetch(&parent_query)?
+        .into_iter()
+        .map(|mut row| TableName { table: row.pop().flatten().unwrap_or_default(), schema: row.pop().flatten().unwrap_or_default() })
+        .collect();
+    parents.sort();
+    parents.dedup();
+
+    let trigger_query = [
+        b"SELECT 1 FROM information_schema.TRIGGERS WHERE ".as_slice(),
+        &place("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
+        b" LIMIT 1",
+    ]
+    .concat();
+    let has_triggers = !connection.fetch(&trigger_query)?.is_empty();
+
+    Ok(Some(Table { name: name.clone(), kind, columns, parents, has_triggers }))
+}
+
+/// A row of the column query as a [`Column`].
+fn column(row: &[Option<Vec<u8>>]) -> Column {
+    let extra = text(row, 4);
+    let nullable = text(row, 2) == "YES";
+    let default = text(row, 3).to_ascii_lowercase();
+    Column {
+        name: row.first().cloned().flatten().unwrap_or_default(),
+        kind: ColumnKind::from_data_type(&text(row, 1)),
+        nullable,
+        has_default: nullable || row.get(3).is_some_and(Option::is_some),
+        draws_from_sequence: default.contains("nextval(") || default.contains("next value for"),
+        generated: extra.contains("GENERATED"),
+        invisible: extra.contains("INVISIBLE"),
+        auto_increment: extra.contains("AUTO_INCREMENT"),
+    }
+}
+
+/// A field of a fetched row as text; empty for NULL or a missing one.
+fn text(row: &[Option<Vec<u8>>], field: usize) -> String {
+    row.get(field).cloned().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
