@@ -1,1 +1,25 @@
-//! Placeholder.
+//! Talks to MariaDB and MySQL servers.
+//!
+//! A thin, blocking connection of our own over `mysql_common`'s authentication methods: statements are bytes
+//! (dumps hold bytes that are not UTF-8), rows stream, and a command's body goes to the socket without being
+//! copied, since loads send hundreds of megabytes of them. Around it: what a DBA's option files say, and what a
+//! server says of a table.
+//!
+//! What it is not: a pool, an ORM, or a parser of SQL. It prints nothing and decides no retries; callers do.
+
+mod address;
+pub mod catalog;
+mod connection;
+pub mod error;
+mod password;
+mod quote;
+mod tls;
+mod version;
+
+pub use address::{Address, DEFAULT_PORT};
+pub use connection::{Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Rows, Status};
+pub use error::{Error, ServerError};
+pub use password::Password;
+pub use quote::{quote_identifier, quote_string};
+pub use tls::{Identity, Tls, TlsSettings, Verify};
+pub use version::{Flavor, Version};

@@ -1,0 +1,105 @@
+//! What can go wrong between us and a server, and what may be done about it.
+
+use std::fmt;
+
+/// An error that the server itself sent: the statement failed, the connection is still good.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerError {
+    /// The server's error number, such as 1062 for a duplicate key.
+    pub code: u16,
+    /// Five characters of the SQL standard's classification; `HY000` when the server gave none.
+    pub sqlstate: [u8; 5],
+    /// The server's words. Bytes that are not UTF-8 are replaced.
+    pub message: String,
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = String::from_utf8_lossy(&self.sqlstate);
+        write!(f, "ERROR {} ({state}): {}", self.code, self.message)
+    }
+}
+
+impl fmt::Debug for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Any failure of this crate's connections.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The server answered with an error. The connection stays usable, but for the handshake's errors.
+    #[error("{0}")]
+    Server(ServerError),
+
+    /// The connection ended during a command. Whether the command took effect is unknown, and every
+    /// further call on the connection fails with this error.
+    #[error("lost the connection to the server at {address} while {doing}: {reason}")]
+    Lost {
+        /// The server's address.
+        address: String,
+        /// What was under way, as in "waiting for the answer to a statement".
+        doing: String,
+        /// What ended it: the operating system's words, or the server's last ones.
+        reason: String,
+    },
+
+    /// No connection came about.
+    #[error("cannot connect to the server at {address}: {reason}")]
+    Connect {
+        /// The server's address.
+        address: String,
+        /// What was found, and what to do where that is known.
+        reason: String,
+    },
+
+    /// The connection could not be encrypted as the options ask for.
+    #[error("cannot encrypt the connection to {address}: {reason}")]
+    Tls {
+        /// The server's address.
+        address: String,
+        /// What was found, and what to do where that is known.
+        reason: String,
+    },
+
+    /// The peer sent what the protocol does not allow. The connection is not used any further.
+    #[error("the server at {address} broke the protocol: {found}")]
+    Protocol {
+        /// The server's address.
+        address: String,
+        /// What was found where.
+        found: String,
+    },
+
+    /// Something that the server or the options ask for and that Hortator does not do.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// Deadlock found when trying to get lock; the server rolled the whole transaction back.
+pub const DEADLOCK: u16 = 1213;
+/// Lock wait timeout exceeded.
+pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// Got a packet bigger than `max_allowed_packet` bytes.
+pub const PACKET_TOO_LARGE: u16 = 1153;
+
+impl Error {
+    /// The server's error number, when it was the server who refused.
+    pub fn code(&self) -> Option<u16> {
+        match self {
+            Error::Server(error) => Some(error.code),
+            _ => None,
+        }
+    }
+
+    /// Whether the connection ended during a command, so that its effect is unknown.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Error::Lost { .. })
+    }
+
+    /// Whether the same transaction may well pass when it is replayed: a deadlock or a lock wait.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.code(), Some(DEADLOCK | LOCK_WAIT_TIMEOUT))
+    }
+}
