@@ -1,1 +1,4 @@
 //! Placeholder.
+
+pub mod input;
+pub mod lexer;

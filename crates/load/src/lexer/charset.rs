@@ -1,0 +1,66 @@
+//! The client character sets in which a byte that looks like ASCII may be the second half of a character.
+//!
+//! In all others (utf8mb4, latin1, …) a quote or a backslash is always just that, so they are one variant here.
+//! Lead and trail ranges: the MariaDB manual's "Supported Character Sets" and the code pages' own tables.
+
+/// How a character set forms characters, as far as cutting and reading SQL is concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// No byte below 0x80 is ever part of a longer character: utf8mb4, utf8mb3, latin1, ujis, binary and the like.
+    #[default]
+    AsciiSafe,
+    /// sjis and cp932.
+    Sjis,
+    /// gbk.
+    Gbk,
+    /// gb18030: as gbk, and characters of four bytes.
+    Gb18030,
+    /// big5.
+    Big5,
+    /// euckr (with the letters of cp949 as second bytes).
+    Euckr,
+}
+
+impl Charset {
+    /// The class of a character set by its SQL name, in any case; every name not listed is taken as ASCII-safe.
+    pub fn from_name(name: &[u8]) -> Charset {
+        const NAMES: [(&[u8], Charset); 6] = [
+            (b"sjis", Charset::Sjis),
+            (b"cp932", Charset::Sjis),
+            (b"gbk", Charset::Gbk),
+            (b"gb18030", Charset::Gb18030),
+            (b"big5", Charset::Big5),
+            (b"euckr", Charset::Euckr),
+        ];
+        NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map_or(Charset::AsciiSafe, |&(_, charset)| charset)
+    }
+
+    /// Length in bytes of the multi-byte character that `text` begins with, where its bytes could be taken for
+    /// ASCII; 1 for every other byte, and for a lead byte whose character is cut off or not valid.
+    pub fn character_length(self, text: &[u8]) -> usize {
+        let (Some(&first), Some(&second)) = (text.first(), text.get(1)) else {
+            return 1;
+        };
+        let double = match self {
+            Charset::AsciiSafe => false,
+            Charset::Sjis => matches!(first, 0x81..=0x9f | 0xe0..=0xfc) && matches!(second, 0x40..=0x7e | 0x80..=0xfc),
+            Charset::Gbk => matches!(first, 0x81..=0xfe) && matches!(second, 0x40..=0x7e | 0x80..=0xfe),
+            Charset::Gb18030 => {
+                if matches!(first, 0x81..=0xfe)
+                    && second.is_ascii_digit()
+                    && matches!(text.get(2), Some(0x81..=0xfe))
+                    && text.get(3).is_some_and(u8::is_ascii_digit)
+                {
+                    return 4;
+                }
+                matches!(first, 0x81..=0xfe) && matches!(second, 0x40..=0x7e | 0x80..=0xfe)
+            }
+            Charset::Big5 => matches!(first, 0xa1..=0xf9) && matches!(second, 0x40..=0x7e | 0xa1..=0xfe),
+            Charset::Euckr => matches!(first, 0x81..=0xfe) && matches!(second, 0x41..=0x5a | 0x61..=0x7a | 0x81..=0xfe),
+        };
+        if double { 2 } else { 1 }
+    }
+}
