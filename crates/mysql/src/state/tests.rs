@@ -1,0 +1,47 @@
+//! What counts as a difference, without a server. Whole schemas on real servers are compared in the tests of the crates
+//! that load them.
+
+use super::definitions::without_name;
+use super::rows::content;
+
+#[test]
+fn rows_are_equal_in_any_order_and_only_as_often() {
+    let (a, b): (&[Option<&[u8]>], &[Option<&[u8]>]) = (&[Some(b"1"), None], &[Some(b"2"), Some(b"x")]);
+    assert_eq!(content(&[a, b]).difference(&content(&[b, a])), None);
+    assert!(content(&[a, b]).difference(&content(&[a, b, b])).is_some());
+    assert!(content(&[a, a]).difference(&content(&[b, b])).is_some());
+}
+
+#[test]
+fn values_do_not_run_into_each_other() {
+    let pairs: [(&[Option<&[u8]>], &[Option<&[u8]>]); 3] = [
+        (&[Some(b"ab"), Some(b"c")], &[Some(b"a"), Some(b"bc")]),
+        (&[None], &[Some(b"")]),
+        (&[Some(b"NULL")], &[None]),
+    ];
+    for (one, other) in pairs {
+        assert!(content(&[one]).difference(&content(&[other])).is_some(), "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn the_first_rows_that_differ_are_shown() {
+    let rows: [&[Option<&[u8]>]; 3] = [&[Some(b"1"), Some(b"same")], &[Some(b"2"), None], &[Some(b"2"), Some(b"\0'")]];
+    let difference = content(&[rows[0], rows[1]]).difference(&content(&[rows[0], rows[2]])).unwrap();
+    assert_eq!(
+        difference,
+        "the first has 2, the second 2; the first that differ:\n  only in the first: ('2', NULL)\n  \
+         only in the second: ('2', '\\x00\\'')"
+    );
+}
+
+#[test]
+fn a_schemas_name_is_left_out_where_it_stands_quoted() {
+    for (text, expected) in [
+        ("select `a`.`t`.`x` from `a`.`t`", "select `(this schema)`.`t`.`x` from `(this schema)`.`t`"),
+        ("a", "`(this schema)`"),
+        ("`aa`.`a b`", "`aa`.`a b`"),
+    ] {
+        assert_eq!(without_name(text.as_bytes(), b"a"), expected.as_bytes());
+    }
+}
