@@ -11,13 +11,16 @@ mod address;
 pub mod catalog;
 mod connection;
 pub mod error;
+pub mod option_file;
+pub mod options;
 mod password;
 mod quote;
+pub mod state;
 mod tls;
 mod version;
 
 pub use address::{Address, DEFAULT_PORT};
-pub use connection::{Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Rows, Status};
+pub use connection::{Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Row, Rows, Status};
 pub use error::{Error, ServerError};
 pub use password::Password;
 pub use quote::{quote_identifier, quote_string};

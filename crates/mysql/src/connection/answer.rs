@@ -35,6 +35,9 @@ pub struct Column {
     pub decimals: u8,
 }
 
+/// A row of a small answer: the text of each value, `None` for NULL.
+pub type Row = Vec<Option<Vec<u8>>>;
+
 /// What a statement did, from the last packet of its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Done {

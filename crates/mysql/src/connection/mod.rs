@@ -1,23 +1,74 @@
 //! One connection to one server: opening it, and the commands that go over it.
+//!
+//! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading answers),
+//! `wire` (packets), `transport` (sockets and TLS).
 
 mod answer;
+mod auth;
+mod charset;
 mod connect_options;
+mod failure;
+mod fields;
+mod handshake;
+mod result;
+mod transport;
+mod wire;
 
-pub use answer::{Column, Done, Prepared, Rows, Status};
+use std::ops::ControlFlow;
+
+pub use answer::{Column, Done, Prepared, Row, Rows, Status};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
 
 use crate::{Error, Version};
+use failure::{Failure, describe, is_last_word};
+use result::Answer;
+use transport::Transport;
+use wire::{ERR_HEADER, Wire};
+
+const COM_QUIT: u8 = 0x01;
+const COM_INIT_DB: u8 = 0x02;
+const COM_QUERY: u8 = 0x03;
+const COM_PING: u8 = 0x0e;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_CLOSE: u8 = 0x19;
 
 /// A blocking connection to a server. Dropping it says goodbye to the server, best effort.
+///
+/// Every command either returns what the server answered, with the connection ready for the next, or an error.
+/// After [`Error::Server`] and [`Error::Unsupported`] the connection is as good as before; after
+/// [`Error::Lost`] and [`Error::Protocol`] every further call fails with the same error.
 #[derive(Debug)]
 pub struct Connection {
+    wire: Wire<Transport>,
+    address: String,
     version: Version,
+    id: u32,
+    status: Status,
+    deprecate_eof: bool,
+    supports_bulk: bool,
+    /// Why nothing goes over this connection any more.
+    broken: Option<Error>,
 }
 
 impl Connection {
     /// Connects and authenticates.
-    pub fn open(_options: &ConnectOptions) -> Result<Connection, Error> {
-        unfinished()
+    ///
+    /// # Errors
+    /// [`Error::Connect`] when nobody answers, [`Error::Server`] when the server refuses (a wrong password, an
+    /// unknown database, too many connections), [`Error::Tls`], [`Error::Unsupported`] for an authentication
+    /// method or a character set that cannot be used, [`Error::Protocol`].
+    pub fn open(options: &ConnectOptions) -> Result<Connection, Error> {
+        let opened = handshake::open(options)?;
+        Ok(Connection {
+            wire: opened.wire,
+            address: options.address.to_string(),
+            version: opened.version,
+            id: opened.id,
+            status: opened.status,
+            deprecate_eof: opened.deprecate_eof,
+            supports_bulk: opened.supports_bulk,
+            broken: None,
+        })
     }
 
     /// The server's version.
@@ -27,66 +78,155 @@ impl Connection {
 
     /// The server's id of this connection, as `KILL` takes it.
     pub fn id(&self) -> u32 {
-        0
+        self.id
     }
 
-    /// The session's state as of the last answer.
+    /// The session's state as of the last answer that was not an error.
     pub fn status(&self) -> Status {
-        Status::default()
+        self.status
     }
 
     /// Whether the server runs on this machine.
     pub fn is_local(&self) -> bool {
-        false
+        self.wire.stream().socket().is_local()
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.wire.stream().is_encrypted()
     }
 
     /// Whether the server takes arrays of parameters (`COM_STMT_BULK_EXECUTE`).
     pub fn supports_bulk(&self) -> bool {
-        false
+        self.supports_bulk
     }
 
-    /// Runs one statement and hands over the rows of its result sets as they arrive.
-    pub fn query(&mut self, _sql: &[u8], _rows: &mut dyn Rows) -> Result<Done, Error> {
-        unfinished()
+    /// Runs one statement and hands over the rows of its result sets as they arrive. `sql` is bytes in the
+    /// connection's character set, without the `;`.
+    ///
+    /// # Errors
+    /// See [`Connection`]. A statement longer than the server's `max_allowed_packet` gives [`Error::Server`] with
+    /// the code 1153, after which the server may have ended the connection: the next call then fails with
+    /// [`Error::Lost`].
+    pub fn query(&mut self, sql: &[u8], rows: &mut dyn Rows) -> Result<Done, Error> {
+        self.command("a statement", &[COM_QUERY], sql, Some(rows))
     }
 
-    /// Runs one statement and drops its rows.
-    pub fn execute(&mut self, _sql: &[u8]) -> Result<Done, Error> {
-        unfinished()
+    /// Runs one statement and drops its rows. Errors as in [`Connection::query`].
+    pub fn execute(&mut self, sql: &[u8]) -> Result<Done, Error> {
+        self.command("a statement", &[COM_QUERY], sql, None)
     }
 
-    /// Runs one statement and returns all rows of all its result sets: for small answers.
-    #[allow(clippy::type_complexity)]
-    pub fn fetch(&mut self, _sql: &[u8]) -> Result<Vec<Vec<Option<Vec<u8>>>>, Error> {
-        unfinished()
+    /// Runs one statement and returns all rows of all its result sets: for small answers. Errors as in
+    /// [`Connection::query`].
+    pub fn fetch(&mut self, sql: &[u8]) -> Result<Vec<Row>, Error> {
+        let mut collected = Collected(Vec::new());
+        self.query(sql, &mut collected)?;
+        Ok(collected.0)
     }
 
-    /// Prepares a statement.
-    pub fn prepare(&mut self, _sql: &[u8]) -> Result<Prepared, Error> {
-        unfinished()
+    /// Prepares a statement. Errors as in [`Connection::query`].
+    pub fn prepare(&mut self, sql: &[u8]) -> Result<Prepared, Error> {
+        self.send("a preparation", &[COM_STMT_PREPARE], sql)?;
+        let outcome = self.answer().read_prepared();
+        outcome.map_err(|failure| self.explain("waiting for the answer to a preparation", failure))
     }
 
     /// Frees a prepared statement. The server does not answer to this.
-    pub fn close(&mut self, _prepared: Prepared) -> Result<(), Error> {
-        unfinished()
+    pub fn close(&mut self, prepared: Prepared) -> Result<(), Error> {
+        self.send("the end of a prepared statement", &[COM_STMT_CLOSE], &prepared.id.to_le_bytes())
     }
 
-    /// Sends a whole command packet (its first byte is the command) and drops the rows of the answer.
-    pub fn execute_raw(&mut self, _command: &[u8]) -> Result<Done, Error> {
-        unfinished()
+    /// Sends a whole command packet (its first byte is the command, as 0xfa for `COM_STMT_BULK_EXECUTE`) of any
+    /// length without copying it, and drops the rows of the answer. Errors as in [`Connection::query`].
+    pub fn execute_raw(&mut self, command: &[u8]) -> Result<Done, Error> {
+        self.command("a prepared statement", &[], command, None)
     }
 
     /// Asks whether the server is there.
     pub fn ping(&mut self) -> Result<(), Error> {
-        unfinished()
+        self.command("a ping", &[COM_PING], &[], None).map(drop)
     }
 
-    /// Makes `name` the default database.
-    pub fn select_db(&mut self, _name: &[u8]) -> Result<(), Error> {
-        unfinished()
+    /// Makes `name` (as it is, without quotes) the default database.
+    pub fn select_db(&mut self, name: &[u8]) -> Result<(), Error> {
+        self.command("a change of the database", &[COM_INIT_DB], name, None).map(drop)
+    }
+
+    /// Sends one command and reads its answer.
+    fn command(&mut self, what: &str, head: &[u8], body: &[u8], rows: Option<&mut dyn Rows>) -> Result<Done, Error> {
+        self.send(what, head, body)?;
+        let outcome = self.answer().read(rows);
+        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {what}"), failure))
+    }
+
+    fn answer(&mut self) -> Answer<'_, Transport> {
+        Answer { wire: &mut self.wire, status: &mut self.status, deprecate_eof: self.deprecate_eof }
+    }
+
+    fn send(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        self.wire.begin();
+        let Err(error) = self.wire.send(head, body) else { return Ok(()) };
+        let doing = format!("sending {what}");
+        // A server that ends the connection says why before it does: most of all that a packet is too big for it.
+        let failure = match self.last_words() {
+            Some(Failure::Server(words)) => {
+                self.lose(&doing, words.to_string());
+                Failure::Server(words)
+            }
+            _ => Failure::Io(error),
+        };
+        Err(self.explain(&doing, failure))
+    }
+
+    /// The error that lies unread in a connection that cannot be written to any more.
+    fn last_words(&mut self) -> Option<Failure> {
+        let packet = self.wire.receive().ok()?;
+        (packet.first() == Some(&ERR_HEADER)).then(|| Failure::from_err_packet(packet))
+    }
+
+    fn explain(&mut self, doing: &str, failure: Failure) -> Error {
+        match failure {
+            Failure::Server(error) if is_last_word(&error) => self.lose(doing, error.to_string()),
+            Failure::Server(error) => Error::Server(error),
+            Failure::Unsupported(message) => Error::Unsupported(message),
+            Failure::Io(error) => self.lose(doing, describe(&error)),
+            Failure::Protocol(found) => {
+                let error = Error::Protocol { address: self.address.clone(), found };
+                self.broken.insert(error).clone()
+            }
+        }
+    }
+
+    fn lose(&mut self, doing: &str, reason: String) -> Error {
+        let error = Error::Lost { address: self.address.clone(), doing: doing.to_owned(), reason };
+        self.broken.insert(error).clone()
     }
 }
 
-fn unfinished<T>() -> Result<T, Error> {
-    Err(Error::Unsupported("not built yet".to_owned()))
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.broken.is_none() {
+            self.wire.begin();
+            // Without it the server counts an aborted client; nobody is left to tell of a failure.
+            let _ = self.wire.send(&[COM_QUIT], &[]);
+        }
+    }
+}
+
+/// Keeps every row.
+struct Collected(Vec<Row>);
+
+impl Rows for Collected {
+    fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
+        self.0.push(values.iter().map(|value| value.map(<[u8]>::to_vec)).collect());
+        ControlFlow::Continue(())
+    }
 }

@@ -1,0 +1,178 @@
+//! Proves to the server who we are, by whichever method it asks for.
+//!
+//! The methods themselves are `mysql_common`'s; here is the conversation around them, and the rule which of them
+//! may be used on which transport.
+//!
+//! Source: MariaDB knowledge base, "Connecting", "Authentication Plugins".
+
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Error as MethodError, Response};
+use mysql_common::packets::AuthPlugin;
+
+use super::answer::{Done, Status};
+use super::failure::Failure;
+use super::fields::Fields;
+use super::result::read_ok;
+use super::transport::Transport;
+use super::wire::{ERR_HEADER, Wire};
+
+/// A server that has not decided after so many packets never will.
+const ROUND_LIMIT: usize = 32;
+const NATIVE: &[u8] = b"mysql_native_password";
+/// Accounts that are known by the operating system's user have nothing to say.
+const SILENT_METHODS: [&[u8]; 2] = [b"unix_socket", b"auth_socket"];
+
+/// What the methods may know.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Credentials<'a> {
+    pub(super) password: &'a [u8],
+    /// The server's nonce in the handshake.
+    pub(super) nonce: &'a [u8],
+    pub(super) is_encrypted: bool,
+    /// Nobody but the server can read along.
+    pub(super) is_private: bool,
+}
+
+impl Context for &Credentials<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.is_private && !self.is_encrypted
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        self.is_encrypted
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.nonce
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// A method at work.
+#[derive(Debug)]
+enum Method {
+    Silent,
+    Spoken(AuthProc),
+}
+
+impl Method {
+    fn new(name: &[u8], credentials: &Credentials<'_>) -> Result<Method, Failure> {
+        if SILENT_METHODS.contains(&name) {
+            return Ok(Method::Silent);
+        }
+        let shown = String::from_utf8_lossy(name);
+        let plugin = AuthPlugin::from_bytes(name);
+        match plugin {
+            AuthPlugin::MysqlOldPassword => Err(Failure::Unsupported(
+                "the account has a password of before MySQL 4.1 (mysql_old_password), which anybody on the network \
+                 can recover; set it anew on the server"
+                    .to_owned(),
+            )),
+            AuthPlugin::MysqlClearPassword if !credentials.is_private => Err(Failure::Unsupported(
+                "the account wants its password in the clear (mysql_clear_password), which is sent over TLS or a \
+                 Unix socket only; ask for TLS"
+                    .to_owned(),
+            )),
+            AuthPlugin::Parsec | AuthPlugin::Other(_) => Err(Failure::Unsupported(format!(
+                "the account wants the authentication method `{shown}`; known are mysql_native_password, \
+                 caching_sha2_password, sha256_password, client_ed25519, mysql_clear_password and unix_socket"
+            ))),
+            _ => match plugin.init() {
+                Ok(method) => Ok(Method::Spoken(method)),
+                Err(error) => Err(Failure::Unsupported(error.to_string())),
+            },
+        }
+    }
+
+    fn answer(&mut self, challenge: &[u8], credentials: &Credentials<'_>) -> Result<Option<Vec<u8>>, Failure> {
+        let method = match self {
+            Method::Silent => return Ok(Some(Vec::new())),
+            Method::Spoken(method) => method,
+        };
+        match method.run(credentials, challenge) {
+            Ok(Response::Next { packet } | Response::Last { packet }) => Ok(packet),
+            Err(MethodError::Logic | MethodError::Challenge) => {
+                Err(Failure::Protocol("the server's challenge is not one of the authentication method".to_owned()))
+            }
+            Err(error) => Err(Failure::Unsupported(format!("the authentication method failed: {error}"))),
+        }
+    }
+}
+
+/// The conversation, begun with the handshake response.
+#[derive(Debug)]
+pub(super) struct Authentication {
+    method: Method,
+    /// The method's name, for the handshake response.
+    pub(super) name: Vec<u8>,
+    /// The method's first answer, for the handshake response.
+    pub(super) first: Vec<u8>,
+}
+
+impl Authentication {
+    /// Begins with the server's favourite method where that gives nothing away, else with
+    /// mysql_native_password: a server whose account wants another names it.
+    pub(super) fn begin(favourite: &[u8], credentials: &Credentials<'_>) -> Authentication {
+        let name = match AuthPlugin::from_bytes(favourite) {
+            AuthPlugin::CachingSha2Password => favourite,
+            _ => NATIVE,
+        };
+        let begun = Method::new(name, credentials).and_then(|mut method| {
+            let first = method.answer(credentials.nonce, credentials)?;
+            Ok((method, first.unwrap_or_default()))
+        });
+        // A nonce that does not fit either method belongs to another one, which the server will name.
+        let (method, first) = begun.unwrap_or((Method::Silent, Vec::new()));
+        Authentication { method, name: name.to_vec(), first }
+    }
+
+    /// Converses until the server lets us in or refuses.
+    pub(super) fn converse(
+        mut self,
+        wire: &mut Wire<Transport>,
+        credentials: &Credentials<'_>,
+    ) -> Result<Status, Failure> {
+        for _ in 0..ROUND_LIMIT {
+            let packet = wire.receive()?;
+            let answer = match packet.first() {
+                Some(0x00) => {
+                    let mut status = Status::default();
+                    read_ok(packet, &mut Done::default(), &mut status)?;
+                    return Ok(status);
+                }
+                Some(&ERR_HEADER) => return Err(Failure::from_err_packet(packet)),
+                Some(0xfe) => {
+                    let mut fields = Fields::new(packet, "a change of the authentication method");
+                    fields.u8()?;
+                    // Nothing but the header: a server that knows no method by name.
+                    let name = if fields.is_empty() { b"mysql_old_password" } else { fields.nul_terminated() };
+                    self.method = Method::new(name, credentials)?;
+                    self.method.answer(challenge(name, fields.rest()), credentials)?
+                }
+                Some(0x01) => self.method.answer(&packet[1..], credentials)?,
+                _ => self.method.answer(packet, credentials)?,
+            };
+            if let Some(answer) = answer {
+                wire.send(&[], &answer).map_err(Failure::Io)?;
+            }
+        }
+        Err(Failure::Protocol(format!("no end of the authentication after {ROUND_LIMIT} packets")))
+    }
+}
+
+/// Methods with a nonce of 20 bytes get it with or without a NUL behind it.
+fn challenge<'a>(name: &[u8], data: &'a [u8]) -> &'a [u8] {
+    match (AuthPlugin::from_bytes(name), data) {
+        (
+            AuthPlugin::MysqlNativePassword | AuthPlugin::CachingSha2Password | AuthPlugin::Sha256Password,
+            [nonce @ .., 0],
+        ) if nonce.len() == 20 => nonce,
+        _ => data,
+    }
+}
