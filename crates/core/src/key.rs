@@ -1,0 +1,127 @@
+//! Places in the hierarchy server / schema / table / row, as hashes.
+//!
+//! A key is a path of xxh3 hashes: 64 bits for the schema, 64 for the table, 128 for the row (index number and key
+//! image). The places above a key are its prefixes, so they cost nothing to find. The hashes are the same on every
+//! machine and in every release (a test holds some of them), for keys leave the process in the ordered stream.
+//!
+//! Two places whose hashes collide count as one: that makes a transaction wait in vain, never run too early.
+//! Names are not kept: who wants to show them keeps a map from `Key` to name.
+
+use std::fmt;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
+
+#[cfg(test)]
+mod tests;
+
+/// A hashed place. Cheap to copy, compare and hash.
+///
+/// Names are compared byte by byte: a caller whose server folds the case of names (`lower_case_table_names`) folds first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    // Zero: the place lies above this level.
+    schema: u64,
+    table: u64,
+    row: [u64; 2],
+}
+
+/// How deep a place lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The whole server: everything, and what is in no schema (users, global variables).
+    Server,
+    /// One schema with everything in it.
+    Schema,
+    /// One table (or view, routine, sequence: whatever has a name in a schema).
+    Table,
+    /// One row, as one index sees it.
+    Row,
+}
+
+impl Key {
+    /// The place above all others. Held exclusively it is a barrier.
+    pub const fn server() -> Self {
+        Self { schema: 0, table: 0, row: [0, 0] }
+    }
+
+    /// A schema, by name.
+    pub fn schema(schema: &[u8]) -> Self {
+        Self { schema: present(xxh3_64(schema)), ..Self::server() }
+    }
+
+    /// A table, by the names of its schema and its own.
+    pub fn table(schema: &[u8], table: &[u8]) -> Self {
+        let above = Self::schema(schema);
+        Self { table: present(xxh3_64_with_seed(table, above.schema)), ..above }
+    }
+
+    /// A row of a table as the index with that number sees it; `image` is the values of the index's columns, written
+    /// so that equal keys give equal bytes.
+    pub fn row(schema: &[u8], table: &[u8], index: u32, image: &[u8]) -> Self {
+        Self::row_in(Self::table(schema, table), index, image)
+    }
+
+    /// As [`Key::row`], for the caller that has the table's key already: the names are not hashed for each row.
+    ///
+    /// # Panics
+    /// When `table` is not the key of a table.
+    pub fn row_in(table: Self, index: u32, image: &[u8]) -> Self {
+        assert!(table.level() == Level::Table, "{table} is not a table, it has no rows");
+        // An odd factor spreads neighbouring index numbers over the seed without merging any two.
+        let seed = table.table ^ (u64::from(index) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = xxh3_128_with_seed(image, seed);
+        Self { row: [present(hash as u64), (hash >> 64) as u64], ..table }
+    }
+
+    /// How deep the place lies.
+    pub fn level(self) -> Level {
+        match self {
+            Self { schema: 0, .. } => Level::Server,
+            Self { table: 0, .. } => Level::Schema,
+            Self { row: [0, _], .. } => Level::Table,
+            Self { .. } => Level::Row,
+        }
+    }
+
+    /// The place right above; none above the server.
+    pub fn parent(self) -> Option<Self> {
+        match self.level() {
+            Level::Server => None,
+            Level::Schema => Some(Self::server()),
+            Level::Table => Some(Self { table: 0, ..self }),
+            Level::Row => Some(Self { row: [0, 0], ..self }),
+        }
+    }
+
+    /// The places above, the nearest first, the server last.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> {
+        std::iter::successors(self.parent(), |key| key.parent())
+    }
+
+    /// 64 well-mixed bits for hash tables: the parts are hashes already.
+    pub(crate) fn bits(self) -> u64 {
+        self.schema ^ self.table ^ self.row[0]
+    }
+}
+
+/// Zero means "no such level", so the hash that is zero gives way.
+fn present(hash: u64) -> u64 {
+    if hash == 0 { 1 } else { hash }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.level() {
+            Level::Server => write!(formatter, "server"),
+            Level::Schema => write!(formatter, "schema {:016x}", self.schema),
+            Level::Table => write!(formatter, "table {:016x}", self.table),
+            Level::Row => write!(formatter, "row {:016x}{:016x}", self.row[1], self.row[0]),
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

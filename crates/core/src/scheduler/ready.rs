@@ -1,0 +1,41 @@
+//! The line of transactions that may run, the earliest first.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::in_flight::TransactionId;
+use crate::Seqno;
+
+/// Most transactions are ready when they are admitted, and so come in order: they stand in a plain queue. Those that had
+/// to wait come in any order and stand in a heap.
+#[derive(Debug)]
+pub(super) struct Ready {
+    in_order: VecDeque<(Seqno, TransactionId)>,
+    out_of_order: BinaryHeap<Reverse<(Seqno, TransactionId)>>,
+}
+
+impl Ready {
+    pub(super) fn new() -> Self {
+        Self { in_order: VecDeque::new(), out_of_order: BinaryHeap::new() }
+    }
+
+    pub(super) fn push(&mut self, seqno: Seqno, id: TransactionId) {
+        if self.in_order.back().is_none_or(|&(last, _)| last < seqno) {
+            self.in_order.push_back((seqno, id));
+        } else {
+            self.out_of_order.push(Reverse((seqno, id)));
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Seqno, TransactionId)> {
+        match (self.in_order.front(), self.out_of_order.peek()) {
+            (Some(one), Some(Reverse(other))) if one < other => self.in_order.pop_front(),
+            (_, Some(_)) => self.out_of_order.pop().map(|Reverse(earliest)| earliest),
+            (_, None) => self.in_order.pop_front(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.in_order.len() + self.out_of_order.len()
+    }
+}
