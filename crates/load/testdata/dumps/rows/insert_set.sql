@@ -1,0 +1,9 @@
+-- INSERT … SET, REPLACE … SET.
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10) DEFAULT 'none', w INT);
+INSERT INTO t SET id = 1, v = 'a';
+INSERT t SET id = 2;
+INSERT INTO t SET w = 5, id = w, v = 'c';
+REPLACE INTO t SET id = 1, v = 'd';
+REPLACE t SET id = 9;
+INSERT INTO t SET id = 10, v = DEFAULT, w = 1 + 1 ON DUPLICATE KEY UPDATE w = 0;
+INSERT INTO t SET id = 10 ON DUPLICATE KEY UPDATE w = w + 1;

@@ -1,0 +1,22 @@
+-- UPDATE, DELETE, multi-table forms and TRUNCATE between INSERTs into the same tables.
+CREATE TABLE a (id INT PRIMARY KEY, v INT);
+CREATE TABLE b (id INT PRIMARY KEY, v INT);
+INSERT INTO a VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO b VALUES (1, 1), (2, 2), (3, 3);
+UPDATE a SET v = v + 10;
+INSERT INTO a VALUES (4, 4), (5, 5);
+UPDATE a SET v = v + 100 WHERE id > 3;
+DELETE FROM a WHERE id = 2;
+INSERT INTO a VALUES (2, -2);
+UPDATE a, b SET a.v = b.v, b.v = a.v WHERE a.id = b.id;
+INSERT INTO b VALUES (6, 6);
+DELETE a FROM a JOIN b ON a.id = b.id WHERE b.id = 3;
+INSERT INTO a VALUES (3, -3);
+DELETE FROM b ORDER BY id LIMIT 1;
+INSERT INTO b VALUES (1, -1);
+UPDATE b SET id = id + 10 ORDER BY id DESC;
+INSERT INTO b VALUES (11000, 1);
+TRUNCATE TABLE a;
+INSERT INTO a VALUES (1, 100), (2, 200);
+TRUNCATE b;
+DELETE FROM a WHERE v IN (SELECT 100);

@@ -1,0 +1,10 @@
+-- SET time_zone between INSERTs: a TIMESTAMP means another moment under each zone.
+CREATE TABLE t (id INT PRIMARY KEY, moment TIMESTAMP NULL, wall DATETIME);
+SET time_zone='+00:00';
+INSERT INTO t VALUES (1, '2020-06-01 12:00:00', '2020-06-01 12:00:00'), (2, '1970-01-01 00:00:01', NULL);
+SET time_zone='+05:30';
+INSERT INTO t VALUES (3, '2020-06-01 12:00:00', '2020-06-01 12:00:00'), (4, '2038-01-19 08:44:07', NULL);
+SET time_zone='-11:00';
+INSERT INTO t VALUES (5, '2020-06-01 12:00:00', '2020-06-01 12:00:00'), (6, 20200601120000, 20200601120000);
+SET SESSION time_zone='+00:00';
+SELECT id, moment, wall FROM t ORDER BY id;

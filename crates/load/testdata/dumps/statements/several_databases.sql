@@ -1,0 +1,21 @@
+-- A dump of several databases, as --databases writes it, with references across them.
+CREATE DATABASE /*!32312 IF NOT EXISTS*/ `shop` /*!40100 DEFAULT CHARACTER SET latin1 COLLATE latin1_swedish_ci */;
+USE `shop`;
+DROP TABLE IF EXISTS `item`;
+CREATE TABLE `item` (`id` int PRIMARY KEY, `name` varchar(20), KEY (`name`)) ENGINE=InnoDB;
+LOCK TABLES `item` WRITE;
+INSERT INTO `item` VALUES (1,'pen'),(2,'café');
+INSERT INTO `item` VALUES (3,'ink');
+UNLOCK TABLES;
+CREATE DATABASE /*!32312 IF NOT EXISTS*/ `store` /*!40100 DEFAULT CHARACTER SET utf8mb4 */;
+USE `store`;
+CREATE TABLE `item` (`id` int PRIMARY KEY, `name` varchar(20)) ENGINE=InnoDB;
+CREATE TABLE `stock` (`item` int, `n` int, FOREIGN KEY (`item`) REFERENCES `shop`.`item` (`id`)) ENGINE=InnoDB;
+INSERT INTO `item` VALUES (1,'pen'),(2,'café');
+INSERT INTO `stock` VALUES (1,10),(3,30);
+CREATE VIEW `both` AS SELECT a.id, b.name FROM shop.item a JOIN item b USING (id);
+USE `shop`;
+INSERT INTO item VALUES (4,'cap');
+CREATE TRIGGER tr AFTER INSERT ON item FOR EACH ROW INSERT INTO store.stock VALUES (NEW.id, 0);
+INSERT INTO item VALUES (5,'lid');
+CREATE DATABASE empty_one;

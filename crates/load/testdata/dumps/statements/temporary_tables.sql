@@ -1,0 +1,22 @@
+-- Temporary tables belong to one connection, and hide a table of the same name.
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
+INSERT INTO t VALUES (1, 'real'), (2, 'real');
+CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
+INSERT INTO t VALUES (1, 'temp'), (3, 'temp');
+INSERT INTO t VALUES (4, 'temp');
+CREATE TABLE copied AS SELECT * FROM t;
+DROP TEMPORARY TABLE t;
+INSERT INTO t VALUES (3, 'real'), (5, 'real');
+CREATE TEMPORARY TABLE IF NOT EXISTS scratch (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10));
+INSERT INTO scratch (v) VALUES ('a'), ('b');
+INSERT INTO t SELECT id + 100, v FROM scratch;
+INSERT INTO scratch (v) VALUES ('c');
+INSERT INTO copied SELECT id + 200, v FROM scratch;
+CREATE TEMPORARY TABLE scratch2 SELECT * FROM scratch;
+ALTER TABLE scratch2 ADD COLUMN w INT DEFAULT 5;
+INSERT INTO scratch2 VALUES (9, 'd', 9);
+SELECT * FROM scratch2 ORDER BY id;
+CREATE TEMPORARY TABLE copied LIKE t;
+INSERT INTO copied VALUES (1, 'hidden');
+DROP TABLE copied;
+INSERT INTO copied VALUES (999, 'seen');

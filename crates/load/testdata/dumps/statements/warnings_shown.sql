@@ -1,0 +1,16 @@
+-- SHOW WARNINGS, @@warning_count, GET DIAGNOSTICS and ROW_COUNT() look back at the statement before.
+CREATE TABLE t (id INT PRIMARY KEY, n TINYINT);
+SET sql_mode='';
+INSERT INTO t VALUES (1, 999), (2, 'x');
+SHOW WARNINGS;
+INSERT INTO t VALUES (3, 3);
+SHOW COUNT(*) WARNINGS;
+INSERT INTO t VALUES (4, -999);
+SELECT @@warning_count;
+INSERT INTO t VALUES (5, 5), (6, 6), (7, 777);
+GET DIAGNOSTICS @rows = ROW_COUNT, @conditions = NUMBER;
+SELECT @rows, @conditions;
+INSERT IGNORE INTO t VALUES (7, 7), (8, 8);
+SHOW WARNINGS;
+INSERT IGNORE INTO t VALUES (8, 8), (9, 9);
+SHOW ERRORS;

@@ -1,0 +1,2 @@
+INSERT INTO t (v) VALUES ("delimited")//
+INSERT INTO t (v) VALUES ("without end")
