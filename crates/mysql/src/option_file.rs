@@ -145,7 +145,7 @@ impl Reader {
     fn read_nested(&mut self, path: &Path, depth: usize) -> Result<io::Result<()>, Error> {
         self.files += 1;
         if self.files > FILES_LIMIT {
-            let what = format!("is the {}th to be read, more than the {FILES_LIMIT} allowed", self.files);
+            let what = format!("is one too many: more than {FILES_LIMIT} files include one another");
             return Err(Error::TooLarge { path: path.to_owned(), what });
         }
         let text = match read_text(path) {

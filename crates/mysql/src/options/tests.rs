@@ -1,3 +1,5 @@
+//! Layers in, connection out: each case names the file, the environment and the command line.
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -5,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::{Address, Identity, Tls, TlsSettings, Verify};
+use crate::{Identity, Tls, TlsSettings, Verify};
 
 const TAKES_PORT: &str = "a port from 1 to 65535 (0: the default)";
 
