@@ -1,0 +1,24 @@
+-- Client charsets of one and several bytes: cp1251, koi8r, greek, cp1250, hebrew, euckr, ujis, gb2312, tis620, cp850, utf8mb3.
+CREATE TABLE t (id INT PRIMARY KEY, cs VARCHAR(20), u VARCHAR(40) CHARACTER SET utf8mb4, b VARBINARY(40));
+SET NAMES cp1251;
+INSERT INTO t VALUES (1,'cp1251','ֿנטגוע','ֿנטגוע'),(101,'cp1251','it''s ֿנטגוע\n','ֿנטגוע');
+SET NAMES koi8r;
+INSERT INTO t VALUES (2,'koi8r','נֹׂ׳ֵװ','נֹׂ׳ֵװ'),(102,'koi8r','it''s נֹׂ׳ֵװ\n','נֹׂ׳ֵװ');
+SET NAMES greek;
+INSERT INTO t VALUES (3,'greek','דויב','דויב'),(103,'greek','it''s דויב\n','דויב');
+SET NAMES cp1250;
+INSERT INTO t VALUES (4,'cp1250','lu','lu'),(104,'cp1250','it''s lu\n','lu');
+SET NAMES hebrew;
+INSERT INTO t VALUES (5,'hebrew','שלום','שלום'),(105,'hebrew','it''s שלום\n','שלום');
+SET NAMES euckr;
+INSERT INTO t VALUES (6,'euckr','ַׁ±¹','ַׁ±¹'),(106,'euckr','it''s ַׁ±¹\n','ַׁ±¹');
+SET NAMES ujis;
+INSERT INTO t VALUES (7,'ujis','ֶüֻÜ¸ל','ֶüֻÜ¸ל'),(107,'ujis','it''s ֶüֻÜ¸ל\n','ֶüֻÜ¸ל');
+SET NAMES gb2312;
+INSERT INTO t VALUES (8,'gb2312','ײ׀־ִ','ײ׀־ִ'),(108,'gb2312','it''s ײ׀־ִ\n','ײ׀־ִ');
+SET NAMES tis620;
+INSERT INTO t VALUES (9,'tis620','ה·ֲ','ה·ֲ'),(109,'tis620','it''s ה·ֲ\n','ה·ֲ');
+SET NAMES cp850;
+INSERT INTO t VALUES (10,'cp850','‚','‚'),(110,'cp850','it''s ‚\n','‚');
+SET NAMES utf8mb3;
+INSERT INTO t VALUES (11,'utf8mb3','ֳ©ז—¥','ֳ©ז—¥'),(111,'utf8mb3','it''s ֳ©ז—¥\n','ֳ©ז—¥');

@@ -1,0 +1,6 @@
+-- fails: 1062
+-- An error within a sourced file: the file and the line are those of the inner one.
+CREATE TABLE t (id INT PRIMARY KEY);
+INSERT INTO t VALUES (1);
+source inner/duplicate.sql
+INSERT INTO t VALUES (4);
