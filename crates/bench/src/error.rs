@@ -14,7 +14,9 @@ pub enum Error {
         source: io::Error,
     },
     /// A dump of this size makes no sense.
-    #[error("a dump of scale {scale} can't be made: the scale is from {smallest} to {largest}, and 1 is the whole sample")]
+    #[error(
+        "a dump of scale {scale} can't be made: the scale is from {smallest} to {largest}, and 1 is the whole sample"
+    )]
     Scale {
         /// What was asked for.
         scale: f64,
@@ -23,9 +25,57 @@ pub enum Error {
         /// The largest that can be made.
         largest: f64,
     },
+    /// A program that the experiment runs ended badly.
+    #[error("{program} failed ({status}): {said}")]
+    Failed {
+        /// Its name.
+        program: String,
+        /// Its exit status or signal.
+        status: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// A program that the experiment needs is not installed.
+    #[error("{program} is not installed: {remedy}")]
+    Missing {
+        /// Its name.
+        program: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The server refused, or the connection to it broke.
+    #[error("{doing}: {source}")]
+    Server {
+        /// What was being done.
+        doing: String,
+        /// What the server or the connection said.
+        source: hortator_mysql::Error,
+    },
+    /// A way of loading said that it was done, and was not.
+    #[error("{way} ended without an error but left {rows} rows of {expected}")]
+    Incomplete {
+        /// Which way.
+        way: &'static str,
+        /// Rows found.
+        rows: u64,
+        /// Rows in the dump.
+        expected: u64,
+    },
+    /// The private server can't be started or stopped.
+    #[error(transparent)]
+    Sandbox(#[from] hortator_sandbox::Error),
+    /// The experiment was told to stop.
+    #[error("stopped before the experiment was through")]
+    Interrupted,
 }
 
 impl Error {
+    /// Gives the step's name to a server's error: `map_err(Error::server("creating …"))`.
+    pub(crate) fn server(doing: impl Into<String>) -> impl FnOnce(hortator_mysql::Error) -> Self {
+        let doing = doing.into();
+        |source| Self::Server { doing, source }
+    }
+
     /// Gives the step's name to an I/O error: `map_err(Error::io("reading …"))`.
     pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();

@@ -1,1 +1,174 @@
-//! todo
+//! What a program took: wall time, CPU time, peak memory; and what a server spent meanwhile.
+//!
+//! All from `/proc`, without tools that may not be installed. CPU time is read when the program has ended and before
+//! anyone has asked for its exit status: until then the kernel keeps its numbers, to the last tick. Peak memory
+//! (`VmHWM`) is gone by then and is read every [`SAMPLE_INTERVAL`] instead; what a program grew by in its last such
+//! moment is missed.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+
+use crate::Error;
+
+/// How often the memory of a running program is looked at.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+/// How much of the end of what a failed program said goes into the error.
+const TAIL_BYTES: usize = 2_000;
+
+/// What a program took from start to end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usage {
+    /// From before its start to its end.
+    pub wall: Duration,
+    /// User and system time of all of its threads, and of children it waited for.
+    pub cpu: Duration,
+    /// The most memory it had resident at a time.
+    pub peak_bytes: u64,
+}
+
+/// Runs a program to its end. What it says goes to `log`; its standard input is the command's own.
+///
+/// The program is asked to end when `stop` becomes true.
+///
+/// # Errors
+/// [`Error::Io`] when it can't be started or watched, [`Error::Failed`] with the end of what it said when its exit
+/// status is not success, [`Error::Interrupted`] after `stop`.
+pub fn run(command: &mut Command, log: &Path, stop: &AtomicBool) -> Result<Usage, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = File::create(log).map_err(Error::io(format!("creating {}", log.display())))?;
+    let errors = output.try_clone().map_err(Error::io(format!("opening {} twice", log.display())))?;
+    command.stdout(Stdio::from(output)).stderr(Stdio::from(errors));
+
+    let start = Instant::now();
+    let mut child = command.spawn().map_err(Error::io(format!("starting {program}")))?;
+    let watched = watch(&child, start, stop);
+    // Reaped in every case, or the next look at its number could mean another process.
+    let status = child.wait().map_err(Error::io(format!("waiting for {program}")))?;
+    let usage = watched.map_err(Error::io(format!("watching {program}")))?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    if !status.success() {
+        return Err(Error::Failed { program, status: status.to_string(), said: tail(log) });
+    }
+    Ok(usage)
+}
+
+fn watch(child: &Child, start: Instant, stop: &AtomicBool) -> io::Result<Usage> {
+    let pid = Pid::from_child(child);
+    let ended = AtomicBool::new(false);
+    let peak_bytes = AtomicU64::new(0);
+    let wall = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(Ordering::Relaxed) {
+                peak_bytes.fetch_max(peak_memory_bytes(child.id()).unwrap_or(0), Ordering::Relaxed);
+                if stop.load(Ordering::Relaxed) {
+                    // It may have ended by itself just now: then there is nobody to tell.
+                    let _ = rustix::process::kill_process(pid, Signal::TERM);
+                }
+                thread::sleep(SAMPLE_INTERVAL);
+            }
+        });
+        let exited = rustix::io::retry_on_intr(|| {
+            rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+        });
+        let wall = start.elapsed();
+        ended.store(true, Ordering::Relaxed);
+        exited.map(|_| wall)
+    })?;
+    Ok(Usage { wall, cpu: cpu_time(child.id())?, peak_bytes: peak_bytes.into_inner() })
+}
+
+/// The most memory that a running process had resident at a time; none when it has ended.
+#[must_use]
+pub fn peak_memory_bytes(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// User and system time of a process so far, with that of children it waited for.
+///
+/// # Errors
+/// When there is no such process.
+pub fn cpu_time(process: u32) -> io::Result<Duration> {
+    let path = format!("/proc/{process}/stat");
+    let stat = fs::read_to_string(&path)?;
+    let ticks = cpu_ticks(&stat).ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{path} is not as proc(5) has it: {stat}"))
+    })?;
+    Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+}
+
+/// `utime`, `stime`, `cutime` and `cstime` of proc(5), together.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    // The program's name, in parentheses, may hold spaces and parentheses of its own.
+    let after_name = &stat[stat.rfind(')')? + 1..];
+    let times: Vec<u64> = after_name.split_whitespace().skip(11).take(4).map_while(|time| time.parse().ok()).collect();
+    (times.len() == 4).then(|| times.iter().sum())
+}
+
+/// The end of a log, for an error.
+fn tail(log: &Path) -> String {
+    let said = fs::read(log).unwrap_or_default();
+    let end = &said[said.len().saturating_sub(TAIL_BYTES)..];
+    String::from_utf8_lossy(end).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Result<Usage, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null());
+        run(&mut command, &folder.path().join("log"), &AtomicBool::new(false))
+    }
+
+    #[test]
+    fn tells_time_apart_from_work() {
+        let idle = shell("sleep 0.3").unwrap();
+        assert!(idle.wall >= Duration::from_millis(300) && idle.cpu < Duration::from_millis(200), "{idle:?}");
+        let busy = shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").unwrap();
+        assert!(busy.cpu >= Duration::from_millis(50) && busy.cpu <= busy.wall * 2, "{busy:?}");
+    }
+
+    #[test]
+    fn sees_the_peak_of_memory() {
+        // The shell holds 64 MiB in one variable, then lets it go.
+        let usage = shell("x=$(head -c 67108864 /dev/zero | tr '\\0' x); sleep 0.2; x=; sleep 0.1").unwrap();
+        assert!(usage.peak_bytes > 64 << 20, "{usage:?}");
+        assert!(shell("sleep 0.1").unwrap().peak_bytes < 16 << 20);
+    }
+
+    #[test]
+    fn a_failure_says_what_the_program_said() {
+        let error = shell("echo it broke >&2; exit 3").unwrap_err().to_string();
+        assert!(error.contains("it broke") && error.contains("exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn stops_the_program_when_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        let ended = run(Command::new("sleep").arg("60"), &folder.path().join("log"), &AtomicBool::new(true));
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn reads_a_stat_with_a_name_that_looks_like_fields() {
+        let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 5 6 7";
+        assert_eq!(cpu_ticks(stat), Some(127));
+        assert_eq!(cpu_ticks("7 (x) S 1"), None);
+    }
+}

@@ -1,0 +1,241 @@
+//! The outcome as text: a table for a terminal, and a page of Markdown to keep.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::experiment::{Outcome, Run, Verdict};
+use crate::server::SETTINGS;
+use crate::ways::Way;
+
+const HEADINGS: [&str; 7] =
+    ["way", "wall s, median (min–max)", "× client", "rows/s", "loader peak MiB", "loader CPU s", "server CPU s"];
+
+/// What the runs of one way took.
+#[derive(Clone, Debug, PartialEq)]
+struct Line {
+    way: Way,
+    wall: Spread,
+    /// How many times faster than the client, by the medians.
+    ratio: Option<f64>,
+    rows_per_s: f64,
+    /// The most of all runs, since that is what one has to have.
+    peak_mib: Option<f64>,
+    loader_cpu_s: Option<f64>,
+    server_cpu_s: f64,
+}
+
+/// Seconds over several runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(durations: impl Iterator<Item = Duration>) -> Option<Self> {
+        let mut seconds: Vec<f64> = durations.map(|duration| duration.as_secs_f64()).collect();
+        seconds.sort_by(f64::total_cmp);
+        let (least, most) = (*seconds.first()?, *seconds.last()?);
+        let middle = seconds.len() / 2;
+        let median = if seconds.len().is_multiple_of(2) {
+            (seconds[middle - 1] + seconds[middle]) / 2.0
+        } else {
+            seconds[middle]
+        };
+        Some(Self { median, least, most })
+    }
+}
+
+impl Line {
+    fn of(way: Way, outcome: &Outcome) -> Option<Self> {
+        let runs = || outcome.runs.iter().filter(move |run| run.way == way);
+        let wall = Spread::of(runs().map(|run| run.wall))?;
+        let client = Spread::of(outcome.runs.iter().filter(|run| run.way == Way::Client).map(|run| run.wall));
+        let loaders = || runs().filter_map(|run| run.loader);
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        Some(Self {
+            way,
+            wall,
+            ratio: client.map(|client| client.median / wall.median),
+            rows_per_s: outcome.dump.rows as f64 / wall.median,
+            peak_mib: loaders().map(|usage| usage.peak_bytes).max().map(mib),
+            loader_cpu_s: Spread::of(loaders().map(|usage| usage.cpu)).map(|spread| spread.median),
+            server_cpu_s: Spread::of(runs().map(|run| run.server_cpu))?.median,
+        })
+    }
+
+    fn cells(&self) -> [String; 7] {
+        let Spread { median, least, most } = self.wall;
+        let known = |number: Option<f64>, decimals: usize| {
+            number.map_or_else(|| "—".to_owned(), |number| format!("{number:.decimals$}"))
+        };
+        [
+            self.way.title().to_owned(),
+            format!("{median:.2} ({least:.2}–{most:.2})"),
+            known(self.ratio, 2),
+            thousands(self.rows_per_s as u64),
+            known(self.peak_mib, 0),
+            known(self.loader_cpu_s, 1),
+            format!("{:.1}", self.server_cpu_s),
+        ]
+    }
+}
+
+/// The table for a terminal, in plain characters.
+#[must_use]
+pub fn table(outcome: &Outcome) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(HEADINGS);
+    for line in lines(outcome) {
+        table.add_row(line.cells());
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
+
+/// One sentence, or the list of what differs.
+#[must_use]
+pub fn verdict(outcome: &Outcome) -> String {
+    match &outcome.verdict {
+        Verdict::NotCompared => "states not compared: that takes both the client and hortator load".to_owned(),
+        Verdict::Same { rows, definitions } => {
+            format!("same state: {definitions} definitions and {} rows are equal", thousands(*rows))
+        }
+        Verdict::Differs(differences) => format!("the states differ:\n{}", differences.join("\n")),
+    }
+}
+
+/// A page that says what was compared, on what, and how to do it again.
+#[must_use]
+pub fn markdown(outcome: &Outcome) -> String {
+    let mut page = String::from("# Loading an employees-shaped dump\n\n");
+    let dump = &outcome.dump;
+    let settings = SETTINGS.map(|(name, value)| format!("{name}={value}")).join(", ");
+    let build = if cfg!(debug_assertions) { " (a debug build: its times mean nothing)" } else { "" };
+    let facts = [
+        format!("{} rows, {} bytes, checksum {:032x}", thousands(dump.rows), thousands(dump.bytes), dump.checksum),
+        format!("standalone server, {settings}; the same for every way"),
+        machine(),
+        format!("{}{build}", outcome.versions.join("; ")),
+        "each run goes into an empty schema on a warmed server at rest; rounds interleave the ways".to_owned(),
+    ];
+    for fact in facts.iter().chain(&outcome.left_out) {
+        let _ = writeln!(page, "- {fact}");
+    }
+    let _ = writeln!(page, "\n| {} |\n|---{}|", HEADINGS.join(" | "), "|---:".repeat(HEADINGS.len() - 1));
+    for line in lines(outcome) {
+        let _ = writeln!(page, "| {} |", line.cells().join(" | "));
+    }
+    let _ = writeln!(page, "\n{}\n\n## The ways\n", verdict(outcome));
+    for line in lines(outcome) {
+        let _ = writeln!(page, "- **{}**: {}", line.way.title(), line.way.rules());
+    }
+    page.push_str("\n## Every run\n\n| way | wall s | loader CPU s | server CPU s |\n|---|---:|---:|---:|\n");
+    for Run { way, wall, loader, server_cpu } in &outcome.runs {
+        let loader = loader.map_or_else(|| "—".to_owned(), |usage| format!("{:.2}", usage.cpu.as_secs_f64()));
+        let (wall, server) = (wall.as_secs_f64(), server_cpu.as_secs_f64());
+        let _ = writeln!(page, "| {} | {wall:.2} | {loader} | {server:.2} |", way.title());
+    }
+    page
+}
+
+fn lines(outcome: &Outcome) -> impl Iterator<Item = Line> {
+    Way::ALL.into_iter().filter_map(|way| Line::of(way, outcome))
+}
+
+/// Processor, cores and memory, as far as the system tells.
+fn machine() -> String {
+    let field = |file: &str, name: &str| {
+        let text = fs::read_to_string(file).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim_start_matches([' ', '\t', ':']).to_owned())
+    };
+    let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = field("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
+    format!("{processor}, {cores} cores, memory {memory}")
+}
+
+/// A number with its thousands apart.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::employees::Dump;
+    use crate::measure::Usage;
+
+    fn outcome() -> Outcome {
+        let run = |way, wall_ms, loader: bool| Run {
+            way,
+            wall: Duration::from_millis(wall_ms),
+            loader: loader.then_some(Usage {
+                wall: Duration::from_millis(wall_ms),
+                cpu: Duration::from_millis(500),
+                peak_bytes: 8 << 20,
+            }),
+            server_cpu: Duration::from_millis(wall_ms / 2),
+        };
+        Outcome {
+            dump: Dump { folder: PathBuf::new(), rows: 9_000, bytes: 1_234_567, checksum: 7 },
+            runs: vec![
+                run(Way::Client, 9_000, true),
+                run(Way::Hortator, 3_000, true),
+                run(Way::ServerCopy, 2_000, false),
+                run(Way::Client, 11_000, true),
+                run(Way::Hortator, 3_000, true),
+                run(Way::Client, 9_000, true),
+            ],
+            versions: vec!["server 1".to_owned()],
+            left_out: Vec::new(),
+            verdict: Verdict::Same { rows: 9_000, definitions: 9 },
+        }
+    }
+
+    #[test]
+    fn a_line_gives_medians_and_the_ratio_to_the_client() {
+        let outcome = outcome();
+        let cells: Vec<_> = lines(&outcome).map(|line| line.cells().join(" | ")).collect();
+        assert_eq!(
+            cells,
+            [
+                "mariadb client | 9.00 (9.00–11.00) | 1.00 | 1,000 | 8 | 0.5 | 4.5",
+                "hortator load | 3.00 (3.00–3.00) | 3.00 | 3,000 | 8 | 0.5 | 1.5",
+                "server's own copy | 2.00 (2.00–2.00) | 4.50 | 4,500 | — | — | 1.0",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_page_tells_the_verdict_and_every_run() {
+        let page = markdown(&outcome());
+        assert!(page.contains("same state: 9 definitions and 9,000 rows are equal"), "{page}");
+        assert_eq!(page.matches("| mariadb client |").count(), 4, "{page}");
+        assert!(page.contains("innodb_flush_log_at_trx_commit=1"), "{page}");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(number), text);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `hortator bench`: experiments that anyone can rerun.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use clap::{Args, Subcommand, ValueEnum};
+use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
+use hortator_bench::ways::Way;
+use hortator_bench::{employees, report};
+
+/// Arguments of `hortator bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    experiment: Which,
+}
+
+#[derive(Debug, Subcommand)]
+enum Which {
+    /// Load a dump of 3.9 million rows with the mariadb client and with `hortator load`, and compare times and states
+    Employees(EmployeesArgs),
+}
+
+#[derive(Debug, Args)]
+struct EmployeesArgs {
+    /// How often each way runs
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// Size of the dump: 1 is 3.9 million rows and 170 MB
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    scale: f64,
+    /// Connections of `hortator load` [default: its own choice]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Ways to run
+    #[arg(long, value_name = "WAY", value_delimiter = ',', default_values_t = WayName::value_variants())]
+    ways: Vec<WayName>,
+    /// Where the dump is made and found again [default: beside the sandboxes in the user's state folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Leave the server running, as the sandbox `bench-employees`
+    #[arg(long)]
+    keep: bool,
+    /// Write a page of Markdown with every figure
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Only make the dump, and print its folder, rows, bytes and checksum
+    #[arg(long)]
+    dump_only: bool,
+}
+
+/// How a way is called on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WayName {
+    /// `mariadb < employees.sql`
+    Client,
+    /// `hortator load employees.sql`
+    Hortator,
+    /// The server's own copy of the same rows
+    Copy,
+    /// mydumper's loader on mydumper's directory of the same rows
+    Myloader,
+}
+
+impl std::fmt::Display for WayName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.to_possible_value().expect("no variant is skipped");
+        f.write_str(value.get_name())
+    }
+}
+
+impl From<WayName> for Way {
+    fn from(name: WayName) -> Self {
+        match name {
+            WayName::Client => Self::Client,
+            WayName::Hortator => Self::Hortator,
+            WayName::Copy => Self::ServerCopy,
+            WayName::Myloader => Self::Myloader,
+        }
+    }
+}
+
+/// Runs the experiment that was asked for.
+///
+/// # Errors
+/// What stopped it. Two loads that leave different states are not an error but exit status 1.
+pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
+    match args.experiment {
+        Which::Employees(args) => employees_experiment(args),
+    }
+}
+
+fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
+    let folder = match args.dir {
+        Some(folder) => folder,
+        None => hortator_sandbox::default_folder()?.with_file_name("bench"),
+    };
+    if args.dump_only {
+        let dump = employees::cached(&folder, args.scale)?;
+        let employees::Dump { folder, rows, bytes, checksum } = dump;
+        println!("{}\t{rows} rows\t{bytes} bytes\t{checksum:032x}", folder.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("listening for Ctrl-C")?;
+    }
+    let experiment = Experiment {
+        rounds: args.rounds.into(),
+        scale: args.scale,
+        threads: args.threads.map(usize::from),
+        ways: args.ways.into_iter().map(Way::from).collect(),
+        folder,
+        keep: args.keep,
+        hortator: std::env::current_exe().context("finding this program's own file")?,
+        stop,
+    };
+    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    println!("{}", report::table(&outcome));
+    for left_out in &outcome.left_out {
+        println!("left out: {left_out}");
+    }
+    if cfg!(debug_assertions) {
+        println!("this is a debug build of hortator: its times mean nothing");
+    }
+    println!("{}", report::verdict(&outcome));
+    if let Some(path) = args.report {
+        fs::write(&path, report::markdown(&outcome)).with_context(|| format!("writing {}", path.display()))?;
+    }
+    if args.keep {
+        eprintln!("the server still runs: `hortator sandbox down {KEPT_NAME}` removes it");
+    }
+    Ok(if matches!(outcome.verdict, Verdict::Differs(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
