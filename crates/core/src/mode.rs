@@ -36,7 +36,7 @@ pub enum Mode {
 }
 
 /// What the second of two transactions that use the same place owes to the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Nothing: both may run at once.
     Free,
