@@ -37,8 +37,8 @@ pub struct Layers<'a> {
     /// The options of the command line in their order: of `--port`, `--socket` and `--protocol` the last
     /// decides between socket and port.
     pub arguments: &'a [Argument],
-    /// The user when nothing names one: that of the operating system.
-    pub default_user: &'a str,
+    /// The user when nothing names one: [`os_user_name`]; only then is it asked.
+    pub default_user: &'a dyn Fn() -> Result<String, Error>,
 }
 
 /// One option of the command line.
@@ -141,7 +141,7 @@ pub enum Error {
 /// What the layers come to.
 ///
 /// # Errors
-/// When an option is unknown where it may not be, or has a value that it does not take.
+/// When an option is unknown where it may not be, or has a value that it does not take, or nothing names a user.
 pub fn resolve(layers: Layers<'_>) -> Result<Resolved, Error> {
     let mut draft = draft::Draft::default();
     for (variable, option) in names::VARIABLES {
@@ -162,7 +162,7 @@ pub fn resolve(layers: Layers<'_>) -> Result<Resolved, Error> {
         let value = argument.value.clone().map(OsString::into_encoded_bytes);
         draft.apply(&names::Given { origin: Origin::CommandLine, name: argument.name.clone(), value })?;
     }
-    Ok(draft.finish(layers.default_user))
+    draft.finish(layers.default_user)
 }
 
 #[cfg(test)]

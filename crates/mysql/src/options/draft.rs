@@ -148,10 +148,10 @@ impl Draft {
     }
 
     /// The connection, with defaults for what nothing was said of.
-    pub fn finish(self, default_user: &str) -> Resolved {
+    pub fn finish(self, default_user: &dyn Fn() -> Result<String, Error>) -> Result<Resolved, Error> {
         let address = self.address();
         let tls = self.tls(&address);
-        let mut options = ConnectOptions::new(address, self.user.unwrap_or_else(|| default_user.to_owned()));
+        let mut options = ConnectOptions::new(address, self.user.map_or_else(default_user, Ok)?);
         options.database = self.database;
         options.tls = tls;
         options.connect_timeout = self.connect_timeout.unwrap_or(DEFAULT_CONNECT_TIMEOUT);
@@ -162,7 +162,7 @@ impl Draft {
         if let Some(Secret::Given(password)) = self.password {
             options.password = Some(password);
         }
-        Resolved { options, ask_password, warnings: self.warnings }
+        Ok(Resolved { options, ask_password, warnings: self.warnings })
     }
 
     /// A host other than `localhost` is always spoken to over TCP, whatever is said of sockets: the client's

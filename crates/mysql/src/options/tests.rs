@@ -53,7 +53,7 @@ fn resolve_texts(file: &str, environment: &str, command_line: &str) -> Result<Re
         environment: &variables(environment),
         files: &entries(file),
         arguments: &arguments(command_line),
-        default_user: "somebody",
+        default_user: &|| Ok("somebody".to_owned()),
     })
 }
 

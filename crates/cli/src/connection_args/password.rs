@@ -1,0 +1,178 @@
+//! Passwords between the command line, the terminal and the process list.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::process;
+
+use anyhow::{Context, bail};
+use clap::Command;
+use hortator_mysql::Password;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+
+use super::PASSWORD_FD;
+
+/// Longer than any server takes, and not longer than the smallest pipe holds, so that writing never waits.
+const PASSWORD_LIMIT_BYTES: usize = 4096;
+
+/// Replaces this process by the same program without the password in its arguments, if there is one: any user
+/// of the machine can read the arguments of a process. Has to be the first thing that `main` does.
+///
+/// The arguments of a running process cannot be overwritten without unsafe code. The new process gets the
+/// password through a pipe (an environment would be handed on to every child), whose number stands in
+/// `--password-fd` where the password stood. After it was read, an empty pipe stays open.
+///
+/// # Errors
+/// When the program cannot be started again.
+pub fn hide_password_from_process_list(command: &Command) -> anyhow::Result<()> {
+    let Some(Found { mut arguments, index, password }) = take_password(command, std::env::args_os().collect()) else {
+        return Ok(());
+    };
+    if password.len() > PASSWORD_LIMIT_BYTES {
+        bail!("the password has {} bytes, more than the {PASSWORD_LIMIT_BYTES} allowed", password.len());
+    }
+    let mut restart = || -> io::Result<io::Error> {
+        let (reader, mut writer) = io::pipe()?;
+        writer.write_all(password.as_bytes())?;
+        drop(writer);
+        fcntl_setfd(&reader, FdFlags::empty())?;
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&reader);
+        arguments.insert(index, format!("--{PASSWORD_FD}={fd}").into());
+        let mut again = process::Command::new(std::env::current_exe()?);
+        Ok(again.arg0(&arguments[0]).args(&arguments[1..]).exec())
+    };
+    restart().and_then(Err).context("starting again without the password in the process list")
+}
+
+/// The password that [`hide_password_from_process_list`] put into a pipe.
+pub fn read_handed_over(fd: u32) -> io::Result<OsString> {
+    let mut password = Vec::new();
+    // Through the file system, as a number becomes a file in unsafe code only. Not a second reader of what is
+    // not there yet: the pipe is full, its writer gone.
+    let pipe = File::open(format!("/dev/fd/{fd}"))?;
+    pipe.take(PASSWORD_LIMIT_BYTES as u64).read_to_end(&mut password)?;
+    Ok(OsString::from_vec(password))
+}
+
+/// A command line without its password.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    pub arguments: Vec<OsString>,
+    /// Where the password (the last, if there are several) stood.
+    pub index: usize,
+    pub password: OsString,
+}
+
+/// Finds `-pPASSWORD`, also behind other letters (`-fpPASSWORD`), and `--password=PASSWORD` in the arguments of
+/// a subcommand that takes connection options.
+pub fn take_password(command: &Command, arguments: Vec<OsString>) -> Option<Found> {
+    let mut command = command;
+    let mut found = None;
+    let mut options_ended = false;
+    let mut kept: Vec<OsString> = Vec::with_capacity(arguments.len() + 1);
+    for (place, argument) in arguments.into_iter().enumerate() {
+        options_ended |= argument == "--";
+        if place > 0 && !options_ended {
+            if let Some(subcommand) = command.find_subcommand(&argument) {
+                command = subcommand;
+            } else if let Some((before, password)) = split_password(command, argument.as_bytes()) {
+                kept.extend(before);
+                found = Some((kept.len(), password));
+                continue;
+            }
+        }
+        kept.push(argument);
+    }
+    found.map(|(index, password)| Found { arguments: kept, index, password })
+}
+
+/// The letters before the password in the same argument, if any, and the password.
+fn split_password(command: &Command, argument: &[u8]) -> Option<(Option<OsString>, OsString)> {
+    if !command.get_arguments().any(|arg| arg.get_id() == PASSWORD_FD) {
+        return None;
+    }
+    let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    if let Some(password) = argument.strip_prefix(b"--password=") {
+        return Some((None, text(password)));
+    }
+    let letters = argument.strip_prefix(b"-")?;
+    let is_flag = |letter: u8| {
+        let mut args = command.get_arguments();
+        args.any(|arg| arg.get_short() == Some(char::from(letter)) && !arg.get_action().takes_values())
+    };
+    let flags = letters.iter().take_while(|&&letter| is_flag(letter)).count();
+    match &letters[flags..] {
+        [b'p', password @ ..] if !password.is_empty() => {
+            let before = (flags > 0).then(|| text(&argument[..=flags]));
+            Some((before, text(password)))
+        }
+        _ => None,
+    }
+}
+
+/// Asks on the terminal, without showing what is typed.
+///
+/// # Errors
+/// When there is no terminal, or the question is answered with Ctrl-C or Ctrl-D.
+pub fn ask(prompt: &str) -> anyhow::Result<Password> {
+    let no_terminal = "a password is to be asked for, but there is no terminal; give it in an option file or as \
+                       -pPASSWORD";
+    let terminal = File::options().read(true).write(true).open("/dev/tty").context(no_terminal)?;
+    let silence = Silence::of(&terminal).context(no_terminal)?;
+    (&terminal).write_all(prompt.as_bytes())?;
+    let typed = read_line(BufReader::new(&terminal).bytes());
+    drop(silence);
+    (&terminal).write_all(b"\n")?;
+    match typed? {
+        Some(password) => Ok(Password::new(password)),
+        None => bail!("no password was given"),
+    }
+}
+
+/// A terminal that shows nothing and hands on every key, until this is dropped. Also Ctrl-C: a program that it
+/// ends would leave a silent terminal behind.
+struct Silence<'a> {
+    terminal: &'a File,
+    before: Termios,
+}
+
+impl Silence<'_> {
+    fn of(terminal: &File) -> io::Result<Silence<'_>> {
+        let before = termios::tcgetattr(terminal)?;
+        let mut silent = before.clone();
+        silent.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+        silent.special_codes[SpecialCodeIndex::VMIN] = 1;
+        silent.special_codes[SpecialCodeIndex::VTIME] = 0;
+        termios::tcsetattr(terminal, OptionalActions::Flush, &silent)?;
+        Ok(Silence { terminal, before })
+    }
+}
+
+impl Drop for Silence<'_> {
+    fn drop(&mut self) {
+        // Nothing is left to do for a terminal that is gone.
+        let _ = termios::tcsetattr(self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+/// One line of keys, with Backspace and Ctrl-U; nothing on Ctrl-C, Ctrl-D or the end.
+pub fn read_line(keys: impl Iterator<Item = io::Result<u8>>) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    for key in keys {
+        match key? {
+            b'\r' | b'\n' => return Ok(Some(line)),
+            0x03 | 0x04 => return Ok(None),
+            0x15 => line.clear(),
+            0x08 | 0x7f => {
+                // The whole of a character in UTF-8.
+                while line.pop().is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000) {}
+            }
+            byte if line.len() < PASSWORD_LIMIT_BYTES => line.push(byte),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
