@@ -1,1 +1,43 @@
-//! Placeholder.
+//! Private MariaDB servers and clusters in a folder of their own.
+//!
+//! A sandbox is one server, a Galera cluster, or a source with a semi-synchronous replica. Each of its nodes has its
+//! own data folder, socket and free ports, reads no option file, and never touches a server that runs already.
+//! The root account has no password and is let in through the node's socket only, in a folder that only the
+//! servers' own account can enter.
+//!
+//! Entry points: [`Builder`] makes a sandbox, [`Temporary`] is one that ends with the process that made it, and
+//! [`Sandbox`] is one on disk that outlives it: [`Sandbox::open`] and [`Sandbox::list`] find it again.
+//!
+//! What it is not: a supervisor. Nothing stays behind to restart a server; what runs is found out by looking.
+//! Nothing here prints, and no signal handler is installed: [`Builder::interrupt_flag`] takes the caller's.
+
+mod account;
+mod builder;
+mod data_folder;
+mod error;
+mod error_log;
+mod galera;
+mod interrupt;
+mod node;
+mod options;
+mod place;
+mod ports;
+mod process;
+mod program;
+mod record;
+mod sandbox;
+mod saved_state;
+mod semisync;
+mod status;
+mod temporary;
+mod topology;
+mod watchdog;
+
+pub use builder::Builder;
+pub use error::Error;
+pub use node::{Node, State};
+pub use place::default_folder;
+pub use ports::Ports;
+pub use sandbox::{Lock, Sandbox};
+pub use temporary::Temporary;
+pub use topology::{MAX_NODES, Topology};

@@ -1,0 +1,141 @@
+//! Says what sandbox is wanted, and makes it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::account::Account;
+use crate::error::At;
+use crate::interrupt::Interrupt;
+use crate::sandbox::Sandbox;
+use crate::temporary::Temporary;
+use crate::watchdog::Watchdog;
+use crate::{Error, Topology, options, place};
+
+/// What sandbox is wanted.
+///
+/// ```no_run
+/// let server = hortator_sandbox::Builder::standalone().set("sql_mode", "").start_temporary()?;
+/// let mut connection = server.node(0).connect()?;
+/// # Ok::<(), hortator_sandbox::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder {
+    topology: Topology,
+    settings: Vec<(String, String)>,
+    folder: Option<PathBuf>,
+    interrupt: Interrupt,
+}
+
+impl Builder {
+    /// One server.
+    pub fn standalone() -> Builder {
+        Builder::new(Topology::Standalone)
+    }
+
+    /// A Galera cluster of so many nodes, 1 to [`crate::MAX_NODES`].
+    pub fn galera(nodes: usize) -> Builder {
+        Builder::new(Topology::Galera(nodes))
+    }
+
+    /// A source (node 0) and its semi-synchronous replica (node 1).
+    pub fn semisync() -> Builder {
+        Builder::new(Topology::Semisync)
+    }
+
+    /// Any of them.
+    pub fn new(topology: Topology) -> Builder {
+        Builder { topology, settings: Vec::new(), folder: None, interrupt: Interrupt::default() }
+    }
+
+    /// A server option for every node, by its name without dashes before it. Overrides the sandbox's default and any
+    /// earlier value; `wsrep_provider_options` adds to the sandbox's own.
+    #[must_use]
+    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Builder {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The folder in which the sandbox's own folder is made. Without it: the system's folder for temporary files for a
+    /// temporary sandbox, [`crate::default_folder`] for a named one.
+    #[must_use]
+    pub fn dir(mut self, folder: impl Into<PathBuf>) -> Builder {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// While this is true, waiting ends with [`Error::Interrupted`]; a sandbox that was being made is gone then.
+    #[must_use]
+    pub fn interrupt_flag(mut self, flag: Arc<AtomicBool>) -> Builder {
+        self.interrupt = Interrupt::new(flag);
+        self
+    }
+
+    /// Makes and starts a sandbox that ends with the value returned, and with this process however that ends. Returns
+    /// when all its servers are ready.
+    pub fn start_temporary(self) -> Result<Temporary, Error> {
+        let parent = place::ensure(&self.folder.clone().unwrap_or_else(env::temp_dir))?;
+        let folder =
+            tempfile::Builder::new().prefix("hortator-").tempdir_in(&parent).at("create a folder in", &parent)?;
+        let (sandbox, watchdog) = self.make(folder.path())?;
+        // From here on `Temporary` removes it, after its servers.
+        let _kept = folder.keep();
+        Ok(Temporary::new(sandbox, watchdog))
+    }
+
+    /// Makes and starts a sandbox that stays until [`Sandbox::down`]. Returns when all its servers are ready; when that
+    /// fails nothing is left of it.
+    pub fn create(self, name: &str) -> Result<Sandbox, Error> {
+        place::check_name(name)?;
+        let parent = match &self.folder {
+            Some(folder) => place::ensure(folder)?,
+            None => place::ensure(&place::default_folder()?)?,
+        };
+        let folder = parent.join(name);
+        fs::create_dir(&folder).map_err(|source| match source.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Invalid(format!(
+                "{} exists already; `down {name}` removes a sandbox, or choose another name",
+                folder.display()
+            )),
+            _ => Error::Io { action: "create", path: folder.clone(), source },
+        })?;
+        let (sandbox, watchdog) = self.make(&folder).inspect_err(|_| {
+            // Empty by now, if it could be emptied.
+            let _left = fs::remove_dir(&folder);
+        })?;
+        watchdog.dismiss();
+        Ok(sandbox)
+    }
+
+    /// Fills the existing, empty `folder` and starts everything; on failure, empties it again.
+    fn make(self, folder: &Path) -> Result<(Sandbox, Watchdog), Error> {
+        self.topology.check()?;
+        options::check_settings(&self.settings)?;
+        let account = Account::for_servers()?;
+        let sandbox = Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, self.interrupt)
+            .inspect_err(|_| {
+                // Nothing has been started in it yet.
+                let _left = fs::remove_dir_all(folder);
+            })?;
+        let elsewhere = sandbox.socket_folders();
+        let watchdog = match Watchdog::over(sandbox.folder(), &elsewhere) {
+            Ok(watchdog) => watchdog,
+            Err(error) => {
+                let _left = sandbox.destroy();
+                return Err(error);
+            }
+        };
+        match sandbox.first_start() {
+            Ok(()) => Ok((sandbox, watchdog)),
+            Err(error) => {
+                // What cannot be removed here, the watchdog tries again when it is dropped.
+                if sandbox.destroy().is_ok() {
+                    watchdog.dismiss();
+                }
+                Err(error)
+            }
+        }
+    }
+}

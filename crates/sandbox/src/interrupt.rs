@@ -1,0 +1,23 @@
+//! The caller's wish to stop, seen between two looks at a server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::Error;
+
+/// Raised by the caller, typically from a signal; looked at while waiting.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt(Option<Arc<AtomicBool>>);
+
+impl Interrupt {
+    pub(crate) fn new(flag: Arc<AtomicBool>) -> Interrupt {
+        Interrupt(Some(flag))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.0 {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
+    }
+}

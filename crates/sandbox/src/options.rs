@@ -1,0 +1,155 @@
+//! The command line of a node's server.
+
+use std::path::Path;
+
+use crate::{Error, Ports, Topology, galera, semisync};
+
+/// What the sandbox itself has to decide, with what to do instead.
+const OWN_OPTIONS: [(&str, &str); 14] = [
+    ("datadir", "choose the folder with --dir"),
+    ("socket", "`env` shows the node's own"),
+    ("port", "`env` shows the node's own"),
+    ("log-error", "it is error.log in the node's folder"),
+    ("pid-file", "it is in the data folder"),
+    ("tmpdir", "it is in the node's folder"),
+    ("user", "servers run as the caller, and as mysql when that is root"),
+    ("defaults-file", "a sandbox reads no option file"),
+    ("defaults-extra-file", "a sandbox reads no option file"),
+    ("wsrep-cluster-address", "the sandbox's nodes are the cluster"),
+    ("wsrep-node-address", "each node has its own"),
+    ("wsrep-sst-receive-address", "each node has its own"),
+    ("wsrep-provider", "it is the installed one"),
+    ("server-id", "each node has its own"),
+];
+
+/// Defaults of every sandbox, which settings override as they come later. Debian's own configuration has the same
+/// character set; the rest keeps a server small and quick to start.
+const DEFAULTS: [&str; 7] = [
+    "--innodb-buffer-pool-size=256M",
+    "--innodb-log-file-size=128M",
+    "--performance-schema=OFF",
+    "--character-set-server=utf8mb4",
+    "--collation-server=utf8mb4_general_ci",
+    "--bind-address=127.0.0.1",
+    // Names are not looked up, and accounts are matched by address.
+    "--skip-name-resolve",
+];
+
+/// Where a node's files are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Files<'a> {
+    pub(crate) data: &'a Path,
+    pub(crate) socket: &'a Path,
+    pub(crate) error_log: &'a Path,
+    pub(crate) temporary: &'a Path,
+}
+
+/// Settings, checked. Names are compared as the server does: `_` is `-`.
+pub(crate) fn check_settings(settings: &[(String, String)]) -> Result<(), Error> {
+    for (name, value) in settings {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || name.starts_with(['-', '_']) || !name.chars().all(plain) {
+            return Err(Error::Invalid(format!(
+                "`{name}` is no name of a server option; give it without dashes before it"
+            )));
+        }
+        if value.contains('\0') {
+            return Err(Error::Invalid(format!("the value of `{name}` has a zero byte in it")));
+        }
+        let dashed = dashed(name);
+        if let Some((_, instead)) = OWN_OPTIONS.iter().find(|(own, _)| *own == dashed.trim_start_matches("loose-")) {
+            return Err(Error::Invalid(format!("the option `{name}` is the sandbox's own: {instead}")));
+        }
+    }
+    Ok(())
+}
+
+/// The arguments of node `index` (from 0). `bootstrap` makes a Galera node begin a cluster instead of joining one.
+pub(crate) fn arguments(
+    topology: Topology,
+    settings: &[(String, String)],
+    files: Files<'_>,
+    ports: &[Ports],
+    index: usize,
+    bootstrap: bool,
+) -> Result<Vec<String>, Error> {
+    // --no-defaults has to be the first.
+    let mut arguments = vec!["--no-defaults".to_owned()];
+    arguments.push(path_option("datadir", files.data)?);
+    arguments.push(path_option("socket", files.socket)?);
+    arguments.push(path_option("log-error", files.error_log)?);
+    arguments.push(path_option("tmpdir", files.temporary)?);
+    arguments.push(path_option("pid-file", &files.data.join("mariadbd.pid"))?);
+    arguments.push(format!("--port={}", ports[index].sql));
+    arguments.push(format!("--server-id={}", index + 1));
+    arguments.extend(DEFAULTS.map(str::to_owned));
+    let provider_settings: Vec<&str> =
+        settings.iter().filter(|(name, _)| is_provider_options(name)).map(|(_, value)| value.as_str()).collect();
+    match topology {
+        Topology::Standalone => {}
+        Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, bootstrap, &provider_settings)?),
+        Topology::Semisync => arguments.extend(semisync::arguments(index)),
+    }
+    let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
+    arguments.extend(plain.map(|(name, value)| format!("--{name}={value}")));
+    Ok(arguments)
+}
+
+fn is_provider_options(name: &str) -> bool {
+    dashed(name) == "wsrep-provider-options"
+}
+
+fn dashed(name: &str) -> String {
+    name.replace('_', "-").to_ascii_lowercase()
+}
+
+fn path_option(name: &str, path: &Path) -> Result<String, Error> {
+    match path.to_str() {
+        Some(path) => Ok(format!("--{name}={path}")),
+        None => Err(Error::Invalid(format!("{} is not UTF-8; choose another folder", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    fn ports(first: u16) -> Ports {
+        Ports { sql: first, group: first + 1, incremental_transfer: first + 2, state_transfer: first + 3 }
+    }
+
+    fn files() -> Files<'static> {
+        Files {
+            data: Path::new("/s/node1/data"),
+            socket: Path::new("/s/node1/socket"),
+            error_log: Path::new("/s/node1/error.log"),
+            temporary: Path::new("/s/node1/tmp"),
+        }
+    }
+
+    #[test]
+    fn settings_come_after_the_defaults_they_override() {
+        let settings = [setting("innodb_buffer_pool_size", "1G")];
+        let arguments = arguments(Topology::Standalone, &settings, files(), &[ports(10)], 0, false).unwrap();
+        assert_eq!(arguments[0], "--no-defaults");
+        let place = |wanted: &str| arguments.iter().position(|argument| argument == wanted).unwrap();
+        assert!(place("--innodb-buffer-pool-size=256M") < place("--innodb_buffer_pool_size=1G"));
+        assert!(arguments.contains(&"--port=10".to_owned()));
+    }
+
+    #[test]
+    fn what_the_sandbox_decides_cannot_be_set() {
+        for name in ["port", "PID_FILE", "loose-datadir", "wsrep_cluster_address"] {
+            let message = check_settings(&[setting(name, "x")]).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("the option `{name}` is the sandbox's own: ")), "{message}");
+        }
+        for name in ["", "--port", "a b"] {
+            assert!(check_settings(&[setting(name, "x")]).is_err(), "{name}");
+        }
+        check_settings(&[setting("innodb_flush_log_at_trx_commit", "2"), setting("sql_mode", "")]).unwrap();
+    }
+}

@@ -1,0 +1,143 @@
+//! Server processes: found by what they run on, signalled only when they are ours, waited for with a bound.
+//!
+//! A recorded pid may have been given to another program since. So a process counts as a node's server only while its
+//! command line names that node's data folder, and signals go through a pidfd, which cannot change its process between
+//! the look and the signal.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
+
+/// How long a process may take to vanish after SIGKILL; a large one has memory to give back.
+pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(20);
+
+/// A running server of ours.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Pid,
+    pidfd: OwnedFd,
+}
+
+impl Process {
+    /// The server with this pid, if it runs and runs on this data folder.
+    pub(crate) fn find(pid: u32, data_folder: &Path) -> Option<Process> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+        // Looked at after the pidfd is open: what was looked at is then what will be signalled.
+        runs_on(pid, data_folder).then_some(Process { pid, pidfd })
+    }
+
+    /// Whatever server runs on this data folder.
+    pub(crate) fn on(data_folder: &Path) -> Option<Process> {
+        let pids = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.into_iter().find_map(|pid| Process::find(pid, data_folder))
+    }
+
+    /// The process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Asks the server to shut down.
+    pub(crate) fn terminate(&self) {
+        // It fails only when the process has ended by itself, which is what was wanted.
+        let _ended = pidfd_send_signal(&self.pidfd, Signal::TERM);
+    }
+
+    /// Ends the server at once, as a crash does, with what it has started itself.
+    pub(crate) fn kill(&self) {
+        // A server leads its own process group; the scripts of a state transfer are in it.
+        let _group_ended = kill_process_group(self.pid, Signal::KILL);
+        let _ended = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+
+    /// Waits until all its threads are gone and its files closed. False when it is still there at the limit.
+    pub(crate) fn wait_gone(&self, limit: Duration) -> bool {
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let timeout = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+            match poll(&mut [PollFd::new(&self.pidfd, PollFlags::IN)], Some(&timeout)) {
+                Ok(0) => return false,
+                Ok(_) => return true,
+                Err(_interrupted) if left.is_zero() => return false,
+                Err(_interrupted) => {}
+            }
+        }
+    }
+}
+
+/// Ends what is left of a state transfer whose server, the leader of process group `group`, is gone.
+pub(crate) fn end_leftovers(group: u32, data_folder: &Path) {
+    let Some(pid) = i32::try_from(group).ok().and_then(Pid::from_raw) else { return };
+    let ours = |entry: &fs::DirEntry| {
+        let folder = entry.path();
+        group_of(&folder) == Some(group) && mentions(&folder, data_folder)
+    };
+    let Ok(entries) = fs::read_dir("/proc") else { return };
+    if entries.flatten().any(|entry| ours(&entry)) {
+        let _ended = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+/// Whether an argument of the process is `--datadir=` this folder.
+fn runs_on(pid: Pid, data_folder: &Path) -> bool {
+    let wanted = [b"--datadir=", data_folder.as_os_str().as_bytes()].concat();
+    let command_line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    command_line.split(|byte| *byte == 0).any(|argument| argument == wanted)
+}
+
+fn mentions(process: &Path, data_folder: &Path) -> bool {
+    let wanted = data_folder.as_os_str().as_bytes();
+    let command_line = fs::read(process.join("cmdline")).unwrap_or_default();
+    command_line.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// The process group, the third field after the parenthesised name in /proc/PID/stat (proc(5)).
+fn group_of(process: &Path) -> Option<u32> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(2)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    fn sleeper(argument: &str) -> Child {
+        // The argument after `--` is only there to be seen in the command line.
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60; true", "sh", argument]).process_group(0);
+        command.spawn().unwrap()
+    }
+
+    #[test]
+    fn a_pid_counts_only_with_its_data_folder() {
+        let mut child = sleeper("--datadir=/one/data");
+        assert!(Process::find(child.id(), Path::new("/one/dat")).is_none());
+        assert!(Process::find(child.id(), Path::new("/two/data")).is_none());
+        let process = Process::find(child.id(), Path::new("/one/data")).unwrap();
+        assert!(!process.wait_gone(Duration::from_millis(1)));
+        process.kill();
+        assert!(process.wait_gone(KILL_LIMIT));
+        child.wait().unwrap();
+        assert!(Process::find(child.id(), Path::new("/one/data")).is_none());
+    }
+
+    #[test]
+    fn leftovers_end_only_when_they_mention_the_folder() {
+        let mut child = sleeper("--datadir=/three/data");
+        end_leftovers(child.id(), Path::new("/four/data"));
+        assert!(child.try_wait().unwrap().is_none());
+        end_leftovers(child.id(), Path::new("/three/data"));
+        assert!(!child.wait().unwrap().success());
+    }
+}

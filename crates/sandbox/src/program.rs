@@ -1,0 +1,93 @@
+//! Finds the installed programs that a sandbox is made of.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Error;
+use crate::error::At;
+
+/// Debian keeps servers in sbin, which an ordinary user's PATH may lack.
+const SYSTEM_FOLDERS: [&str; 5] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin"];
+/// Where Debian's galera-4 and MariaDB's own packages put the provider.
+const PROVIDERS: [&str; 4] = [
+    "/usr/lib/galera/libgalera_smm.so",
+    "/usr/lib64/galera-4/libgalera_smm.so",
+    "/usr/lib64/galera/libgalera_smm.so",
+    "/usr/local/lib/galera/libgalera_smm.so",
+];
+/// What the state transfer script needs besides the server.
+const STATE_TRANSFER_PROGRAMS: [(&str, &str); 2] = [("rsync", "rsync"), ("wsrep_sst_rsync", "mariadb-server")];
+
+/// The server and what belongs to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Programs {
+    pub(crate) server: PathBuf,
+    pub(crate) installer: PathBuf,
+    /// The server's version with its packaging suffix, such as `10.11.6-MariaDB-0+deb12u1`.
+    pub(crate) version: String,
+}
+
+impl Programs {
+    /// Finds the server and asks its version.
+    pub(crate) fn find() -> Result<Programs, Error> {
+        let server = program("mariadbd", "mariadb-server")?;
+        let installer = program("mariadb-install-db", "mariadb-server")?;
+        let output = Command::new(&server).args(["--no-defaults", "--version"]).output().at("run", &server)?;
+        let version = version_of(&String::from_utf8_lossy(&output.stdout))
+            .ok_or_else(|| Error::Invalid(format!("`{} --version` does not name a version", server.display())))?;
+        Ok(Programs { server, installer, version })
+    }
+
+    /// Finds the Galera provider, and makes sure that a state transfer can run.
+    pub(crate) fn provider() -> Result<&'static Path, Error> {
+        for (name, packages) in STATE_TRANSFER_PROGRAMS {
+            program(name, packages)?;
+        }
+        PROVIDERS.iter().map(Path::new).find(|path| path.is_file()).ok_or_else(|| Error::Missing {
+            program: "the Galera provider libgalera_smm.so".to_owned(),
+            packages: "galera-4",
+        })
+    }
+}
+
+/// The PATH that servers get: the caller's, then the system's own folders.
+pub(crate) fn search_path() -> OsString {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain(SYSTEM_FOLDERS.iter().map(PathBuf::from));
+    env::join_paths(folders).unwrap_or(path)
+}
+
+fn program(name: &str, packages: &'static str) -> Result<PathBuf, Error> {
+    env::split_paths(&search_path())
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+        .ok_or_else(|| Error::Missing { program: name.to_owned(), packages })
+}
+
+/// `mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`
+fn version_of(text: &str) -> Option<String> {
+    let mut words = text.split_whitespace();
+    words.find(|word| *word == "Ver")?;
+    words.next().filter(|version| version.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_stands_after_ver() {
+        let line = "mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
+        assert_eq!(version_of(line).as_deref(), Some("10.11.6-MariaDB-0+deb12u1"));
+        assert_eq!(version_of("mariadbd: unknown"), None);
+    }
+
+    #[test]
+    fn a_missing_program_names_its_package() {
+        let error = program("no-such-server", "mariadb-server").unwrap_err();
+        assert_eq!(error.to_string(), "no-such-server is not installed; on Debian: apt-get install mariadb-server");
+    }
+}

@@ -1,0 +1,3 @@
+//! Sandboxes of real servers, from their start to their end.
+
+mod standalone;
