@@ -5,6 +5,8 @@
 //!
 //! Source: MariaDB knowledge base, "Connecting", "Authentication Plugins".
 
+use std::io::{Read, Write};
+
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Error as MethodError, Response};
 use mysql_common::packets::AuthPlugin;
 
@@ -12,7 +14,6 @@ use super::answer::{Done, Status};
 use super::failure::Failure;
 use super::fields::Fields;
 use super::result::read_ok;
-use super::transport::Transport;
 use super::wire::{ERR_HEADER, Wire};
 
 /// A server that has not decided after so many packets never will.
@@ -133,9 +134,9 @@ impl Authentication {
     }
 
     /// Converses until the server lets us in or refuses.
-    pub(super) fn converse(
+    pub(super) fn converse<T: Read + Write>(
         mut self,
-        wire: &mut Wire<Transport>,
+        wire: &mut Wire<T>,
         credentials: &Credentials<'_>,
     ) -> Result<Status, Failure> {
         for _ in 0..ROUND_LIMIT {
@@ -176,3 +177,6 @@ fn challenge<'a>(name: &[u8], data: &'a [u8]) -> &'a [u8] {
         _ => data,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,3 +107,6 @@ pub(super) fn put_length_encoded(packet: &mut Vec<u8>, bytes: &[u8]) {
     put_length(packet, bytes.len());
     packet.extend_from_slice(bytes);
 }
+
+#[cfg(test)]
+mod tests;

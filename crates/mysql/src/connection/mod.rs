@@ -11,6 +11,8 @@ mod failure;
 mod fields;
 mod handshake;
 mod result;
+#[cfg(test)]
+mod script;
 mod transport;
 mod wire;
 

@@ -1,0 +1,100 @@
+//! The servers under test: one that the tests share, with TLS and a large packet, and plain ones of their own.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Weak};
+
+use hortator_mysql::{Address, ConnectOptions, Connection, Identity, Password};
+use hortator_sandbox::{Builder, Temporary};
+
+use crate::certificates::Certificates;
+
+pub const MAX_ALLOWED_PACKET_BYTES: usize = 64 << 20;
+
+/// A server, for as long as some test holds it.
+pub struct Server {
+    running: Arc<Running>,
+}
+
+struct Running {
+    sandbox: Temporary,
+    certificates: Certificates,
+}
+
+static SHARED: Mutex<Weak<Running>> = Mutex::new(Weak::new());
+
+impl Server {
+    /// The server that tests run against side by side, each with users and databases of its own names.
+    pub fn shared() -> Server {
+        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let running = shared.upgrade().unwrap_or_else(|| {
+            let certificates = Certificates::make();
+            let file = |name| certificates.path(name).display().to_string();
+            let builder = Builder::standalone()
+                .set("max_allowed_packet", MAX_ALLOWED_PACKET_BYTES.to_string())
+                .set("plugin_load_add", "auth_ed25519")
+                .set("ssl_ca", file("ca.pem"))
+                .set("ssl_cert", file("server.pem"))
+                .set("ssl_key", file("server.key"));
+            Arc::new(Running { sandbox: builder.start_temporary().unwrap(), certificates })
+        });
+        *shared = Arc::downgrade(&running);
+        Server { running }
+    }
+
+    /// A server with nothing set, for this test alone.
+    pub fn own() -> Server {
+        let sandbox = Builder::standalone().start_temporary().unwrap();
+        Server { running: Arc::new(Running { sandbox, certificates: Certificates::make() }) }
+    }
+
+    /// As root over the socket.
+    pub fn options(&self) -> ConnectOptions {
+        self.running.sandbox.node(0).connect_options()
+    }
+
+    /// As `user` over TCP.
+    pub fn tcp_options(&self, user: &str, password: &str) -> ConnectOptions {
+        let address = Address::Tcp { host: "127.0.0.1".to_owned(), port: self.running.sandbox.node(0).port() };
+        let mut options = ConnectOptions::new(address, user);
+        options.password = Some(Password::from(password));
+        options
+    }
+
+    /// A connection as root, in a new, empty database.
+    pub fn connection(self, database: &str) -> (Server, Connection) {
+        let mut connection = Connection::open(&self.options()).unwrap();
+        connection.execute(format!("create or replace database `{database}`").as_bytes()).unwrap();
+        connection.select_db(database.as_bytes()).unwrap();
+        (self, connection)
+    }
+
+    /// Runs one statement as root.
+    pub fn execute(&self, sql: &str) {
+        Connection::open(&self.options()).unwrap().execute(sql.as_bytes()).unwrap();
+    }
+
+    pub fn certificate(&self) -> PathBuf {
+        self.running.certificates.path("ca.pem")
+    }
+
+    pub fn other_certificate(&self) -> PathBuf {
+        self.running.certificates.path("other.pem")
+    }
+
+    pub fn identity(&self) -> Identity {
+        self.running.certificates.client()
+    }
+
+    /// Ends the server as a crash would.
+    pub fn kill(&mut self) {
+        self.running.sandbox.node(0).kill().unwrap();
+    }
+}
+
+/// The one value of a statement's one row, as text.
+pub fn one_value(connection: &mut Connection, sql: impl AsRef<[u8]>) -> String {
+    let rows = connection.fetch(sql.as_ref()).unwrap();
+    let [row] = &rows[..] else { panic!("{} rows", rows.len()) };
+    let [Some(value)] = &row[..] else { panic!("{} values", row.len()) };
+    String::from_utf8(value.clone()).unwrap()
+}
