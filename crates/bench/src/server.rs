@@ -1,6 +1,6 @@
 //! The private server of an experiment: its settings, a clock for its CPU, and coming to rest between runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,7 +89,7 @@ impl Server {
 
     /// Where it listens.
     #[must_use]
-    pub fn socket(&self) -> &Path {
+    pub fn socket(&self) -> PathBuf {
         self.sandbox().node(0).socket()
     }
 

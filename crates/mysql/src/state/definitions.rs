@@ -122,7 +122,8 @@ pub(super) fn read(
             let mut definition: Definition =
                 values.chain(shown).filter(|(column, _)| !TIMES.contains(&column.as_slice())).collect();
             if options.any_name {
-                definition.values_mut().flatten().for_each(|value| *value = without_name(value, schema));
+                let values = definition.values_mut().flatten();
+                values.for_each(|value| *value = without_name(value, schema, kind == Kind::Schema));
             }
             let name = if kind == Kind::Schema { Vec::new() } else { name };
             definitions.insert((kind, name), definition);
@@ -207,19 +208,22 @@ impl Rows for Named {
     }
 }
 
-/// The text with each quoted `schema` replaced by one word, and a value that is just the name too.
-pub(super) fn without_name(text: &[u8], schema: &[u8]) -> Vec<u8> {
-    const ANY: &[u8] = b"`(this schema)`";
-    if text == schema {
+/// The text without the schema's name where it stands before a dot; in the schema's own definition, anywhere.
+pub(super) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> Vec<u8> {
+    const ANY: &[u8] = b"(this schema)";
+    if own_definition && text == schema {
         return ANY.to_vec();
     }
-    let quoted = quote_identifier(schema);
+    // A table, a column or a user may have the schema's name.
+    let before_dot: &[u8] = if own_definition { b"" } else { b"." };
+    let name = [quote_identifier(schema).as_slice(), before_dot].concat();
     let mut replaced = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = memchr::memmem::find(rest, &quoted) {
+    while let Some(at) = memchr::memmem::find(rest, &name) {
         replaced.extend_from_slice(&rest[..at]);
         replaced.extend_from_slice(ANY);
-        rest = &rest[at + quoted.len()..];
+        replaced.extend_from_slice(before_dot);
+        rest = &rest[at + name.len()..];
     }
     replaced.extend_from_slice(rest);
     replaced

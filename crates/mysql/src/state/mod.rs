@@ -40,8 +40,8 @@ pub struct State {
     contents: BTreeMap<Vec<u8>, Content>,
 }
 
-/// Reads all of a schema. The connection's session is changed by it (character set, `sql_mode`, time zone): give it one
-/// of its own.
+/// Reads all of a schema. The connection's session is changed by it (character set, `sql_mode`, time zone, default
+/// schema): give it one of its own.
 ///
 /// # Errors
 /// Whatever the server or the connection says. A definition that the server can't show, such as that of a view on a
@@ -56,7 +56,7 @@ pub fn describe(connection: &mut Connection, schema: impl AsRef<[u8]>) -> Result
 /// As [`describe`].
 pub fn describe_with(connection: &mut Connection, schema: impl AsRef<[u8]>, options: Options) -> Result<State, Error> {
     let schema = schema.as_ref().to_vec();
-    prepare_session(connection)?;
+    prepare_session(connection, &schema)?;
     let definitions = definitions::read(connection, &schema, options)?;
     let mut contents = BTreeMap::new();
     for (kind, name) in definitions.keys().filter(|(kind, _)| kind.has_rows()) {
@@ -94,9 +94,12 @@ impl State {
         let mut found = Vec::new();
         for (name, here) in &self.contents {
             let Some(there) = other.contents.get(name) else { continue };
-            let Some(bucket) = here.first_differing_bucket(there) else { continue };
-            let here = self.bucket(mine, name, bucket)?;
-            let there = other.bucket(theirs, name, bucket)?;
+            let buckets = here.differing_buckets(there);
+            if buckets.is_empty() {
+                continue;
+            }
+            let here = self.rows_in(mine, name, &buckets)?;
+            let there = other.rows_in(theirs, name, &buckets)?;
             if let Some(rows) = rows::first_differences(&here, &there) {
                 found.push(format!("rows of {}: {rows}", String::from_utf8_lossy(name)));
             }
@@ -120,17 +123,18 @@ impl State {
         counts
     }
 
-    fn bucket(&self, connection: &mut Connection, table: &[u8], bucket: usize) -> Result<Vec<rows::Row>, Error> {
-        prepare_session(connection)?;
+    fn rows_in(&self, connection: &mut Connection, table: &[u8], buckets: &[usize]) -> Result<Vec<rows::Row>, Error> {
+        prepare_session(connection, &self.schema)?;
         let kind = self.definitions.keys().find(|(kind, name)| kind.has_rows() && name == table);
         let kind = kind.map_or(Kind::Table, |(kind, _)| *kind);
-        rows::read_bucket(connection, &self.schema, table, kind, self.options, bucket)
+        rows::read_buckets(connection, &self.schema, table, kind, self.options, buckets)
     }
 }
 
-/// Both sides must see definitions and times in one form, whatever the servers' defaults are.
-fn prepare_session(connection: &mut Connection) -> Result<(), Error> {
+/// Both sides must see definitions and times in one form, whatever the servers' defaults are. That the schema is the
+/// default one matters to `SHOW CREATE VIEW`, which then leaves its name out.
+fn prepare_session(connection: &mut Connection, schema: &[u8]) -> Result<(), Error> {
     connection.execute(b"SET NAMES utf8mb4")?;
     connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
-    Ok(())
+    connection.select_db(schema)
 }

@@ -14,9 +14,11 @@ pub(super) type Row = Vec<Option<Vec<u8>>>;
 const KEPT_LIMIT_ROWS: u64 = 10_000;
 /// So is one whose values are longer than this together.
 const KEPT_LIMIT_BYTES: usize = 8 << 20;
-/// Rows are dealt to so many buckets by their hash: a difference is then looked for in one of them only.
+/// Rows are dealt to so many buckets by their hash: a difference is then looked for in a few of them only.
 const BUCKETS: usize = 256;
-/// Rows of one bucket that are read again to show a difference, at most.
+/// A changed row leaves one bucket and enters another; two of those are looked at, at most.
+const BUCKETS_LOOKED_AT: usize = 4;
+/// Rows that are read again to show a difference, at most.
 const BUCKET_LIMIT_ROWS: usize = 100_000;
 /// Rows shown of each side.
 const SHOWN_ROWS: usize = 3;
@@ -40,7 +42,9 @@ impl Content {
 
     /// Says what differs, if anything does.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
-        self.first_differing_bucket(other)?;
+        if self.differing_buckets(other).is_empty() {
+            return None;
+        }
         let counts = format!("the first has {}, the second {}", self.count, other.count);
         let rows = match (&self.kept, &other.kept) {
             (Some(mine), Some(theirs)) => first_differences(mine, theirs),
@@ -52,8 +56,10 @@ impl Content {
         })
     }
 
-    pub(super) fn first_differing_bucket(&self, other: &Self) -> Option<usize> {
-        self.sums.iter().zip(&other.sums).position(|(mine, theirs)| mine != theirs)
+    /// The first buckets whose rows differ.
+    pub(super) fn differing_buckets(&self, other: &Self) -> Vec<usize> {
+        let differs = |bucket: &usize| self.sums[*bucket] != other.sums[*bucket];
+        (0..BUCKETS).filter(differs).take(BUCKETS_LOOKED_AT).collect()
     }
 }
 
@@ -75,16 +81,16 @@ pub(super) fn read(
     Ok(Content { count, sums, kept })
 }
 
-/// Reads the rows of one bucket, sorted.
-pub(super) fn read_bucket(
+/// Reads the rows of a few buckets, sorted.
+pub(super) fn read_buckets(
     connection: &mut Connection,
     schema: &[u8],
     table: &[u8],
     kind: Kind,
     options: Options,
-    bucket: usize,
+    buckets: &[usize],
 ) -> Result<Vec<Row>, Error> {
-    let mut reader = BucketReader { bucket, rows: Vec::new() };
+    let mut reader = BucketReader { buckets, rows: Vec::new() };
     let query = select(connection, schema, table, kind, options)?;
     query_as_stored(connection, &query, &mut reader)?;
     reader.rows.sort_unstable();
@@ -222,18 +228,18 @@ impl Rows for Reader {
     }
 }
 
-struct BucketReader {
-    bucket: usize,
+struct BucketReader<'a> {
+    buckets: &'a [usize],
     rows: Vec<Row>,
 }
 
-impl Rows for BucketReader {
+impl Rows for BucketReader<'_> {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
-        if bucket(hash(values)) == self.bucket {
+        if self.buckets.contains(&bucket(hash(values))) {
             self.rows.push(owned(values));
         }
         if self.rows.len() < BUCKET_LIMIT_ROWS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -1,0 +1,35 @@
+//! The bench against real servers.
+
+mod employees;
+mod experiment;
+mod state;
+mod state_rows;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hortator_mysql::Connection;
+use hortator_sandbox::{Builder, Temporary};
+
+fn server() -> Temporary {
+    Builder::standalone().start_temporary().unwrap()
+}
+
+fn connect(server: &Temporary) -> Connection {
+    server.node(0).connect().unwrap()
+}
+
+/// Runs a script with the server's own client, in the script's folder.
+fn client(server: &Temporary, script: &Path) {
+    let mut command = Command::new("mariadb");
+    command.args(["--no-defaults", "-u", "root", "-S"]).arg(server.node(0).socket());
+    command.stdin(File::open(script).unwrap()).stdout(Stdio::null()).current_dir(script.parent().unwrap());
+    assert!(command.status().unwrap().success());
+}
+
+fn run(connection: &mut Connection, statements: &[&str]) {
+    for statement in statements {
+        connection.execute(statement.as_bytes()).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
