@@ -8,11 +8,11 @@ use hortator_mysql::{Connection, Error};
 use crate::server::Server;
 
 /// Checks that the connection is lost, says so, and stays so.
-fn assert_lost(connection: &mut Connection, error: Error, words: &str) {
+fn assert_lost(connection: &mut Connection, error: &Error, words: &str) {
     assert!(error.is_lost(), "{error:?}");
     assert!(error.to_string().contains(words), "{error}");
-    assert_eq!(connection.ping().unwrap_err(), error);
-    assert_eq!(connection.execute(b"select 1").unwrap_err(), error);
+    assert_eq!(&connection.ping().unwrap_err(), error);
+    assert_eq!(connection.execute(b"select 1").unwrap_err(), *error);
 }
 
 #[test]
@@ -22,13 +22,13 @@ fn a_server_that_dies() {
     let mut idle = Connection::open(&server.options()).unwrap();
     let waiting = thread::spawn(move || {
         let error = busy.execute(b"select sleep(60)").unwrap_err();
-        assert_lost(&mut busy, error, "while waiting for the answer to a statement");
+        assert_lost(&mut busy, &error, "while waiting for the answer to a statement");
     });
     thread::sleep(Duration::from_millis(300));
     server.kill();
     waiting.join().unwrap();
     let error = idle.execute(b"select 1").unwrap_err();
-    assert_lost(&mut idle, error, "lost the connection to the server at");
+    assert_lost(&mut idle, &error, "lost the connection to the server at");
     assert!(matches!(Connection::open(&server.options()), Err(Error::Connect { .. })));
 }
 
@@ -40,7 +40,7 @@ fn a_connection_that_is_killed() {
     let busy_id = busy.id();
     let waiting = thread::spawn(move || {
         let error = busy.execute(b"select sleep(60)").unwrap_err();
-        assert_lost(&mut busy, error, "lost the connection");
+        assert_lost(&mut busy, &error, "lost the connection");
     });
     thread::sleep(Duration::from_millis(300));
     for id in [busy_id, idle.id()] {
@@ -49,7 +49,7 @@ fn a_connection_that_is_killed() {
     waiting.join().unwrap();
     thread::sleep(Duration::from_millis(300));
     let error = idle.ping().unwrap_err();
-    assert_lost(&mut idle, error, "lost the connection");
+    assert_lost(&mut idle, &error, "lost the connection");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_server_that_takes_too_long() {
     options.read_timeout = Some(Duration::from_millis(300));
     let mut connection = Connection::open(&options).unwrap();
     let error = connection.execute(b"select sleep(5)").unwrap_err();
-    assert_lost(&mut connection, error, "the server did not answer in time");
+    assert_lost(&mut connection, &error, "the server did not answer in time");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn idle_for_too_long() {
     connection.execute(b"set wait_timeout = 1").unwrap();
     thread::sleep(Duration::from_millis(1500));
     let error = connection.execute(b"select 1").unwrap_err();
-    assert_lost(&mut connection, error, "lost the connection");
+    assert_lost(&mut connection, &error, "lost the connection");
 }
 
 #[test]

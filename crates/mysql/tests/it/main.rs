@@ -1,5 +1,7 @@
 //! The connection layer against a real server.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
+
 mod bulk;
 mod certificates;
 mod losing;
