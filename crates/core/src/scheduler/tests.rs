@@ -178,11 +178,9 @@ fn classes_exclude_each_other_as_the_matrix_says() {
         for other in Mode::ALL {
             for level in [Level::Table, Level::Row] {
                 let (second, first) = (one.at(level), other.at(level));
-                let excludes = match (Class::of(second), Class::of(first)) {
-                    (Class::Exclusive, _) | (_, Class::Exclusive) => true,
-                    (Class::Below, Class::Whole) | (Class::Whole, Class::Below) => true,
-                    _ => false,
-                };
+                let classes = [Class::of(second), Class::of(first)];
+                let taking_turns = [[Class::Below, Class::Whole], [Class::Whole, Class::Below]].contains(&classes);
+                let excludes = classes.contains(&Class::Exclusive) || taking_turns;
                 assert_eq!(second.waits_for(first), excludes, "{second:?} after {first:?}");
             }
         }
@@ -212,13 +210,13 @@ struct Pair {
 }
 
 impl Pair {
-    fn admit(&mut self, write_set: WriteSet, size_bytes: usize) {
+    fn admit(&mut self, write_set: &WriteSet, size_bytes: usize) {
         let expected = self.scheduler.last_admitted().next();
-        let would_wait = self.scheduler.conflicts_in_flight(&write_set);
+        let would_wait = self.scheduler.conflicts_in_flight(write_set);
         match self.scheduler.admit(write_set.clone(), size_bytes, expected) {
             Ok(seqno) => {
                 assert_eq!(seqno, expected);
-                self.oracle.admit(seqno, &write_set);
+                self.oracle.admit(seqno, write_set);
                 assert_eq!(would_wait, !self.oracle.predecessors(seqno).is_empty());
             }
             Err(full) => {
@@ -280,7 +278,7 @@ fn at_every_step_exactly_those_are_ready_that_the_oracle_says() {
                     let uses = random_uses(random, uses_limit, weights);
                     let empty = WriteSet::with_keys_limit(keys_limit);
                     let write_set = uses.into_iter().fold(empty, |set, (key, mode)| set.with(key, mode));
-                    pair.admit(write_set, random.below(2_000));
+                    pair.admit(&write_set, random.below(2_000));
                 }
             }
             pair.compare();
