@@ -1,15 +1,17 @@
 //! A Galera cluster: its servers' options, its first start, and its start from whatever state its nodes are in.
 
 use std::fs;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use hortator_mysql::Connection;
 
-use crate::node::State;
+use crate::error::At;
+use crate::node::{LOOK_INTERVAL, Node, State};
 use crate::ports::Ports;
 use crate::program::Programs;
+use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
-use crate::saved_state::{allow_bootstrap, most_advanced};
+use crate::saved_state::{Position, allow_bootstrap, most_advanced, position};
 use crate::status::status;
 use crate::{Error, data_folder};
 
@@ -17,14 +19,10 @@ use crate::{Error, data_folder};
 const VIEW_FILE: &str = "gvwstate.dat";
 /// The provider's ring buffer of write sets.
 const CACHE_FILE: &str = "galera.cache";
+const NEW_CLUSTER: &str = "--wsrep-new-cluster";
 
 /// What a node's server is started with. `settings` are the caller's values of wsrep_provider_options.
-pub(crate) fn arguments(
-    ports: &[Ports],
-    index: usize,
-    bootstrap: bool,
-    settings: &[&str],
-) -> Result<Vec<String>, Error> {
+pub(crate) fn arguments(ports: &[Ports], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
     let own = ports[index];
     let provider = Programs::provider()?;
     let nodes: Vec<String> = ports.iter().map(|node| format!("127.0.0.1:{}", node.group)).collect();
@@ -36,7 +34,7 @@ pub(crate) fn arguments(
         "gcache.size=32M".to_owned(),
     ];
     options.extend(settings.iter().map(|setting| (*setting).to_owned()));
-    let mut arguments = vec![
+    Ok(vec![
         "--binlog-format=ROW".to_owned(),
         "--innodb-autoinc-lock-mode=2".to_owned(),
         "--wsrep-on=ON".to_owned(),
@@ -49,21 +47,17 @@ pub(crate) fn arguments(
         "--wsrep-sst-method=rsync".to_owned(),
         format!("--wsrep-sst-receive-address=127.0.0.1:{}", own.state_transfer),
         format!("--wsrep-provider-options={}", options.join(";")),
-    ];
-    if bootstrap {
-        arguments.push("--wsrep-new-cluster".to_owned());
-    }
-    Ok(arguments)
+    ])
 }
 
 /// Starts a cluster that has no data folders yet.
 ///
-/// Node 1 begins the cluster and is stopped again; the others get a copy of its data and so have only what happened since
-/// to catch up with, which takes a fraction of the time of a full state transfer each.
+/// Node 1 begins the cluster and is stopped again; the others get a copy of its data. So all are at the same place of the
+/// same history, and none needs a state transfer, which would take seconds each.
 pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), Error> {
     let first = sandbox.node(0);
     data_folder::create(&first.data_dir(), &first.folder(), programs, sandbox.account())?;
-    first.launch(true)?;
+    first.launch(&[NEW_CLUSTER.to_owned()])?;
     if sandbox.topology().nodes() == 1 {
         return Ok(());
     }
@@ -74,31 +68,90 @@ pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), 
     sandbox.start()
 }
 
-/// Starts those nodes, none of which runs. When no node of the cluster runs, the most advanced begins it anew.
+/// Starts those nodes, none of which runs. When no node of the cluster runs, they make it anew.
 pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
-    let mut joining = indices.to_vec();
-    if sandbox.nodes().all(|node| node.state() != State::Running) {
-        let first = most_advanced(sandbox)?;
-        if !indices.contains(&first) {
-            let name = sandbox.node(first).name();
-            return Err(Error::Invalid(format!(
-                "no node runs, and {name} holds the latest state of the cluster: start {name} first, or all nodes"
-            )));
+    let is_down = sandbox.nodes().all(|node| node.state() != State::Running);
+    let mut positions = vec![None; sandbox.topology().nodes()];
+    for node in sandbox.nodes() {
+        // Those that stay down matter when it has to be found out who leads.
+        if is_down || indices.contains(&node.index()) {
+            positions[node.index()] = position(sandbox, node)?;
         }
-        let node = sandbox.node(first);
-        allow_bootstrap(&node.data_dir(), sandbox.account())?;
-        for node in sandbox.nodes() {
-            // Otherwise a node waits for those that it saw last instead of for the new cluster.
-            let _absent = fs::remove_file(node.data_dir().join(VIEW_FILE));
-        }
-        node.launch(true)?;
-        joining.retain(|index| *index != first);
+    }
+    if is_down {
+        start_anew(sandbox, indices, &positions)?;
+    } else {
+        join(sandbox, indices, &positions)?;
+    }
+    wait_for_size(sandbox)
+}
+
+fn start_anew(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) -> Result<(), Error> {
+    let first = most_advanced(positions)?;
+    if !indices.contains(&first) {
+        let name = sandbox.node(first).name();
+        return Err(Error::Invalid(format!(
+            "no node runs, and {name} holds the latest state of the cluster: start {name} first, or all nodes"
+        )));
+    }
+    let all_equal = positions[first].is_some() && positions.iter().all(|position| *position == positions[first]);
+    if all_equal && indices.len() == positions.len() && indices.len() > 1 {
+        return restore(sandbox, positions);
+    }
+    bootstrap(sandbox, first, positions)?;
+    let others: Vec<usize> = indices.iter().copied().filter(|index| *index != first).collect();
+    join(sandbox, &others, positions)
+}
+
+/// Starts all nodes, which are at the same place, as members of the cluster as it was.
+///
+/// The provider saves the latest view of the cluster so that one that lost all nodes at once, as by a power cut, forms
+/// again by itself (`pc.recovery`); here such a view is given to it. Source: Galera documentation, "Saving the Primary
+/// Component State".
+fn restore(sandbox: &Sandbox, positions: &[Option<Position>]) -> Result<(), Error> {
+    let members = sandbox.nodes().map(|_| random_uuid()).collect::<Result<Vec<_>, _>>()?;
+    for (node, own) in sandbox.nodes().zip(&members) {
+        let path = node.data_dir().join(VIEW_FILE);
+        fs::write(&path, saved_view(own, &members)).at("write", &path)?;
+        sandbox.account().own(&path)?;
     }
     thread::scope(|scope| {
-        let starts: Vec<_> = joining.iter().map(|index| scope.spawn(|| sandbox.node(*index).launch(false))).collect();
-        starts.into_iter().try_for_each(|start| start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
-    wait_for_size(sandbox)
+        let launch = |node: Node<'_>| node.launch(&at(positions, node.index()));
+        let starts: Vec<_> = sandbox.nodes().map(|node| scope.spawn(move || launch(node))).collect();
+        starts.into_iter().try_for_each(ended)
+    })
+}
+
+/// Starts a node as a new cluster that goes on with its history.
+fn bootstrap(sandbox: &Sandbox, index: usize, positions: &[Option<Position>]) -> Result<(), Error> {
+    for node in sandbox.nodes() {
+        // Otherwise a node waits for those that it saw last instead of for the new cluster.
+        let _absent = fs::remove_file(node.data_dir().join(VIEW_FILE));
+    }
+    let node = sandbox.node(index);
+    allow_bootstrap(&node.data_dir(), sandbox.account())?;
+    let mut further = at(positions, index);
+    further.push(NEW_CLUSTER.to_owned());
+    node.launch(&further)
+}
+
+/// Starts nodes of a cluster of which others run. Each is let in before the next one comes, since two that knock at the
+/// same time keep each other out for seconds; their state transfers then run side by side.
+fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) -> Result<(), Error> {
+    thread::scope(|scope| {
+        let mut starts = Vec::new();
+        for index in indices {
+            let node = sandbox.node(*index);
+            let members = sandbox.nodes().filter(|node| node.process().is_some()).count();
+            let further = at(positions, *index);
+            let start = scope.spawn(move || node.launch(&further));
+            while !start.is_finished() && size_seen(sandbox) <= members {
+                thread::sleep(LOOK_INTERVAL);
+            }
+            starts.push(start);
+        }
+        starts.into_iter().try_for_each(ended)
+    })
 }
 
 /// Waits until every running node sees every other.
@@ -112,6 +165,28 @@ fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
         })?;
     }
     Ok(())
+}
+
+/// The largest size of the cluster that a node sees; 0 when none answers.
+fn size_seen(sandbox: &Sandbox) -> usize {
+    let seen = |node: Node<'_>| status(&mut node.connect().ok()?, "wsrep_cluster_size").ok()??.parse().ok();
+    sandbox.nodes().filter_map(seen).max().unwrap_or(0)
+}
+
+/// The arguments that tell a server its place in the history, which it cannot find out by itself in time after a crash.
+fn at(positions: &[Option<Position>], index: usize) -> Vec<String> {
+    positions[index].iter().map(|position| format!("--wsrep-start-position={position}")).collect()
+}
+
+/// A saved view of the members, as seen by one of them; all have left it without a farewell.
+fn saved_view(own: &str, members: &[String]) -> String {
+    let lines: String = members.iter().map(|member| format!("member: {member} 0\n")).collect();
+    // 3 is the type of a primary component's view.
+    format!("my_uuid: {own}\n#vwbeg\nview_id: 3 {} 1\nbootstrap: 0\n{lines}#vwend\n", members[0])
+}
+
+fn ended(start: ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
+    start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Whether the node takes part in the cluster with all data.

@@ -24,6 +24,7 @@ mod place;
 mod ports;
 mod process;
 mod program;
+mod random;
 mod record;
 mod sandbox;
 mod saved_state;

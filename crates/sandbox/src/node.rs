@@ -184,14 +184,14 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// Starts the server and waits until it is ready by itself; another port is taken when one is in use. `bootstrap` makes a
-    /// Galera node begin a cluster instead of joining one.
-    pub(crate) fn launch(self, bootstrap: bool) -> Result<(), Error> {
+    /// Starts the server with arguments besides its usual ones, and waits until it is ready by itself. Other ports are
+    /// taken when one is in use.
+    pub(crate) fn launch(self, further: &[String]) -> Result<(), Error> {
         let log = self.error_log();
         let mut attempt = 1;
         loop {
             let log_start = error_log::length(&log);
-            let failure = match self.spawn(bootstrap).and_then(|process| self.wait_ready(&process)) {
+            let failure = match self.spawn(further).and_then(|process| self.wait_ready(&process)) {
                 Ok(()) => return Ok(()),
                 Err(failure) => failure,
             };
@@ -204,8 +204,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The server's arguments.
-    pub(crate) fn arguments(self, bootstrap: bool) -> Result<Vec<String>, Error> {
+    /// The server's usual arguments.
+    pub(crate) fn arguments(self) -> Result<Vec<String>, Error> {
         let folder = self.folder();
         let files = Files {
             data: &folder.join("data"),
@@ -214,7 +214,7 @@ impl<'a> Node<'a> {
             temporary: &folder.join("tmp"),
         };
         let settings = self.sandbox.record().settings.clone();
-        options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index, bootstrap)
+        options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
     }
 
     /// A command that runs the server's program as the server's account, in its folder, without our environment.
@@ -234,7 +234,7 @@ impl<'a> Node<'a> {
         Ok(command)
     }
 
-    fn spawn(self, bootstrap: bool) -> Result<Process, Error> {
+    fn spawn(self, further: &[String]) -> Result<Process, Error> {
         self.sandbox.interrupt().check()?;
         if !self.ports().are_free() {
             let ports = Ports::free()?;
@@ -247,7 +247,8 @@ impl<'a> Node<'a> {
         }
         let child = self
             .server_command(self.open_log()?)?
-            .args(self.arguments(bootstrap)?)
+            .args(self.arguments()?)
+            .args(further)
             .spawn()
             .at("run", &self.sandbox.programs()?.server)?;
         let pid = child.id();

@@ -64,14 +64,13 @@ pub(crate) fn check_settings(settings: &[(String, String)]) -> Result<(), Error>
     Ok(())
 }
 
-/// The arguments of node `index` (from 0). `bootstrap` makes a Galera node begin a cluster instead of joining one.
+/// The arguments of node `index` (from 0).
 pub(crate) fn arguments(
     topology: Topology,
     settings: &[(String, String)],
     files: Files<'_>,
     ports: &[Ports],
     index: usize,
-    bootstrap: bool,
 ) -> Result<Vec<String>, Error> {
     // --no-defaults has to be the first.
     let mut arguments = vec!["--no-defaults".to_owned()];
@@ -87,7 +86,7 @@ pub(crate) fn arguments(
         settings.iter().filter(|(name, _)| is_provider_options(name)).map(|(_, value)| value.as_str()).collect();
     match topology {
         Topology::Standalone => {}
-        Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, bootstrap, &provider_settings)?),
+        Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
         Topology::Semisync => arguments.extend(semisync::arguments(index)),
     }
     let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
@@ -134,7 +133,7 @@ mod tests {
     #[test]
     fn settings_come_after_the_defaults_they_override() {
         let settings = [setting("innodb_buffer_pool_size", "1G")];
-        let arguments = arguments(Topology::Standalone, &settings, files(), &[ports(10)], 0, false).unwrap();
+        let arguments = arguments(Topology::Standalone, &settings, files(), &[ports(10)], 0).unwrap();
         assert_eq!(arguments[0], "--no-defaults");
         let place = |wanted: &str| arguments.iter().position(|argument| argument == wanted).unwrap();
         assert!(place("--innodb-buffer-pool-size=256M") < place("--innodb_buffer_pool_size=1G"));

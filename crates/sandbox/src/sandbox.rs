@@ -132,7 +132,7 @@ impl Sandbox {
             topology => {
                 for node in self.nodes() {
                     data_folder::create(&node.data_dir(), &node.folder(), programs, self.account)?;
-                    node.launch(false)?;
+                    node.launch(&[])?;
                 }
                 if topology == Topology::Semisync { semisync::set_up(self) } else { Ok(()) }
             }
@@ -222,7 +222,7 @@ impl Sandbox {
         match self.topology() {
             Topology::Galera(_) => galera::start(self, indices),
             topology => {
-                indices.iter().try_for_each(|index| self.node(*index).launch(false))?;
+                indices.iter().try_for_each(|index| self.node(*index).launch(&[]))?;
                 if topology == Topology::Semisync { semisync::resume(self) } else { Ok(()) }
             }
         }

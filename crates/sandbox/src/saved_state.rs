@@ -3,6 +3,7 @@
 //! The provider keeps it in `grastate.dat`. After a crash the sequence number there is -1 and the storage engine has to be
 //! asked, by a run of the server with `--wsrep-recover`. Source: Galera documentation, "Restarting the Cluster".
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -19,34 +20,38 @@ const RECOVERED: &str = "WSREP: Recovered position: ";
 /// The history's name in a node that has no whole copy of the data: one that was ended while it received it.
 const NO_HISTORY: &str = "00000000-0000-0000-0000-000000000000";
 
-/// A place in a history.
+/// A place in a cluster's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Position {
+pub(crate) struct Position {
     history: String,
     seqno: i64,
 }
 
-/// The index of the node that holds the latest state; none of them runs.
-pub(crate) fn most_advanced(sandbox: &Sandbox) -> Result<usize, Error> {
-    let mut best: Option<(usize, Position)> = None;
-    for node in sandbox.nodes() {
-        let Some(found) = position(sandbox, node)? else { continue };
-        match &best {
-            Some((index, known)) if known.history != found.history => {
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.history, self.seqno)
+    }
+}
+
+/// The index of the most advanced node; `positions` are those of all nodes. A node without one has to get everything from
+/// the others; when none has any, the cluster begins with its first node.
+pub(crate) fn most_advanced(positions: &[Option<Position>]) -> Result<usize, Error> {
+    let mut best: Option<(usize, &Position)> = None;
+    for (index, position) in positions.iter().enumerate() {
+        let Some(position) = position else { continue };
+        match best {
+            Some((other, known)) if known.history != position.history => {
                 return Err(Error::Invalid(format!(
-                    "{} and {} do not belong to the same cluster any more ({} and {}): start the one to keep first, \
-                     after removing {STATE_FILE} from the other's data folder",
-                    sandbox.node(*index).name(),
-                    node.name(),
-                    known.history,
-                    found.history
+                    "node{} and node{} do not belong to the same cluster any more ({known} and {position}); \
+                     remove {STATE_FILE} from the data folder of the one whose data is not wanted",
+                    other + 1,
+                    index + 1,
                 )));
             }
-            Some((_, known)) if known.seqno >= found.seqno => {}
-            _ => best = Some((node.index(), found)),
+            Some((_, known)) if known.seqno >= position.seqno => {}
+            _ => best = Some((index, position)),
         }
     }
-    // A cluster that was ended before it ever had a state begins with its first node.
     Ok(best.map_or(0, |(index, _)| index))
 }
 
@@ -60,7 +65,8 @@ pub(crate) fn allow_bootstrap(data_folder: &Path, account: Account) -> Result<()
     fs::rename(&new, &path).at("write", &path)
 }
 
-fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
+/// Where the node, which does not run, is in the history; `None` when it has no whole copy of the data.
+pub(crate) fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
     let saved = fs::read_to_string(node.data_dir().join(STATE_FILE)).ok().and_then(|text| saved_in(&text));
     match saved {
         Some(saved) if saved.history == NO_HISTORY => Ok(None),
@@ -74,7 +80,7 @@ fn recover(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error>
     let output = File::create(&log).at("create", &log)?;
     let mut child = node
         .server_command(output)?
-        .args(node.arguments(false)?)
+        .args(node.arguments()?)
         // On standard error, which is the log opened above.
         .args(["--skip-log-error", "--wsrep-recover"])
         .spawn()
@@ -136,6 +142,18 @@ mod tests {
         assert_eq!(recovered_in(&log), Some(Position { history: HISTORY.to_owned(), seqno: 42 }));
         assert_eq!(recovered_in(&format!("{RECOVERED}{HISTORY}:7,0-1-9\n")).unwrap().seqno, 7);
         assert_eq!(recovered_in("nothing"), None);
+    }
+
+    #[test]
+    fn the_highest_seqno_of_one_history_leads() {
+        let at = |history: &str, seqno| Some(Position { history: history.to_owned(), seqno });
+        assert_eq!(most_advanced(&[None, None]).unwrap(), 0);
+        assert_eq!(most_advanced(&[None, at("a", 0), at("a", 2), at("a", 2)]).unwrap(), 2);
+        let message = most_advanced(&[at("a", 1), None, at("b", 9)]).unwrap_err().to_string();
+        assert!(
+            message.starts_with("node1 and node3 do not belong to the same cluster any more (a:1 and b:9)"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! A source and its semi-synchronous replica.
 
-use std::fs;
-use std::path::Path;
-
 use hortator_mysql::Connection;
 
 use crate::Error;
-use crate::error::At;
 use crate::node::State;
+use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
 use crate::status::status;
 
@@ -15,8 +12,6 @@ const SOURCE: usize = 0;
 const REPLICA: usize = 1;
 /// The account that the replica connects with.
 const REPLICATION_USER: &str = "replication";
-/// The kernel's source of random names, good as a password that nobody has to type.
-const RANDOM_FILE: &str = "/proc/sys/kernel/random/uuid";
 
 /// What each side's server is started with.
 pub(crate) fn arguments(index: usize) -> Vec<String> {
@@ -38,9 +33,7 @@ pub(crate) fn arguments(index: usize) -> Vec<String> {
 
 /// Connects the two servers, which run, for the first time.
 pub(crate) fn set_up(sandbox: &Sandbox) -> Result<(), Error> {
-    let random = Path::new(RANDOM_FILE);
-    let password = fs::read_to_string(random).at("read", random)?;
-    let password = password.trim();
+    let password = random_uuid()?;
     let mut source = sandbox.node(SOURCE).connect()?;
     let account = format!("'{REPLICATION_USER}'@'127.0.0.1'");
     let statements = [

@@ -1,0 +1,25 @@
+//! A source and its replica.
+
+use hortator_sandbox::Builder;
+
+use crate::{ask, run};
+
+#[test]
+fn a_row_is_on_the_replica_and_the_pair_finds_itself_again() {
+    let started = std::time::Instant::now();
+    let pair = Builder::semisync().start_temporary().unwrap();
+    eprintln!("semisync ready after {:?}", started.elapsed());
+    let (source, replica) = (pair.node(0), pair.node(1));
+    run(source, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    let position = ask(source, "SELECT @@gtid_binlog_pos").concat().concat();
+    assert_eq!(position, "0-1-3", "the sandbox's own statements are not in the stream");
+    ask(replica, &format!("SELECT MASTER_GTID_WAIT('{position}', 10)"));
+    assert_eq!(ask(replica, "SELECT id FROM d.t"), [["1"]]);
+    assert_eq!(ask(source, "SHOW STATUS LIKE 'Rpl_semi_sync_master_yes_tx'"), [["Rpl_semi_sync_master_yes_tx", "3"]]);
+
+    source.kill().unwrap();
+    source.start().unwrap();
+    run(source, &["INSERT INTO d.t VALUES (2)"]);
+    ask(replica, "SELECT MASTER_GTID_WAIT('0-1-4', 10)");
+    assert_eq!(ask(replica, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"]]);
+}
