@@ -1,0 +1,164 @@
+//! The rules of this repository that no compiler knows, each with its data in one place.
+//!
+//! A rule is a function of texts that returns findings, so its tests are bad examples; [`check`] reads the
+//! texts. A test runs it on the real tree, so `cargo test` holds every rule.
+
+mod crates;
+mod files;
+mod licenses;
+mod words;
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use cargo_metadata::{Metadata, MetadataCommand};
+
+/// Something that is against a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// `path`, `path:line`, or the name of a package.
+    pub place: String,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl Finding {
+    fn new(place: impl Into<String>, what: impl Into<String>) -> Finding {
+        Finding { place: place.into(), what: what.into() }
+    }
+
+    fn at(path: &str, line_index: usize, what: impl Into<String>) -> Finding {
+        Finding::new(format!("{path}:{}", line_index + 1), what)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// A file of the repository.
+struct SourceFile {
+    /// Relative to the root, with `/`.
+    path: String,
+    /// What is not UTF-8 (dumps in `testdata` hold any bytes) is replaced.
+    text: String,
+}
+
+/// A rule of one file's text.
+type Rule = fn(&str) -> Vec<Finding>;
+
+/// Files with a rule of their own.
+const SINGLE_FILES: &[(&str, Rule)] = &[
+    ("ARCHITECTURE.md", files::check_map),
+    ("Cargo.lock", crates::check_lock),
+    ("README.md", files::check_set_up_commands),
+    ("deny.toml", licenses::check_deny_file),
+    ("rust-toolchain.toml", crates::check_toolchain),
+];
+
+/// All findings in a repository.
+///
+/// # Errors
+/// When its files or its packages cannot be read.
+pub fn check(root: &Path) -> Result<Vec<Finding>> {
+    let files = read_files(root)?;
+    let metadata = MetadataCommand::new()
+        .manifest_path(root.join("Cargo.toml"))
+        .other_options(vec!["--locked".to_owned()])
+        .exec()
+        .context("cargo metadata --locked")?;
+    let mut findings = Vec::new();
+    for file in &files {
+        findings.extend(files::check(file));
+        findings.extend(words::check(file));
+    }
+    findings.extend(crates::check_edges(&crates_of(&metadata)));
+    findings.extend(licenses::check(&packages_of(&metadata)));
+    for (path, rule) in SINGLE_FILES {
+        match fs::read_to_string(root.join(path)) {
+            Ok(text) => findings.extend(rule(&text)),
+            Err(error) => findings.push(Finding::new(*path, format!("cannot be read: {error}"))),
+        }
+    }
+    Ok(findings)
+}
+
+fn read_files(root: &Path) -> Result<Vec<SourceFile>> {
+    let mut paths = Vec::new();
+    list(root, Path::new(""), &mut paths)?;
+    let read = |path: PathBuf| -> Result<SourceFile> {
+        let bytes = fs::read(root.join(&path)).with_context(|| path.display().to_string())?;
+        let path = path.to_string_lossy().into_owned();
+        Ok(SourceFile { path, text: String::from_utf8_lossy(&bytes).into_owned() })
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Lists what [`files::KINDS`] covers, but for what git ignores.
+fn list(root: &Path, folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries: Vec<_> = fs::read_dir(root.join(folder))?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = folder.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() && !files::is_left_out(&path) {
+            list(root, &path, paths)?;
+        } else if kind.is_file() && files::is_covered(&path) {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn crates_of(metadata: &Metadata) -> Vec<crates::Crate> {
+    let members = metadata.workspace_packages();
+    let is_member = |name: &str| members.iter().any(|member| member.name.as_str() == name);
+    let dependencies = |package: &cargo_metadata::Package, for_tests: bool| -> Vec<String> {
+        let of_kind = package.dependencies.iter().filter(|dependency| {
+            (dependency.kind == cargo_metadata::DependencyKind::Development) == for_tests && is_member(&dependency.name)
+        });
+        of_kind.map(|dependency| dependency.name.clone()).collect()
+    };
+    let describe = |package: &&cargo_metadata::Package| crates::Crate {
+        name: package.name.to_string(),
+        uses: dependencies(package, false),
+        tests_use: dependencies(package, true),
+    };
+    members.iter().map(describe).collect()
+}
+
+fn packages_of(metadata: &Metadata) -> Vec<licenses::Package> {
+    let in_provider = tree_of(metadata, licenses::PROVIDER);
+    let describe = |package: &cargo_metadata::Package| licenses::Package {
+        name: package.name.to_string(),
+        license: package.license.clone(),
+        in_provider: in_provider.contains(&&package.id),
+    };
+    metadata.packages.iter().map(describe).collect()
+}
+
+/// A package and all that is linked into it; nothing when there is no such package.
+fn tree_of<'a>(metadata: &'a Metadata, name: &str) -> Vec<&'a cargo_metadata::PackageId> {
+    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
+    let root = metadata.packages.iter().find(|package| package.name.as_str() == name);
+    let mut found: Vec<&cargo_metadata::PackageId> = root.map(|package| &package.id).into_iter().collect();
+    let mut next = 0;
+    while let Some(&id) = found.get(next) {
+        next += 1;
+        for dependency in nodes.iter().filter(|node| node.id == *id).flat_map(|node| &node.deps) {
+            let mut kinds = dependency.dep_kinds.iter();
+            let linked = kinds.any(|kind| kind.kind == cargo_metadata::DependencyKind::Normal);
+            if linked && !found.contains(&&dependency.pkg) {
+                found.push(&dependency.pkg);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

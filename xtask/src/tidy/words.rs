@@ -1,0 +1,86 @@
+//! Rules of words: one for one thing, and none that says nothing.
+
+use super::{Finding, SourceFile};
+
+/// Words that say nothing of what a module or type is for.
+const EMPTY_WORDS: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
+
+/// What defines a name.
+const DEFINERS: &[&str] = &["mod", "struct", "enum", "trait", "type", "union"];
+
+/// What may stand before that on the line.
+const VISIBILITY: &[&str] = &["pub", "crate", "super", "in", "unsafe"];
+
+/// The words that only servers' own syntax still has, in two parts, or this file would be a finding.
+const OLD_WORDS: &[&str] = &[concat!("mas", "ter"), concat!("sla", "ve")];
+
+/// Where that syntax is needed, and what for.
+const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
+    ("crates/load/src/class", "names of statements"),
+    ("crates/load/src/session/assignments", "names of server variables"),
+    ("crates/sandbox/src/semisync", "names of server variables and statements"),
+    ("crates/sandbox/tests/it/semisync", "names of server variables"),
+];
+
+/// Findings in one file. Test data are as servers and users wrote them.
+pub fn check(file: &SourceFile) -> Vec<Finding> {
+    if file.path.split('/').any(|folder| folder == "testdata") {
+        return Vec::new();
+    }
+    let mut findings = check_old_words(file);
+    if file.path.ends_with(".rs") {
+        findings.extend(check_path(file));
+        findings.extend(check_definitions(file));
+    }
+    findings
+}
+
+fn check_old_words(file: &SourceFile) -> Vec<Finding> {
+    if OLD_WORDS_ALLOWED.iter().any(|(place, _)| file.path.starts_with(place)) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let line = line.to_ascii_lowercase();
+        for word in OLD_WORDS.iter().filter(|word| line.contains(**word)) {
+            let advice =
+                "say source, replica, node; where a server's syntax has it, list the place in xtask's words.rs";
+            findings.push(Finding::at(&file.path, index, format!("`{word}`: {advice}")));
+        }
+    }
+    findings
+}
+
+fn check_path(file: &SourceFile) -> Vec<Finding> {
+    let parts = file.path.trim_end_matches(".rs").split('/');
+    let empty = parts.filter_map(empty_word);
+    empty.map(|word| Finding::new(&file.path, format!("`{word}` says nothing; name what it is for"))).collect()
+}
+
+fn check_definitions(file: &SourceFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        if !line.trim_start().starts_with(char::is_alphabetic) {
+            continue;
+        }
+        let mut tokens = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|token| !token.is_empty());
+        let first = tokens.find(|token| !VISIBILITY.contains(token));
+        let defined = if first.is_some_and(|first| DEFINERS.contains(&first)) { tokens.next() } else { None };
+        if let Some(word) = defined.and_then(empty_word) {
+            findings.push(Finding::at(&file.path, index, format!("`{word}` says nothing; name what it is for")));
+        }
+    }
+    findings
+}
+
+/// The first empty word in a name of either case.
+fn empty_word(name: &str) -> Option<&'static str> {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            words.push('_');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words.split(['_', '-']).find_map(|word| EMPTY_WORDS.iter().copied().find(|empty| *empty == word))
+}
