@@ -19,10 +19,10 @@ mod tests;
 /// Names are compared byte by byte: a caller whose server folds the case of names (`lower_case_table_names`) folds first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    // Zero: the place lies above this level.
-    schema: u64,
-    table: u64,
+    // Zero: the place lies above this level. The row first, because it tells most keys apart.
     row: [u64; 2],
+    table: u64,
+    schema: u64,
 }
 
 /// How deep a place lies.
@@ -98,9 +98,18 @@ impl Key {
         std::iter::successors(self.parent(), |key| key.parent())
     }
 
+    pub(crate) fn is_row(self) -> bool {
+        self.row[0] != 0
+    }
+
+    /// The 128 bits that tell a row from any other, of any table: they are made from all of its path.
+    pub(crate) fn row_hash(self) -> [u64; 2] {
+        self.row
+    }
+
     /// 64 well-mixed bits for hash tables: the parts are hashes already.
     pub(crate) fn bits(self) -> u64 {
-        self.schema ^ self.table ^ self.row[0]
+        if self.is_row() { self.row[0] } else { self.table ^ self.schema }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::gates::GateId;
+use super::places::Hold;
 use crate::{Seqno, WriteSet};
 
 /// Names a transaction among those in flight; reused when it is gone.
@@ -24,8 +24,8 @@ pub(super) struct Transaction<T> {
     /// How many gates it follows that are still held.
     pub(super) waits_for: u32,
     pub(super) write_set: WriteSet,
-    /// The gate that it holds at each key of the write set, in the same order.
-    pub(super) gates: Vec<GateId>,
+    /// What it holds at each key of the write set, in the same order.
+    pub(super) holds: Vec<Hold>,
     pub(super) held_bytes: usize,
     pub(super) payload: Option<T>,
     earlier: Option<TransactionId>,
@@ -35,8 +35,8 @@ pub(super) struct Transaction<T> {
 #[derive(Debug)]
 enum Slot<T> {
     Occupied(Transaction<T>),
-    /// Keeps the empty list of gates, so that the next transaction here need not allocate one.
-    Vacant(Vec<GateId>),
+    /// Keeps the empty list, so that the next transaction here need not allocate one.
+    Vacant(Vec<Hold>),
 }
 
 /// Every transaction in flight.
@@ -64,8 +64,8 @@ impl<T> InFlight<T> {
             TransactionId(id)
         });
         let slot = &mut self.slots[id.0 as usize];
-        let gates = match slot {
-            Slot::Vacant(gates) => std::mem::take(gates),
+        let holds = match slot {
+            Slot::Vacant(holds) => std::mem::take(holds),
             Slot::Occupied(_) => unreachable!("a slot on the list of vacant ones is vacant"),
         };
         *slot = Slot::Occupied(Transaction {
@@ -73,7 +73,7 @@ impl<T> InFlight<T> {
             stage: Stage::Waiting,
             waits_for: 0,
             write_set: WriteSet::new(),
-            gates,
+            holds,
             held_bytes,
             payload: Some(payload),
             earlier: self.last,
@@ -108,9 +108,9 @@ impl<T> InFlight<T> {
     }
 
     /// Gives a slot free for the next transaction, with an emptied list that it can use.
-    pub(super) fn recycle(&mut self, id: TransactionId, mut gates: Vec<GateId>) {
-        gates.clear();
-        self.slots[id.0 as usize] = Slot::Vacant(gates);
+    pub(super) fn recycle(&mut self, id: TransactionId, mut holds: Vec<Hold>) {
+        holds.clear();
+        self.slots[id.0 as usize] = Slot::Vacant(holds);
         self.vacant.push(id);
     }
 

@@ -123,8 +123,8 @@ impl<T> Scheduler<T> {
         let transaction = self.in_flight.get_mut(id);
         let mut own_gate = None;
         for claim in write_set.claims() {
-            let (gate, waits) = self.places.claim(*claim, id, &mut own_gate, &mut self.gates);
-            transaction.gates.push(gate);
+            let (hold, waits) = self.places.claim(*claim, id, &mut own_gate, &mut self.gates);
+            transaction.holds.push(hold);
             transaction.waits_for += waits;
         }
         transaction.write_set = write_set;
@@ -156,12 +156,12 @@ impl<T> Scheduler<T> {
         let mut done = self.in_flight.remove(id);
         assert!(done.stage == Stage::Taken, "transaction {seqno} is completed before it was handed out");
         self.held_bytes -= done.held_bytes;
-        for (claim, gate) in done.write_set.claims().iter().zip(done.gates.drain(..)) {
-            if self.places.release(*claim, gate, &mut self.gates) {
-                self.open(gate);
+        for hold in done.holds.drain(..) {
+            if self.places.release(hold, &mut self.gates) {
+                self.open(hold.gate);
             }
         }
-        self.in_flight.recycle(id, done.gates);
+        self.in_flight.recycle(id, done.holds);
     }
 
     /// Lets those pass who wait at a gate that nobody holds any more.

@@ -32,7 +32,7 @@ impl<T> Scheduler<T> {
             ready += usize::from(transaction.stage == Stage::Ready);
             let own_bytes = TRANSACTION_BYTES + transaction.write_set.keys().len() * KEY_BYTES;
             assert!(transaction.held_bytes >= own_bytes, "{seqno} counts less than its own keys");
-            assert_eq!(transaction.gates.len(), transaction.write_set.keys().len(), "{seqno} holds one gate a key");
+            assert_eq!(transaction.holds.len(), transaction.write_set.keys().len(), "{seqno} holds one gate a key");
             let waiting = transaction.stage == Stage::Waiting;
             assert_eq!(waiting, transaction.waits_for > 0, "{seqno} waits while there is something to wait for");
             assert_eq!(transaction.payload.is_none(), transaction.stage == Stage::Taken, "{seqno} has its payload");
@@ -48,8 +48,8 @@ impl<T> Scheduler<T> {
     fn check_gates(&self) {
         let mut holders: HashMap<GateId, u32> = HashMap::new();
         for transaction in self.in_flight.in_order() {
-            for &gate in &transaction.gates {
-                *holders.entry(gate).or_default() += 1;
+            for hold in &transaction.holds {
+                *holders.entry(hold.gate).or_default() += 1;
             }
         }
         let mut follows = HashMap::new();
