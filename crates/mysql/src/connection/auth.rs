@@ -22,8 +22,8 @@ const NATIVE: &[u8] = b"mysql_native_password";
 /// Accounts that are known by the operating system's user have nothing to say.
 const SILENT_METHODS: [&[u8]; 2] = [b"unix_socket", b"auth_socket"];
 
-/// What the methods may know.
-#[derive(Debug, Clone, Copy)]
+/// What the methods may know. No `Debug`: it holds the password.
+#[derive(Clone, Copy)]
 pub(super) struct Credentials<'a> {
     pub(super) password: &'a [u8],
     /// The server's nonce in the handshake.
@@ -107,7 +107,6 @@ impl Method {
 }
 
 /// The conversation, begun with the handshake response.
-#[derive(Debug)]
 pub(super) struct Authentication {
     method: Method,
     /// The method's name, for the handshake response.

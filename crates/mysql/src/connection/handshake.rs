@@ -44,7 +44,6 @@ const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41.union(Capabi
 const WANTED_OF_MARIADB: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS;
 
 /// An open connection's parts.
-#[derive(Debug)]
 pub(super) struct Opened {
     pub(super) wire: Wire<Transport>,
     pub(super) version: Version,

@@ -16,6 +16,7 @@ mod script;
 mod transport;
 mod wire;
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 pub use answer::{Column, Done, Prepared, Row, Rows, Status};
@@ -39,7 +40,6 @@ const COM_STMT_CLOSE: u8 = 0x19;
 /// Every command either returns what the server answered, with the connection ready for the next, or an error.
 /// After [`Error::Server`] and [`Error::Unsupported`] the connection is as good as before; after
 /// [`Error::Lost`] and [`Error::Protocol`] every further call fails with the same error.
-#[derive(Debug)]
 pub struct Connection {
     wire: Wire<Transport>,
     address: String,
@@ -206,6 +206,12 @@ impl Connection {
     fn lose(&mut self, doing: &str, reason: String) -> Error {
         let error = Error::Lost { address: self.address.clone(), doing: doing.to_owned(), reason };
         self.broken.insert(error).clone()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connection {} to {}", self.id, self.address)
     }
 }
 

@@ -21,7 +21,6 @@ const EOF_LIMIT_BYTES: usize = 0xff_ffff;
 const COLUMN_LIMIT: u64 = 65_535;
 
 /// Reads one answer off `wire`.
-#[derive(Debug)]
 pub(super) struct Answer<'a, T> {
     pub(super) wire: &'a mut Wire<T>,
     /// The last status the server gave; kept up to date.

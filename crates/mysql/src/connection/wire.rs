@@ -22,8 +22,7 @@ const ANSWER_LIMIT_BYTES: usize = (1 << 30) + 64 * 1024;
 /// The first byte of an error packet.
 pub(super) const ERR_HEADER: u8 = 0xff;
 
-/// The packet layer over the byte stream `T`.
-#[derive(Debug)]
+/// The packet layer over the byte stream `T`. No `Debug`: it holds statements and rows.
 pub(super) struct Wire<T> {
     stream: T,
     buffer: Vec<u8>,

@@ -17,7 +17,7 @@ pub struct Server {
 
 struct Running {
     sandbox: Temporary,
-    certificates: Certificates,
+    certificates: Option<Certificates>,
 }
 
 static SHARED: Mutex<Weak<Running>> = Mutex::new(Weak::new());
@@ -35,7 +35,7 @@ impl Server {
                 .set("ssl_ca", file("ca.pem"))
                 .set("ssl_cert", file("server.pem"))
                 .set("ssl_key", file("server.key"));
-            Arc::new(Running { sandbox: builder.start_temporary().unwrap(), certificates })
+            Arc::new(Running { sandbox: builder.start_temporary().unwrap(), certificates: Some(certificates) })
         });
         *shared = Arc::downgrade(&running);
         Server { running }
@@ -44,7 +44,7 @@ impl Server {
     /// A server with nothing set, for this test alone.
     pub fn own() -> Server {
         let sandbox = Builder::standalone().start_temporary().unwrap();
-        Server { running: Arc::new(Running { sandbox, certificates: Certificates::make() }) }
+        Server { running: Arc::new(Running { sandbox, certificates: None }) }
     }
 
     /// As root over the socket.
@@ -74,15 +74,19 @@ impl Server {
     }
 
     pub fn certificate(&self) -> PathBuf {
-        self.running.certificates.path("ca.pem")
+        self.certificates().path("ca.pem")
     }
 
     pub fn other_certificate(&self) -> PathBuf {
-        self.running.certificates.path("other.pem")
+        self.certificates().path("other.pem")
     }
 
     pub fn identity(&self) -> Identity {
-        self.running.certificates.client()
+        self.certificates().client()
+    }
+
+    fn certificates(&self) -> &Certificates {
+        self.running.certificates.as_ref().expect("only the shared server has TLS")
     }
 
     /// Ends the server as a crash would.
