@@ -1,0 +1,274 @@
+//! `hortator sandbox`: private servers and clusters from the command line.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::error::ErrorKind;
+use clap::{Args, Subcommand, ValueEnum};
+use comfy_table::{Table, presets};
+use hortator_sandbox::{Builder, Error, Node, Sandbox, State, Topology};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// What a shell expects of a command that Ctrl-C ended.
+const INTERRUPTED_STATUS: u8 = 130;
+/// The nodes of a cluster when their number is not given: the fewest that survive the loss of one.
+const GALERA_NODES: usize = 3;
+
+/// Starts and stops private servers and clusters.
+#[derive(Debug, Args)]
+pub struct SandboxArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Make a sandbox and start it; ready means that it answers, and in a cluster that it is synced
+    Up(UpArgs),
+    /// Show all sandboxes, and which of their servers run
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Print a client command and a DSN for each node
+    Env {
+        /// The sandbox
+        name: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Shut servers down; their data stays
+    Stop(Target),
+    /// End servers at once, as a crash does; their data stays
+    Kill(Target),
+    /// Start the servers that do not run
+    Start(Target),
+    /// End a sandbox's servers and remove everything of it
+    Down {
+        /// The sandbox
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        name: Option<String>,
+        /// Every sandbox in the folder
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Args)]
+struct UpArgs {
+    /// What the sandbox consists of
+    #[arg(value_enum, default_value = "standalone")]
+    topology: Kind,
+    /// The number of nodes of a Galera cluster [default: 3]
+    nodes: Option<usize>,
+    /// The sandbox's name [default: that of the topology, with a number where it is taken]
+    #[arg(long)]
+    name: Option<String>,
+    /// A server option, overriding the sandbox's default; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    settings: Vec<(String, String)>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Args)]
+struct Target {
+    /// The sandbox
+    name: String,
+    /// One of its nodes, counted from 1 [default: all]
+    #[arg(value_parser = parse_node)]
+    node: Option<usize>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Args)]
+struct Place {
+    /// The folder that holds the sandboxes [default: hortator/sandbox in the user's state folder]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// One server
+    Standalone,
+    /// A Galera cluster
+    Galera,
+    /// A source and its semi-synchronous replica
+    Semisync,
+}
+
+/// Runs the subcommand. An interrupted `up` leaves nothing behind.
+pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
+    let interrupt = interrupt_flag()?;
+    let result = match args.action {
+        Action::Up(args) => up(args, interrupt),
+        Action::List { place } => {
+            place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| print!("{}", table(&all)))
+        }
+        Action::Env { name, place } => place.open(&name).map(|sandbox| print!("{}", environment(&sandbox))),
+        Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
+        Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
+        Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
+        Action::Down { name, place, .. } => down(name.as_deref(), &place),
+    };
+    match result {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Error::Interrupted) => {
+            eprintln!("hortator: interrupted");
+            Ok(ExitCode::from(INTERRUPTED_STATUS))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
+    let topology = topology(args.topology, args.nodes).unwrap_or_else(|error| error.exit());
+    let dir = args.place.folder()?;
+    let name = args.name.unwrap_or_else(|| free_name(topology, &dir));
+    let mut builder = Builder::new(topology).dir(dir).interrupt_flag(interrupt);
+    for (setting, value) in args.settings {
+        builder = builder.set(setting, value);
+    }
+    let started = Instant::now();
+    let sandbox = builder.create(&name)?;
+    let version = sandbox.server_version();
+    println!("sandbox {name}: {topology}, {version}, ready after {:.1} s", started.elapsed().as_secs_f64());
+    for node in sandbox.nodes() {
+        println!("{}: {}", node.name(), client_command(node));
+    }
+    Ok(())
+}
+
+fn down(name: Option<&str>, place: &Place) -> Result<(), Error> {
+    let sandboxes = match name {
+        Some(name) => vec![place.open(name)?],
+        None => Sandbox::list(&place.folder()?)?,
+    };
+    for sandbox in sandboxes {
+        let _lock = sandbox.lock()?;
+        sandbox.down()?;
+    }
+    Ok(())
+}
+
+impl Place {
+    fn folder(&self) -> Result<PathBuf, Error> {
+        self.dir.clone().map_or_else(hortator_sandbox::default_folder, Ok)
+    }
+
+    fn open(&self, name: &str) -> Result<Sandbox, Error> {
+        Sandbox::open(&self.folder()?, name)
+    }
+}
+
+impl Target {
+    fn change(
+        self,
+        interrupt: Arc<AtomicBool>,
+        all: fn(&Sandbox) -> Result<(), Error>,
+        one: fn(Node<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let sandbox = self.place.open(&self.name)?.interrupt_flag(interrupt);
+        let _lock = sandbox.lock()?;
+        match self.node {
+            Some(number) => one(sandbox.numbered(number)?),
+            None => all(&sandbox),
+        }
+    }
+}
+
+/// Raised by what asks a program to end, so that what was begun is taken back.
+fn interrupt_flag() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&flag)).context("cannot catch signals")?;
+    }
+    Ok(flag)
+}
+
+fn topology(kind: Kind, nodes: Option<usize>) -> Result<Topology, clap::Error> {
+    match (kind, nodes) {
+        (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(GALERA_NODES))),
+        (Kind::Standalone, None) => Ok(Topology::Standalone),
+        (Kind::Semisync, None) => Ok(Topology::Semisync),
+        (_, Some(nodes)) => Err(clap::Error::raw(
+            ErrorKind::ArgumentConflict,
+            format!("only `galera` takes a number of nodes, and {nodes} was given\n"),
+        )),
+    }
+}
+
+/// The topology's name, with a number where that is taken.
+fn free_name(topology: Topology, dir: &Path) -> String {
+    let plain = topology.to_string().replace(' ', "-");
+    let numbered = (2..).map(|number| format!("{plain}.{number}"));
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    names.find(|name| !dir.join(name).exists()).unwrap_or(plain)
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give it as NAME=VALUE, as in max_connections=500".to_owned()),
+    }
+}
+
+/// `2` and `node2` are the same node.
+fn parse_node(text: &str) -> Result<usize, String> {
+    text.strip_prefix("node").unwrap_or(text).parse().map_err(|_| "nodes are counted 1, 2, 3 …".to_owned())
+}
+
+fn table(sandboxes: &[Sandbox]) -> String {
+    if sandboxes.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"]);
+    for sandbox in sandboxes {
+        for node in sandbox.nodes() {
+            let state: State = node.state();
+            table.add_row([
+                sandbox.name(),
+                sandbox.topology().to_string(),
+                node.name(),
+                state.to_string(),
+                node.pid().map_or("-".to_owned(), |pid| pid.to_string()),
+                node.port().to_string(),
+                node.socket().display().to_string(),
+            ]);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+fn environment(sandbox: &Sandbox) -> String {
+    let mut text = String::new();
+    for node in sandbox.nodes() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# {}\n{}\n{}", node.name(), client_command(node), node.dsn());
+    }
+    text
+}
+
+fn client_command(node: Node<'_>) -> String {
+    node.client_command().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests;

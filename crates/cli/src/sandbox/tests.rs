@@ -1,0 +1,65 @@
+//! What the words on the command line mean.
+
+use clap::Parser;
+
+use super::*;
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    args: SandboxArgs,
+}
+
+fn parse(line: &str) -> Result<Action, clap::Error> {
+    Line::try_parse_from(["sandbox"].into_iter().chain(line.split_whitespace())).map(|line| line.args.action)
+}
+
+fn topology_of(line: &str) -> Result<Topology, String> {
+    match parse(line).map_err(|error| error.to_string())? {
+        Action::Up(args) => topology(args.topology, args.nodes).map_err(|error| error.to_string()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn up_names_a_topology() {
+    for (line, expected) in [
+        ("up", Topology::Standalone),
+        ("up standalone --name x", Topology::Standalone),
+        ("up galera", Topology::Galera(3)),
+        ("up galera 5", Topology::Galera(5)),
+        ("up --set sql_mode= semisync", Topology::Semisync),
+    ] {
+        assert_eq!(topology_of(line), Ok(expected), "{line}");
+    }
+    assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` takes a number of nodes"));
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    for line in ["", "up ring", "up galera many", "up --set sql_mode", "stop", "stop x one", "down", "down x --all"] {
+        assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn a_node_goes_by_number_or_name() {
+    assert_eq!(parse_node("2"), Ok(2));
+    assert_eq!(parse_node("node2"), Ok(2));
+    assert!(parse_node("second").is_err());
+}
+
+#[test]
+fn a_name_that_is_taken_gets_a_number() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(free_name(Topology::Galera(3), dir.path()), "galera-3");
+    std::fs::create_dir(dir.path().join("galera-3")).unwrap();
+    std::fs::create_dir(dir.path().join("galera-3.2")).unwrap();
+    assert_eq!(free_name(Topology::Galera(3), dir.path()), "galera-3.3");
+}
+
+#[test]
+fn words_are_quoted_where_a_shell_needs_it() {
+    assert_eq!(quoted("/a/b-c_d.e"), "/a/b-c_d.e");
+    assert_eq!(quoted("it's here"), r"'it'\''s here'");
+}
