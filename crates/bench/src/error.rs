@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// The private server can't be started or stopped.
     #[error(transparent)]
-    Sandbox(#[from] hortator_sandbox::Error),
+    Sandbox(hortator_sandbox::Error),
     /// The experiment was told to stop.
     #[error("stopped before the experiment was through")]
     Interrupted,
@@ -80,5 +80,14 @@ impl Error {
     pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();
         |source| Self::Io { doing, source }
+    }
+}
+
+impl From<hortator_sandbox::Error> for Error {
+    fn from(error: hortator_sandbox::Error) -> Self {
+        match error {
+            hortator_sandbox::Error::Interrupted => Self::Interrupted,
+            other => Self::Sandbox(other),
+        }
     }
 }

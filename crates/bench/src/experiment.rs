@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::state::{self, State};
 
 use crate::employees::{self, Dump, SCHEMA};
-use crate::measure::Usage;
+use crate::measure::{self, Usage};
 use crate::server::Server;
 use crate::ways::{self, Course, Way};
 use crate::{Error, server_copy};
@@ -54,6 +54,8 @@ pub struct Run {
     pub loader: Option<Usage>,
     /// What the server used meanwhile.
     pub server_cpu: Duration,
+    /// What everything else on the machine used meanwhile: where this is much, the times are not to be trusted.
+    pub other_cpu: Duration,
 }
 
 /// What came out.
@@ -126,6 +128,7 @@ impl Experiment {
                 }
             }
         }
+        course.clean_up()?;
         Ok(Outcome { runs: rounds.runs, dump, versions, left_out, verdict })
     }
 
@@ -209,14 +212,17 @@ struct Rounds<'a> {
 impl Rounds<'_> {
     fn run(&mut self, way: Way, heading: &str, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
         self.server.rest_without(SCHEMA)?;
-        let cpu_before = self.server.cpu_time()?;
+        let machine_cpu = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
+        let (cpu_before, machine_before) = (self.server.cpu_time()?, machine_cpu()?);
         let start = Instant::now();
         let loader = self.course.run(way, self.server)?;
         // A program's wall time ends with it, without our own bookkeeping.
         let wall = loader.map_or(start.elapsed(), |usage| usage.wall);
         let server_cpu = self.server.cpu_time()? - cpu_before;
+        let ours = server_cpu + loader.map_or(Duration::ZERO, |usage| usage.cpu);
+        let other_cpu = (machine_cpu()? - machine_before).saturating_sub(ours);
         say(&format!("{heading}: {:.2} s", wall.as_secs_f64()));
-        self.runs.push(Run { way, wall, loader, server_cpu });
+        self.runs.push(Run { way, wall, loader, server_cpu, other_cpu });
 
         let mut connection = self.server.connect()?;
         let rows = server_copy::loaded_rows(&mut connection)?;

@@ -105,7 +105,30 @@ pub fn cpu_time(process: u32) -> io::Result<Duration> {
     let ticks = cpu_ticks(&stat).ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("{path} is not as proc(5) has it: {stat}"))
     })?;
-    Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+    Ok(ticks_as_time(ticks))
+}
+
+/// What all cores together have worked since the machine was started, for whomever.
+///
+/// # Errors
+/// When `/proc/stat` can't be read.
+pub fn machine_cpu_time() -> io::Result<Duration> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let ticks = busy_ticks(&stat)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat is not as proc(5) has it"))?;
+    Ok(ticks_as_time(ticks))
+}
+
+/// Everything in the line of all cores but idling and waiting for disks; guests are counted in user time already.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let times: Vec<u64> = line.split_whitespace().map_while(|time| time.parse().ok()).collect();
+    let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = times[..] else { return None };
+    Some(user + nice + system + irq + softirq + steal)
+}
+
+fn ticks_as_time(ticks: u64) -> Duration {
+    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// `utime`, `stime`, `cutime` and `cstime` of proc(5), together.
@@ -170,5 +193,11 @@ mod tests {
         let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 5 6 7";
         assert_eq!(cpu_ticks(stat), Some(127));
         assert_eq!(cpu_ticks("7 (x) S 1"), None);
+    }
+
+    #[test]
+    fn the_machine_works_when_it_does_not_idle() {
+        assert_eq!(busy_ticks("cpu  1 2 4 100 200 8 16 32 64 128\ncpu0 1 2 4 100 200 8 16 32 64 128\n"), Some(63));
+        assert_eq!(busy_ticks("intr 1\n"), None);
     }
 }

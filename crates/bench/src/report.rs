@@ -13,6 +13,9 @@ use crate::ways::Way;
 const HEADINGS: [&str; 7] =
     ["way", "wall s, median (min–max)", "× client", "rows/s", "loader peak MiB", "loader CPU s", "server CPU s"];
 
+/// When other programs keep more of the machine busy than this, the report says so.
+const OTHERS_LIMIT_CORES: f64 = 0.2;
+
 /// What the runs of one way took.
 #[derive(Clone, Debug, PartialEq)]
 struct Line {
@@ -117,15 +120,14 @@ pub fn markdown(outcome: &Outcome) -> String {
     let mut page = String::from("# Loading an employees-shaped dump\n\n");
     let dump = &outcome.dump;
     let settings = SETTINGS.map(|(name, value)| format!("{name}={value}")).join(", ");
-    let build = if cfg!(debug_assertions) { " (a debug build: its times mean nothing)" } else { "" };
     let facts = [
         format!("{} rows, {} bytes, checksum {:032x}", thousands(dump.rows), thousands(dump.bytes), dump.checksum),
         format!("standalone server, {settings}; the same for every way"),
         machine(),
-        format!("{}{build}", outcome.versions.join("; ")),
+        outcome.versions.join("; "),
         "each run goes into an empty schema on a warmed server at rest; rounds interleave the ways".to_owned(),
     ];
-    for fact in facts.iter().chain(&outcome.left_out) {
+    for fact in facts.iter().chain(&outcome.left_out).chain(&warnings(outcome)) {
         let _ = writeln!(page, "- {fact}");
     }
     let _ = writeln!(page, "\n| {} |\n|---{}|", HEADINGS.join(" | "), "|---:".repeat(HEADINGS.len() - 1));
@@ -136,13 +138,29 @@ pub fn markdown(outcome: &Outcome) -> String {
     for line in lines(outcome) {
         let _ = writeln!(page, "- **{}**: {}", line.way.title(), line.way.rules());
     }
-    page.push_str("\n## Every run\n\n| way | wall s | loader CPU s | server CPU s |\n|---|---:|---:|---:|\n");
-    for Run { way, wall, loader, server_cpu } in &outcome.runs {
+    page.push_str("\n## Every run\n\n| way | wall s | loader CPU s | server CPU s | other CPU s |\n");
+    page.push_str("|---|---:|---:|---:|---:|\n");
+    for Run { way, wall, loader, server_cpu, other_cpu } in &outcome.runs {
         let loader = loader.map_or_else(|| "—".to_owned(), |usage| format!("{:.2}", usage.cpu.as_secs_f64()));
-        let (wall, server) = (wall.as_secs_f64(), server_cpu.as_secs_f64());
-        let _ = writeln!(page, "| {} | {wall:.2} | {loader} | {server:.2} |", way.title());
+        let [wall, server, other] = [wall, server_cpu, other_cpu].map(Duration::as_secs_f64);
+        let _ = writeln!(page, "| {} | {wall:.2} | {loader} | {server:.2} | {other:.2} |", way.title());
     }
     page
+}
+
+/// What a reader of the table must know before believing it.
+#[must_use]
+pub fn warnings(outcome: &Outcome) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if cfg!(debug_assertions) {
+        warnings.push("this is a debug build: its times mean nothing".to_owned());
+    }
+    let sum = |time: fn(&Run) -> Duration| outcome.runs.iter().map(time).sum::<Duration>().as_secs_f64();
+    let cores = sum(|run| run.other_cpu) / sum(|run| run.wall).max(f64::MIN_POSITIVE);
+    if cores > OTHERS_LIMIT_CORES {
+        warnings.push(format!("other programs kept {cores:.1} cores busy meanwhile: run it again on a quiet machine"));
+    }
+    warnings
 }
 
 fn lines(outcome: &Outcome) -> impl Iterator<Item = Line> {
@@ -193,6 +211,7 @@ mod tests {
                 peak_bytes: 8 << 20,
             }),
             server_cpu: Duration::from_millis(wall_ms / 2),
+            other_cpu: Duration::from_millis(wall_ms / 2),
         };
         Outcome {
             dump: Dump { folder: PathBuf::new(), rows: 9_000, bytes: 1_234_567, checksum: 7 },
@@ -230,6 +249,15 @@ mod tests {
         assert!(page.contains("same state: 9 definitions and 9,000 rows are equal"), "{page}");
         assert_eq!(page.matches("| mariadb client |").count(), 4, "{page}");
         assert!(page.contains("innodb_flush_log_at_trx_commit=1"), "{page}");
+    }
+
+    #[test]
+    fn a_busy_machine_is_told() {
+        let told = |outcome: &Outcome| warnings(outcome).iter().any(|warning| warning.contains("0.5 cores busy"));
+        let mut outcome = outcome();
+        assert!(told(&outcome));
+        outcome.runs.iter_mut().for_each(|run| run.other_cpu = run.wall / 10);
+        assert!(!told(&outcome));
     }
 
     #[test]

@@ -123,15 +123,25 @@ impl Course<'_> {
     /// # Errors
     /// [`Error::Failed`] when mydumper fails, [`Error::Interrupted`].
     pub fn dump_for_myloader(&self, server: &Server) -> Result<(), Error> {
+        self.clean_up()?;
         let folder = self.mydumper_folder();
-        if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(Error::io(format!("removing {}", folder.display())))?;
-        }
         let mut command = Command::new("mydumper");
         command.arg("--socket").arg(server.socket()).args(["--user", "root", "--database", SCHEMA]);
         command.args(["--threads", "2", "--rows", MYDUMPER_FILE_ROWS]).arg("--outputdir").arg(&folder);
         command.stdin(Stdio::null());
         measure::run(&mut command, &self.log("mydumper"), self.stop).map(drop)
+    }
+
+    /// Removes mydumper's directory; the dump stays for the next time.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it can't be removed.
+    pub fn clean_up(&self) -> Result<(), Error> {
+        let folder = self.mydumper_folder();
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(Error::io(format!("removing {}", folder.display())))?;
+        }
+        Ok(())
     }
 
     fn mydumper_folder(&self) -> PathBuf {

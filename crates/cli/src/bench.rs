@@ -12,6 +12,9 @@ use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::ways::Way;
 use hortator_bench::{employees, report};
 
+/// What a shell gives for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
 /// Arguments of `hortator bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
@@ -119,13 +122,19 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         hortator: std::env::current_exe().context("finding this program's own file")?,
         stop,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = match experiment.run(&mut |step| eprintln!("{step}")) {
+        Err(interrupted @ hortator_bench::Error::Interrupted) => {
+            eprintln!("hortator: {interrupted}");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        outcome => outcome?,
+    };
     println!("{}", report::table(&outcome));
     for left_out in &outcome.left_out {
         println!("left out: {left_out}");
     }
-    if cfg!(debug_assertions) {
-        println!("this is a debug build of hortator: its times mean nothing");
+    for warning in report::warnings(&outcome) {
+        println!("{warning}");
     }
     println!("{}", report::verdict(&outcome));
     if let Some(path) = args.report {

@@ -1,5 +1,7 @@
 //! The bench against real servers.
 
+#![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
+
 mod employees;
 mod experiment;
 mod state;
