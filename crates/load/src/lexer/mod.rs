@@ -2,12 +2,23 @@
 //! one statement. Nothing here talks to a server or knows what a statement means.
 
 mod charset;
+mod command;
+mod cutter;
 mod dialect;
+mod error;
 mod quoted;
+mod scan;
+mod statements;
 mod token;
+
+pub(crate) use quoted::{decode, end_of_quoted};
 
 pub use charset::Charset;
 pub use dialect::Dialect;
+pub use error::{Error, Location};
+pub use statements::{
+    Item, SOURCE_DEPTH_LIMIT, STATEMENT_LIMIT_BYTES, Statement, Statements, StatementsOptions, Terminator,
+};
 pub use token::{Kind, Token, Tokens, decode_string, tokens};
 
 #[cfg(test)]

@@ -1,0 +1,71 @@
+//! What can go wrong while reading an input. Every one of these ends the input.
+
+use std::io;
+
+use super::format::Format;
+
+/// An input that cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be opened.
+    #[error("cannot open {file}: {cause}")]
+    Open {
+        /// Its name as given.
+        file: String,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// It is a directory.
+    #[error(
+        "{file} is a directory, and loading a directory of files is not supported yet: name the .sql file that sources \
+         the others, or the files one by one"
+    )]
+    Directory {
+        /// Its name as given.
+        file: String,
+    },
+    /// Reading it failed.
+    #[error("cannot read {file} after byte {byte}: {cause}")]
+    Read {
+        /// Its name as given.
+        file: String,
+        /// Bytes of the file read so far.
+        byte: u64,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// A compressed file ends before its stream does.
+    #[error(
+        "{file}: unexpected end of the {format} stream at byte {byte}: the file is cut off ({decoded_bytes} bytes came \
+         out of it before); get a complete copy"
+    )]
+    CutOff {
+        /// Its name as given.
+        file: String,
+        /// The compression.
+        format: Format,
+        /// Bytes of the compressed file read so far.
+        byte: u64,
+        /// Plain bytes that came out of it before.
+        decoded_bytes: u64,
+    },
+    /// A compressed file holds what its format does not allow.
+    #[error(
+        "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes came out of it \
+         before); get a sound copy"
+    )]
+    Damaged {
+        /// Its name as given.
+        file: String,
+        /// The compression.
+        format: Format,
+        /// Bytes of the compressed file read so far.
+        byte: u64,
+        /// Plain bytes that came out of it before.
+        decoded_bytes: u64,
+        /// What the decoder found.
+        reason: String,
+    },
+}

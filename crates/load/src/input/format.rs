@@ -1,0 +1,118 @@
+//! The compressions that a dump may come in: known by their first bytes, undone as a stream.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use super::feed::Feed;
+
+/// Most memory that an xz stream may ask for; `xz -9` needs 65 MiB.
+const XZ_MEMORY_LIMIT_BYTES: u64 = 128 * 1024 * 1024;
+
+/// How an input is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Not at all.
+    Plain,
+    /// gzip (RFC 1952), one or more members.
+    Gzip,
+    /// Zstandard (RFC 8878), one or more frames.
+    Zstd,
+    /// xz, one or more streams.
+    Xz,
+    /// bzip2, one or more streams.
+    Bzip2,
+    /// LZ4 frames, one or more.
+    Lz4,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Format::Plain => "plain",
+            Format::Gzip => "gzip",
+            Format::Zstd => "zstd",
+            Format::Xz => "xz",
+            Format::Bzip2 => "bzip2",
+            Format::Lz4 => "lz4",
+        })
+    }
+}
+
+impl Format {
+    /// Bytes that [`Format::of`] looks at.
+    pub(crate) const MAGIC_BYTES: usize = 6;
+
+    /// The format of a file that begins so. The magic numbers are those of the formats' own descriptions.
+    pub(crate) fn of(head: &[u8]) -> Format {
+        match head {
+            [0x1f, 0x8b, ..] => Format::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
+            // A skippable frame, as pzstd writes it first.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Format::Zstd,
+            [0xfd, b'7', b'z', b'X', b'Z', 0x00, ..] => Format::Xz,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Format::Bzip2,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Format::Lz4,
+            _ => Format::Plain,
+        }
+    }
+
+    /// A reader of the plain bytes behind `feed`. A stream that ends early gives `UnexpectedEof`.
+    pub(crate) fn decoder(self, feed: Feed) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Format::Plain => Box::new(feed),
+            Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(feed)),
+            Format::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(feed)?),
+            Format::Xz => {
+                let flags = liblzma::stream::CONCATENATED;
+                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_LIMIT_BYTES, flags)?;
+                Box::new(liblzma::bufread::XzDecoder::new_stream(feed, stream))
+            }
+            Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(feed)),
+            Format::Lz4 => Box::new(Lz4Frames::new(feed)),
+        })
+    }
+}
+
+/// LZ4 frames one behind the other. The decoder beneath reads one frame at a time and takes a file that ends between
+/// two blocks for complete: whether it ran into the end of the file tells that apart from the frame's end mark.
+struct Lz4Frames {
+    decoder: lz4_flex::frame::FrameDecoder<EndWatch>,
+}
+
+impl Lz4Frames {
+    fn new(feed: Feed) -> Lz4Frames {
+        Lz4Frames { decoder: lz4_flex::frame::FrameDecoder::new(EndWatch { feed, met_end: false }) }
+    }
+}
+
+impl Read for Lz4Frames {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.decoder.read(target)?;
+            if read > 0 || target.is_empty() {
+                return Ok(read);
+            }
+            let watch = self.decoder.get_mut();
+            if watch.met_end {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if watch.feed.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+/// Notes that somebody asked for bytes where there were none left.
+struct EndWatch {
+    feed: Feed,
+    met_end: bool,
+}
+
+impl Read for EndWatch {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let read = self.feed.read(target)?;
+        self.met_end |= read == 0 && !target.is_empty();
+        Ok(read)
+    }
+}

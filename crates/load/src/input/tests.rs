@@ -1,0 +1,1 @@
+//! Compression, truncation, names and places.

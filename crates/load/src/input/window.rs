@@ -1,0 +1,105 @@
+//! The part of an input that is in memory: what comes next, how far one may look ahead, and where that is in the file.
+
+use std::sync::Arc;
+
+use memchr::memchr_iter;
+
+use super::error::Error;
+use super::source::Source;
+
+/// Bytes read ahead. Small enough to stay in a core's second-level cache, large enough for few system calls.
+const WINDOW_BYTES: usize = 256 * 1024;
+
+/// A place in the plain bytes of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Counted from 1.
+    pub(crate) line: u64,
+    /// Bytes before it.
+    pub(crate) byte: u64,
+}
+
+/// A window over an input that moves forward only.
+#[derive(Debug)]
+pub(crate) struct Window {
+    source: Source,
+    block: Vec<u8>,
+    /// Index of the next byte in `block`.
+    position: usize,
+    /// Index behind the last byte in `block`.
+    end: usize,
+    /// Bytes of the input before `block`.
+    base: u64,
+    at_end: bool,
+    /// Newlines before this index are in `line`.
+    counted: usize,
+    line: u64,
+}
+
+impl Window {
+    pub(crate) fn new(source: Source) -> Window {
+        Window {
+            source,
+            block: vec![0; WINDOW_BYTES],
+            position: 0,
+            end: 0,
+            base: 0,
+            at_end: false,
+            counted: 0,
+            line: 1,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        self.source.name()
+    }
+
+    /// The place of the next byte.
+    pub(crate) fn place(&mut self) -> Place {
+        self.line += memchr_iter(b'\n', &self.block[self.counted..self.position]).count() as u64;
+        self.counted = self.position;
+        Place { line: self.line, byte: self.byte() }
+    }
+
+    /// Bytes of the input before the next one.
+    pub(crate) fn byte(&self) -> u64 {
+        self.base + self.position as u64
+    }
+
+    /// What is in memory from the next byte on.
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.block[self.position..self.end]
+    }
+
+    /// Makes at least `length` bytes of [`Window::ahead`] available, or all that are left.
+    pub(crate) fn ensure(&mut self, length: usize) -> Result<(), Error> {
+        while self.end - self.position < length && !self.at_end {
+            self.fill(length)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, length: usize) -> Result<(), Error> {
+        if self.position > 0 {
+            self.place();
+            self.block.copy_within(self.position..self.end, 0);
+            self.base += self.position as u64;
+            self.end -= self.position;
+            self.position = 0;
+            self.counted = 0;
+        }
+        if self.block.len() < length {
+            self.block.resize(length.next_power_of_two(), 0);
+        }
+        let read = self.source.read(&mut self.block[self.end..])?;
+        self.end += read;
+        self.at_end = read == 0;
+        Ok(())
+    }
+
+    /// Moves past `length` bytes, which must be ahead.
+    pub(crate) fn advance(&mut self, length: usize) {
+        debug_assert!(length <= self.end - self.position);
+        self.position += length;
+    }
+}

@@ -1,0 +1,107 @@
+//! What can stop the cutting of a dump.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::input;
+
+/// A place in an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The input's name, as it was given or sourced.
+    pub file: Arc<str>,
+    /// Counted from 1.
+    pub line: u64,
+    /// Bytes before it in the file, after decompression.
+    pub byte: u64,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{} (byte {})", self.file, self.line, self.byte)
+    }
+}
+
+/// Something in a dump that is not understood or not done.
+///
+/// Where [`Error::is_final`] is false, cutting can go on as the client's does with `--force`.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The input cannot be read on.
+    #[error(transparent)]
+    Input(#[from] input::Error),
+    /// A NUL byte outside of binary mode.
+    #[error(
+        "{at}: a NUL byte in the dump, which is not allowed unless --binary-mode is given; a dump written with \
+         --hex-blob has none"
+    )]
+    Nul {
+        /// Where it is.
+        at: Location,
+    },
+    /// A statement beyond the limit.
+    #[error("{at}: the statement that begins here is larger than {limit_bytes} bytes; no server takes it")]
+    TooLarge {
+        /// Where the statement begins.
+        at: Location,
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A backslash outside of strings that is no command.
+    #[error("{at}: unknown command '\\{}'; is a quote missing before it?", .letter.escape_ascii())]
+    UnknownCommand {
+        /// Where the backslash is.
+        at: Location,
+        /// What stands behind it.
+        letter: u8,
+    },
+    /// A command of the client that a load does not carry out.
+    #[error("{at}: the client command `{name}` is not carried out by a load: take it out of the dump")]
+    Refused {
+        /// Where it is.
+        at: Location,
+        /// Its long name.
+        name: &'static str,
+    },
+    /// A command that the dump itself forbade by its `\-`.
+    #[error("{at}: the client command `{name}` is not allowed in the sandbox mode that the dump asked for")]
+    Sandboxed {
+        /// Where it is.
+        at: Location,
+        /// Its long name.
+        name: &'static str,
+    },
+    /// A command with a missing or unfit argument.
+    #[error("{at}: {rule}")]
+    Argument {
+        /// Where the command is.
+        at: Location,
+        /// What it needs.
+        rule: &'static str,
+    },
+    /// A `source` that cannot be followed.
+    #[error("{at}: cannot source {file}: {reason}")]
+    Source {
+        /// Where it is named.
+        at: Location,
+        /// The file, as named.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The input ends within a string, a quoted name or a comment.
+    #[error("{at}: {what} here is never closed: the rest of the input was taken for part of it; is the dump cut off?")]
+    Unterminated {
+        /// Where the comment or the statement begins.
+        at: Location,
+        /// What is open.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// True when nothing more can be had from the input.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Error::Input(_) | Error::Nul { .. } | Error::TooLarge { .. })
+    }
+}

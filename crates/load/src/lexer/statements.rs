@@ -1,0 +1,269 @@
+//! A dump as the statements that the `mariadb` client would send for it: the public face of the cutter, and the stack
+//! of inputs that `source` builds.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::cutter::{Cut, Cutter, Lexical};
+use super::dialect::Dialect;
+use super::error::{Error, Location};
+use crate::input::{self, Place, Progress, Source, Window};
+
+/// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
+pub const STATEMENT_LIMIT_BYTES: usize = 1 << 30;
+
+/// How deep files may source files.
+pub const SOURCE_DEPTH_LIMIT: usize = 32;
+
+/// Buffers kept from [`Statements::recycle`], and their largest size.
+const SPARE_BUFFERS_LIMIT: usize = 4;
+const SPARE_BUFFER_LIMIT_BYTES: usize = 16 << 20;
+
+/// How a dump is cut.
+#[derive(Clone, Debug)]
+pub struct StatementsOptions {
+    /// The SQL modes in force at the dump's beginning, and the *client's* character set (`--default-character-set`):
+    /// like the client's, it is moved by the command `charset`, and not by SET NAMES.
+    pub dialect: Dialect,
+    /// The client's `--comments`: comments are part of the statements.
+    pub comments: bool,
+    /// The client's `--binary-mode`: NUL and CRLF are kept, and of the client commands only `delimiter`, `\C` and `\-`
+    /// are known.
+    pub binary_mode: bool,
+    /// Largest statement; beyond it comes [`Error::TooLarge`].
+    pub statement_limit_bytes: usize,
+}
+
+impl StatementsOptions {
+    /// The client's defaults, for this dialect.
+    pub fn new(dialect: Dialect) -> StatementsOptions {
+        StatementsOptions { dialect, comments: false, binary_mode: false, statement_limit_bytes: STATEMENT_LIMIT_BYTES }
+    }
+}
+
+/// What ended a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminator {
+    /// The delimiter.
+    Delimiter,
+    /// `\g` or `\G`.
+    Go,
+    /// The end of a line comment that is a statement of its own (with [`StatementsOptions::comments`]).
+    Comment,
+    /// The end of the input, or a `quit`. A dump that is whole rarely ends so.
+    EndOfInput,
+}
+
+/// One statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Exactly the bytes that the client would send.
+    pub text: Vec<u8>,
+    /// Where its first byte is.
+    pub location: Location,
+    /// The byte of the file behind it and what ended it, counted as in [`Location::byte`].
+    pub end_byte: u64,
+    /// What ended it.
+    pub terminator: Terminator,
+}
+
+/// What a dump is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A statement to be sent.
+    Statement(Statement),
+    /// `use` and `\u`: the database to be selected, which the client does without a statement.
+    Use {
+        /// Its name, unquoted.
+        database: Vec<u8>,
+        /// Where the command is.
+        location: Location,
+    },
+    /// `charset` and `\C`: the client sends `SET NAMES` with that name. The cutter has followed it already.
+    Charset {
+        /// The name as given; whether the server knows it is not checked.
+        name: Vec<u8>,
+        /// Where the command is.
+        location: Location,
+    },
+    /// `quit` or `exit`: what is behind it in this input is not read.
+    Quit {
+        /// Where the command is.
+        location: Location,
+    },
+    /// A client command that means nothing to a load: `status`, `print`, `warnings` and such.
+    Ignored {
+        /// Its long name.
+        name: &'static str,
+        /// Where the command is.
+        location: Location,
+    },
+}
+
+/// The items of a dump, in order.
+///
+/// It reads no further than the item that it gives, so what a statement changes for the next one may be set in between:
+/// see [`Statements::set_dialect`]. After an error that is not final it goes on as the client does with
+/// `--force`; after one that is, it is over.
+#[derive(Debug)]
+pub struct Statements {
+    /// What is being read: each input is sourced by the one before it.
+    inputs: Vec<Input>,
+    /// Files to be read after these.
+    waiting: VecDeque<PathBuf>,
+    cutter: Cutter,
+    progress: Arc<Progress>,
+    over: bool,
+}
+
+/// One input of the stack, the last being read.
+#[derive(Debug)]
+struct Input {
+    window: Window,
+    /// Where lexing stands in it while another input is read.
+    lexical: Lexical,
+    /// The file that it is, to resolve names beside it and to see a circle. `None` for what is no file.
+    path: Option<PathBuf>,
+}
+
+impl Statements {
+    /// The items of these files, one file after the other, each begun with the client's defaults. `-`, or no file at
+    /// all, is standard input.
+    pub fn open(files: &[PathBuf], options: StatementsOptions) -> Result<Statements, input::Error> {
+        let progress = Arc::<Progress>::default();
+        for file in files.iter().filter(|file| !is_stdin(file)) {
+            progress.expect(Source::measure(file)?);
+        }
+        let mut waiting: VecDeque<PathBuf> = files.iter().cloned().collect();
+        if waiting.is_empty() {
+            waiting.push_back(PathBuf::from("-"));
+        }
+        Ok(Statements { inputs: Vec::new(), waiting, cutter: Cutter::new(options), progress, over: false })
+    }
+
+    /// The items of one input that is open already. Files that it sources are looked for in the current directory.
+    pub fn new(source: Source, options: StatementsOptions) -> Statements {
+        let progress = source.progress();
+        let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
+        let cutter = Cutter::new(options);
+        Statements { inputs: vec![input], waiting: VecDeque::new(), cutter, progress, over: false }
+    }
+
+    /// What the session is like from here on: of the dialect, the SQL modes count, which the client follows by the
+    /// server's status flags.
+    pub fn set_dialect(&mut self, dialect: Dialect) {
+        self.cutter.set_modes(&dialect);
+    }
+
+    /// How far reading has come, over all files.
+    pub fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// The place up to which the dump was cut.
+    pub fn location(&mut self) -> Option<Location> {
+        let window = &mut self.inputs.last_mut()?.window;
+        let place = window.place();
+        Some(locate(window.name(), place))
+    }
+
+    /// Gives the buffer of a statement back for another one.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        if self.cutter.spare.len() < SPARE_BUFFERS_LIMIT && buffer.capacity() <= SPARE_BUFFER_LIMIT_BYTES {
+            self.cutter.spare.push(buffer);
+        }
+    }
+
+    fn advance(&mut self) -> Result<Option<Item>, Error> {
+        loop {
+            let Some(input) = self.inputs.last_mut() else {
+                let Some(file) = self.waiting.pop_front() else { return Ok(None) };
+                self.begin(&file)?;
+                continue;
+            };
+            let name = Arc::clone(input.window.name());
+            let at = |place| locate(&name, place);
+            match self.cutter.next(&mut input.window)? {
+                Cut::Statement { text, place, end_byte, terminator } => {
+                    let location = at(place);
+                    return Ok(Some(Item::Statement(Statement { text, location, end_byte, terminator })));
+                }
+                Cut::Use { database, place } => return Ok(Some(Item::Use { database, location: at(place) })),
+                Cut::Charset { name, place } => return Ok(Some(Item::Charset { name, location: at(place) })),
+                Cut::Source { file, place } => self.enter(&file, at(place))?,
+                Cut::Ignored { name, place } => return Ok(Some(Item::Ignored { name, location: at(place) })),
+                Cut::Quit { place } => {
+                    self.leave();
+                    return Ok(Some(Item::Quit { location: at(place) }));
+                }
+                Cut::End => self.leave(),
+            }
+        }
+    }
+
+    fn begin(&mut self, file: &Path) -> Result<(), Error> {
+        let (source, path) = if is_stdin(file) {
+            (Source::stdin_with(self.progress())?, None)
+        } else {
+            let source = Source::open_expected(file, self.progress())?;
+            (source, Some(file.canonicalize().unwrap_or_else(|_| file.to_owned())))
+        };
+        self.inputs.push(Input { window: Window::new(source), lexical: Lexical::default(), path });
+        self.cutter.begin();
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.inputs.pop();
+        if let Some(input) = self.inputs.last_mut() {
+            self.cutter.enter(std::mem::take(&mut input.lexical));
+        }
+    }
+
+    fn enter(&mut self, file: &[u8], at: Location) -> Result<(), Error> {
+        let named = PathBuf::from(OsStr::from_bytes(file));
+        let failure = |reason: String| Error::Source { at: at.clone(), file: named.display().to_string(), reason };
+        let including = self.inputs.last().and_then(|input| input.path.as_deref()).and_then(Path::parent);
+        let beside = including.map(|directory| directory.join(&named)).filter(|path| path.exists());
+        let path = beside.unwrap_or_else(|| named.clone());
+        let canonical = path.canonicalize().map_err(|error| failure(error.to_string()))?;
+        if self.inputs.iter().any(|input| input.path.as_deref() == Some(&canonical)) {
+            let chain: Vec<&str> = self.inputs.iter().map(|input| &**input.window.name()).collect();
+            return Err(failure(format!("it is being read already ({}), so this would never end", chain.join(", "))));
+        }
+        if self.inputs.len() > SOURCE_DEPTH_LIMIT {
+            return Err(failure(format!("files that source files are followed {SOURCE_DEPTH_LIMIT} deep at most")));
+        }
+        let source = Source::open_with(&path, self.progress()).map_err(|error| failure(error.to_string()))?;
+        if let Some(outer) = self.inputs.last_mut() {
+            outer.lexical = self.cutter.enter(Lexical::default());
+        }
+        let window = Window::new(source);
+        self.inputs.push(Input { window, lexical: Lexical::default(), path: Some(canonical) });
+        Ok(())
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+pub(super) fn locate(file: &Arc<str>, place: Place) -> Location {
+    Location { file: Arc::clone(file), line: place.line, byte: place.byte }
+}
+
+impl Iterator for Statements {
+    type Item = Result<Item, Error>;
+
+    fn next(&mut self) -> Option<Result<Item, Error>> {
+        if self.over {
+            return None;
+        }
+        let item = self.advance();
+        self.over |= matches!(item, Ok(None)) || matches!(&item, Err(error) if error.is_final());
+        item.transpose()
+    }
+}
