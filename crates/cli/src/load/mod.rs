@@ -1,0 +1,144 @@
+//! `hortator load`: arguments, signals, the progress line, and the summary.
+
+mod private_server;
+mod progress_line;
+mod result_rows;
+mod summary;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use hortator_load::report::End;
+use hortator_load::{Interrupter, Load, Options};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::connection_args::ConnectionArgs;
+use progress_line::ProgressLine;
+use result_rows::BatchRows;
+
+/// What the shell reports for a program that SIGINT ended.
+const INTERRUPTED: u8 = 130;
+/// A forced load that went through with errors.
+const WITH_ERRORS: u8 = 3;
+
+/// Arguments of `hortator load`.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    /// The dump's files, in their order: plain or compressed (gzip, zstd, xz, bzip2, lz4). None, or `-`: standard input
+    files: Vec<PathBuf>,
+
+    /// Connections that load in parallel [default: two for each core of the server, 16 at most]
+    #[arg(short = 't', long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Go on after statements that fail; end with status 3 and the list of them
+    #[arg(short, long)]
+    force: bool,
+
+    /// Send comments to the server too
+    #[arg(short, long)]
+    comments: bool,
+
+    /// Take CR LF and NUL bytes in the dump as they are
+    #[arg(long)]
+    binary_mode: bool,
+
+    /// Print the summary as a JSON object on standard output; rows that the dump selects then go to standard error
+    #[arg(long)]
+    json: bool,
+
+    /// Print tables, order, barriers and what will slow the load on this server; load nothing
+    #[arg(long)]
+    plan: bool,
+
+    /// Load into a private server that is started for it, and left running to look at
+    #[arg(long)]
+    sandbox: bool,
+
+    /// No progress line and no summary
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Bytes of statements that a connection applies and commits at a time
+    #[arg(long, hide = true, value_name = "BYTES")]
+    chunk_bytes: Option<usize>,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When there is no connection to begin with; what happens later is in the summary and the exit status.
+pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
+    let connect = if args.sandbox { private_server::start()? } else { args.connection.resolve()? };
+    let options = Options {
+        connect,
+        files: args.files,
+        threads: args.threads,
+        chunk_bytes: args.chunk_bytes,
+        force: args.force,
+        comments: args.comments,
+        binary_mode: args.binary_mode,
+    };
+    if args.plan {
+        return plan(&options);
+    }
+    let load = Load::open(options)?;
+    end_on_signals(load.interrupter())?;
+    let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
+    let mut rows = BatchRows::new(args.json);
+    let outcome = load.run(&mut rows);
+    if let Some(line) = line {
+        line.finish();
+    }
+    let printed = rows.finish();
+    let summary = outcome?;
+    for failure in &summary.failures {
+        eprintln!("{failure}");
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&summary).context("the summary as JSON")?);
+    } else if !args.quiet {
+        eprint!("{}", summary::text(&summary));
+    }
+    printed.context("cannot print the rows that the dump selects")?;
+    Ok(match summary.end {
+        End::Complete => ExitCode::SUCCESS,
+        End::WithErrors => ExitCode::from(WITH_ERRORS),
+        End::Failed => ExitCode::FAILURE,
+        End::Interrupted => ExitCode::from(INTERRUPTED),
+    })
+}
+
+/// Prints what a load would do.
+fn plan(options: &Options) -> anyhow::Result<ExitCode> {
+    let plan = hortator_load::plan(options)?;
+    print!("{}", summary::plan(&plan));
+    for failure in &plan.failures {
+        eprintln!("{failure}");
+    }
+    Ok(if plan.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Ends the load cleanly at the first SIGINT or SIGTERM, and at once at the second.
+fn end_on_signals(interrupter: Interrupter) -> anyhow::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
+    std::thread::spawn(move || {
+        let mut seen = 0;
+        for _ in signals.forever() {
+            seen += 1;
+            if seen > 1 {
+                std::process::exit(INTERRUPTED.into());
+            }
+            eprintln!("hortator: interrupted: rolling back what is open (once more to end at once)");
+            let interrupter = interrupter.clone();
+            std::thread::spawn(move || interrupter.interrupt());
+        }
+    });
+    Ok(())
+}

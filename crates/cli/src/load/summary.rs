@@ -1,0 +1,81 @@
+//! The summary of a load as text.
+
+use std::fmt::Write;
+
+use comfy_table::{Table, presets};
+use hortator_load::preview::Plan;
+use hortator_load::report::{End, Summary};
+use indicatif::{HumanBytes, HumanCount};
+
+/// A few lines for standard error.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    let rate = HumanCount(summary.rows_per_s() as u64);
+    let what = match summary.end {
+        End::Complete => "loaded",
+        End::WithErrors => "loaded with errors:",
+        End::Failed => "failed after",
+        End::Interrupted => "interrupted after",
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "{what} {} rows of {} tables in {:.2} s ({rate} rows/s), {} read, {} statements",
+        HumanCount(summary.rows),
+        summary.tables.len(),
+        summary.elapsed_s,
+        HumanBytes(summary.read_bytes),
+        HumanCount(summary.statements),
+    );
+    let _ = writeln!(
+        text,
+        "{} connections ({}); {} inserts as arrays, {} statements as written, {} left out, {} barriers, {} replays",
+        summary.threads,
+        summary.threads_because,
+        HumanCount(summary.by_array),
+        HumanCount(summary.as_written),
+        HumanCount(summary.omitted),
+        HumanCount(summary.barriers),
+        HumanCount(summary.replays),
+    );
+    if summary.end != End::Complete {
+        for table in &summary.tables {
+            let _ = writeln!(text, "  {}: {} rows", table.table, HumanCount(table.rows));
+        }
+    }
+    if summary.failure_count > 0 {
+        let _ = writeln!(text, "{} statement(s) failed", HumanCount(summary.failure_count));
+    }
+    text
+}
+
+/// What a load would do, for standard output.
+pub(super) fn plan(plan: &Plan) -> String {
+    let mut text = String::new();
+    let mut tables = Table::new();
+    tables.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    tables.set_header(["table", "rows", "text", "road", "order"]);
+    for table in &plan.tables {
+        let (rows, bytes) = (HumanCount(table.rows).to_string(), HumanBytes(table.bytes).to_string());
+        tables.add_row([table.table.as_str(), &rows, &bytes, table.road, &table.order]);
+    }
+    let _ = writeln!(text, "{tables}");
+    let _ = writeln!(
+        text,
+        "{} statements, {} left out, {} barriers",
+        HumanCount(plan.statements),
+        HumanCount(plan.omitted),
+        HumanCount(plan.barrier_count),
+    );
+    for barrier in &plan.barriers {
+        let _ = writeln!(text, "  barrier at {}: {}: {}", barrier.place, barrier.reason, barrier.statement);
+    }
+    let unnamed = plan.barrier_count - plan.barriers.len() as u64;
+    if unnamed > 0 {
+        let _ = writeln!(text, "  and {} more", HumanCount(unnamed));
+    }
+    for note in &plan.server {
+        let _ = writeln!(text, "  server: {note}");
+    }
+    text
+}

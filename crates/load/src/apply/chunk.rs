@@ -1,0 +1,71 @@
+//! The unit of work that a worker gets: consecutive statements that are applied and committed together.
+
+use std::sync::Arc;
+
+use hortator_core::Key;
+use hortator_mysql::catalog::Table;
+
+use crate::lexer::{Dialect, Location};
+use crate::session::SessionState;
+
+/// One statement of the dump, as it is sent.
+#[derive(Debug)]
+pub struct ChunkStatement {
+    /// Its bytes.
+    pub text: Vec<u8>,
+    /// Where it stands in the dump.
+    pub location: Location,
+    /// For an INSERT whose rows are all literals: where its tuples start in the text.
+    pub tuples: Option<usize>,
+}
+
+/// The table that a chunk's rows go to, and how.
+#[derive(Debug)]
+pub struct RowTarget {
+    /// What the server says of the table.
+    pub table: Arc<Table>,
+    /// Positions in [`Table::columns`] of a tuple's values; `None` where the statement names a column that is not there.
+    pub columns: Option<Vec<usize>>,
+    /// The statements may be sent as typed arrays, and neighbours as one.
+    pub plain: bool,
+    /// The server thinks of AUTO_INCREMENT values.
+    pub implicit_id: bool,
+}
+
+/// What a chunk does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Rows for one table. `lane` is there where other chunks of the same table may run beside it: they commit in order.
+    Rows {
+        /// The table and its columns.
+        target: Arc<RowTarget>,
+        /// The table's commit order.
+        lane: Option<Key>,
+    },
+    /// One statement that changes a table's definition and commits by itself.
+    Definition,
+}
+
+/// Consecutive statements with what it takes to apply them on any connection.
+#[derive(Debug)]
+pub struct Chunk {
+    /// What they do.
+    pub work: Work,
+    /// The session state at their place.
+    pub session: Arc<SessionState>,
+    /// How their text is read.
+    pub dialect: Dialect,
+    /// The statements, in order; never empty.
+    pub statements: Vec<ChunkStatement>,
+}
+
+impl Chunk {
+    /// The lane in which the chunk commits.
+    #[must_use]
+    pub fn lane(&self) -> Option<Key> {
+        match self.work {
+            Work::Rows { lane, .. } => lane,
+            Work::Definition => None,
+        }
+    }
+}

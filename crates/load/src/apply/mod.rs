@@ -1,0 +1,10 @@
+//! Appliers: chunks, the pool that orders them, and the workers that send them.
+
+mod chunk;
+mod pool;
+mod road;
+mod worker;
+
+pub use chunk::{Chunk, ChunkStatement, RowTarget, Work};
+pub use pool::{Pool, Stopped, Turn};
+pub use worker::Worker;

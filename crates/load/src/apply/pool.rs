@@ -1,0 +1,290 @@
+//! What the producer and the workers share: the scheduler, the commit order of each table, and the end of the load.
+//!
+//! Two rules hold here. A worker only ever waits for work that precedes its own: chunks are handed out lowest first, and
+//! a chunk waits to commit only for earlier ones of its lane. And a failure at one place stops what lies behind it, while
+//! all that lies before is carried through: so the earliest failure is the one that a serial load would have met.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
+
+use super::chunk::Chunk;
+use crate::report::Failure;
+
+/// Most failures that a forced load keeps in words; all are counted.
+const FAILURES_KEPT: usize = 1000;
+
+/// The load is to end; nothing more is to be admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Whose turn it is to commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The asker's.
+    Mine,
+    /// An earlier chunk's, for a while now.
+    NotYet,
+}
+
+/// Shared by the producer and all workers of one load.
+#[derive(Debug)]
+pub struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+    interrupted: AtomicBool,
+    /// The connections that run statements now, for those who would end them; 0 for none.
+    running: Vec<AtomicU32>,
+    force: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    scheduler: Scheduler<Chunk>,
+    lanes: HashMap<Key, CommitOrder>,
+    /// The position behind everything admitted.
+    next: Seqno,
+    closed: bool,
+    /// What lies behind this position is not to be done any more.
+    stop_at: Option<Seqno>,
+    failures: Vec<(Seqno, Failure)>,
+    failure_count: u64,
+    latest_id: Option<(Seqno, u64)>,
+}
+
+impl Pool {
+    /// For `workers` workers; `limit_bytes` bounds the text of all chunks that wait or run. With `force`, a failed
+    /// statement stops nothing.
+    #[must_use]
+    pub fn new(workers: usize, limit_bytes: usize, force: bool) -> Self {
+        let state = State {
+            scheduler: Scheduler::new(limit_bytes),
+            lanes: HashMap::new(),
+            next: Seqno(1),
+            closed: false,
+            stop_at: None,
+            failures: Vec::new(),
+            failure_count: 0,
+            latest_id: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            interrupted: AtomicBool::new(false),
+            running: (0..=workers).map(|_| AtomicU32::new(0)).collect(),
+            force,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A worker that panicked has changed nothing half-way: every change below is one call into the scheduler.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits a chunk; waits while too much is under way.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the load is to end.
+    pub fn admit(&self, mut write_set: WriteSet, size_bytes: usize, mut chunk: Chunk) -> Result<(), Stopped> {
+        let lane = chunk.lane();
+        let mut state = self.lock();
+        loop {
+            if self.is_stopping(&state) {
+                return Err(Stopped);
+            }
+            match state.scheduler.admit(write_set, size_bytes, chunk) {
+                Ok(seqno) => {
+                    state.next = seqno.next();
+                    if let Some(lane) = lane {
+                        state.lanes.entry(lane).or_default().register(seqno);
+                    }
+                    self.changed.notify_all();
+                    return Ok(());
+                }
+                Err(full) => {
+                    write_set = full.write_set;
+                    chunk = full.payload;
+                }
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Waits until nothing under way conflicts with `write_set`.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the load is to end.
+    pub fn wait_clear(&self, write_set: &WriteSet) -> Result<(), Stopped> {
+        let mut state = self.lock();
+        while !self.is_stopping(&state) {
+            if !state.scheduler.conflicts_in_flight(write_set) {
+                return Ok(());
+            }
+            state = self.wait(state);
+        }
+        Err(Stopped)
+    }
+
+    /// Waits until nothing is under way.
+    ///
+    /// # Errors
+    /// [`Stopped`] when the load is to end; then too, nothing is under way any more.
+    pub fn drain(&self) -> Result<(), Stopped> {
+        let mut state = self.lock();
+        while !state.scheduler.is_idle() {
+            state = self.wait(state);
+        }
+        if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
+    }
+
+    /// The next chunk that waits for nobody; `None` when there will be no more.
+    pub fn take(&self) -> Option<(Seqno, Chunk)> {
+        let mut state = self.lock();
+        loop {
+            while let Some((seqno, chunk)) = state.scheduler.take_ready() {
+                if !self.is_void(&state, seqno) {
+                    return Some((seqno, chunk));
+                }
+                self.release(&mut state, seqno, chunk.lane());
+            }
+            if state.closed && state.scheduler.is_idle() {
+                return None;
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Waits, for `patience` at most, until all earlier chunks of the lane have ended.
+    pub fn await_turn(&self, seqno: Seqno, lane: Key, patience: Duration) -> Turn {
+        let mut state = self.lock();
+        loop {
+            if state.lanes.get(&lane).is_none_or(|order| order.may_enter(seqno)) {
+                return Turn::Mine;
+            }
+            let (next, timeout) =
+                self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+            state = next;
+            if timeout.timed_out() {
+                return Turn::NotYet;
+            }
+        }
+    }
+
+    /// Ends a chunk, whatever became of it.
+    pub fn complete(&self, seqno: Seqno, lane: Option<Key>) {
+        let mut state = self.lock();
+        self.release(&mut state, seqno, lane);
+    }
+
+    fn release(&self, state: &mut State, seqno: Seqno, lane: Option<Key>) {
+        if let Some(lane) = lane
+            && let Some(order) = state.lanes.get_mut(&lane)
+        {
+            order.leave(seqno);
+            if order.first().is_none() {
+                state.lanes.remove(&lane);
+            }
+        }
+        state.scheduler.complete(seqno);
+        self.changed.notify_all();
+    }
+
+    /// Takes note of a failed statement. Unless the load is forced (and the failure is one statement's own), what lies
+    /// behind it will not be done.
+    pub fn fail(&self, seqno: Seqno, failure: Failure, is_fatal: bool) {
+        let mut state = self.lock();
+        state.failure_count += 1;
+        if state.failures.len() < FAILURES_KEPT {
+            state.failures.push((seqno, failure));
+        }
+        if is_fatal || !self.force {
+            state.stop_at = Some(state.stop_at.map_or(seqno, |earlier| earlier.min(seqno)));
+        }
+        self.changed.notify_all();
+    }
+
+    /// The position of a statement that the producer runs itself: behind everything admitted.
+    pub fn position(&self) -> Seqno {
+        self.lock().next
+    }
+
+    /// Whether the work at this position is not to be done (any more).
+    pub fn is_void_at(&self, seqno: Seqno) -> bool {
+        self.is_void(&self.lock(), seqno)
+    }
+
+    fn is_void(&self, state: &State, seqno: Seqno) -> bool {
+        self.is_interrupted() || state.stop_at.is_some_and(|stop| stop < seqno)
+    }
+
+    fn is_stopping(&self, state: &State) -> bool {
+        self.is_interrupted() || state.stop_at.is_some()
+    }
+
+    /// Whether failed statements stop nothing.
+    pub fn is_forced(&self) -> bool {
+        self.force
+    }
+
+    /// Whether a failure has stopped the load.
+    pub fn has_stopped(&self) -> bool {
+        self.lock().stop_at.is_some()
+    }
+
+    /// Nothing more will be admitted: workers end when all is done.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Ends the load from outside; what is open is rolled back.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Release);
+        // Taken and let go, so that nobody is between looking at the flag and going to sleep.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Whether the load was ended from outside.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Acquire)
+    }
+
+    /// Takes note of the connection that `worker` (0 is the main session) runs statements on.
+    pub fn runs_on(&self, worker: usize, connection_id: u32) {
+        self.running[worker].store(connection_id, Ordering::Relaxed);
+    }
+
+    /// The connections that run statements.
+    pub fn running(&self) -> Vec<u32> {
+        self.running.iter().map(|id| id.load(Ordering::Relaxed)).filter(|&id| id != 0).collect()
+    }
+
+    /// Takes note of the AUTO_INCREMENT value that a chunk's last statement began with.
+    pub fn generated_id(&self, seqno: Seqno, id: u64) {
+        let mut state = self.lock();
+        if state.latest_id.is_none_or(|(latest, _)| latest < seqno) {
+            state.latest_id = Some((seqno, id));
+        }
+    }
+
+    /// The last such value in the stream's order, once.
+    pub fn take_latest_id(&self) -> Option<u64> {
+        self.lock().latest_id.take().map(|(_, id)| id)
+    }
+
+    /// All failures in the stream's order, and how many there were.
+    pub fn failures(&self) -> (Vec<Failure>, u64) {
+        let mut state = self.lock();
+        let mut failures = std::mem::take(&mut state.failures);
+        failures.sort_by_key(|(seqno, _)| *seqno);
+        (failures.into_iter().map(|(_, failure)| failure).collect(), state.failure_count)
+    }
+}

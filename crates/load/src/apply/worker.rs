@@ -1,0 +1,368 @@
+//! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use hortator_core::{Key, Seqno};
+use hortator_mysql::{ConnectOptions, Connection, Error};
+
+use super::chunk::{Chunk, RowTarget, Work};
+use super::pool::{Pool, Turn};
+use super::road::{Road, Way};
+use crate::progress::Progress;
+use crate::report::Failure;
+use crate::session::Taken;
+
+/// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
+const REPLAYS_LIMIT: u32 = 30;
+/// How long a lost server is tried for.
+const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
+/// Between two tries to connect, and before a replay.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
+const TURN_PATIENCE: Duration = Duration::from_millis(500);
+/// How often it may find that out by waiting alone, where the server does not tell who waits for whom.
+const BLIND_TURNS: u32 = 20;
+
+/// One of the connections that apply chunks.
+#[derive(Debug)]
+pub struct Worker<'l> {
+    pool: &'l Pool,
+    progress: &'l Progress,
+    options: &'l ConnectOptions,
+    /// From 1; 0 is the main session.
+    number: usize,
+    link: Option<Link>,
+    road: Road,
+}
+
+#[derive(Debug)]
+struct Link {
+    connection: Connection,
+    taken: Taken,
+}
+
+/// What became of one attempt at a chunk.
+enum Attempt {
+    /// All that was to be done is committed.
+    Done,
+    /// Rolled back: to be applied again from its first statement.
+    Replay(Error),
+    /// Rolled back, because an earlier chunk waits for its locks: apply again when it is its turn.
+    GiveWay,
+    /// Rolled back: applied again, statement by statement.
+    Unmerge,
+    /// Rolled back: not to be done any more.
+    Void,
+}
+
+impl<'l> Worker<'l> {
+    /// A worker that connects when it gets its first chunk.
+    #[must_use]
+    pub fn new(number: usize, pool: &'l Pool, progress: &'l Progress, options: &'l ConnectOptions) -> Self {
+        Self { pool, progress, options, number, link: None, road: Road::default() }
+    }
+
+    /// Applies chunks until there are no more.
+    pub fn run(mut self) {
+        while let Some((seqno, chunk)) = self.pool.take() {
+            self.progress.at(self.number, &chunk);
+            match &chunk.work {
+                Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane),
+                Work::Definition => self.definition(seqno, &chunk),
+            }
+            self.progress.idle(self.number);
+            self.pool.complete(seqno, chunk.lane());
+        }
+    }
+
+    fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>) {
+        let transactional = matches!(target.table.kind, hortator_mysql::catalog::TableKind::Base { transactional: true });
+        let mut merge = true;
+        let mut in_turn = false;
+        let mut replays = 0;
+        loop {
+            if in_turn
+                && let Some(lane) = lane
+                && !self.wait_for_turn(seqno, lane)
+            {
+                return;
+            }
+            let attempt = if transactional {
+                self.transaction(seqno, chunk, target, lane, merge)
+            } else {
+                self.one_by_one(seqno, chunk, target)
+            };
+            match attempt {
+                Attempt::Done | Attempt::Void => return,
+                Attempt::Unmerge => merge = false,
+                Attempt::GiveWay => {
+                    self.progress.replays.fetch_add(1, Relaxed);
+                    in_turn = true;
+                }
+                Attempt::Replay(error) => {
+                    self.progress.replays.fetch_add(1, Relaxed);
+                    replays += 1;
+                    let may_pass = error.is_transient() || error.is_lost();
+                    let may_replay = transactional && may_pass && replays <= REPLAYS_LIMIT;
+                    if !may_replay {
+                        return self.pool.fail(seqno, Failure::new(&chunk.statements[0], &error), !is_of_server(&error));
+                    }
+                    // The sole holder of the turn cannot be in conflict with its own kind again.
+                    in_turn = replays > 1;
+                    std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
+                }
+            }
+        }
+    }
+
+    /// Waits for the turn however long it takes; false when the chunk is not to be done any more.
+    fn wait_for_turn(&self, seqno: Seqno, lane: Key) -> bool {
+        while self.pool.await_turn(seqno, lane, TURN_PATIENCE) == Turn::NotYet {
+            if self.pool.is_void_at(seqno) {
+                return false;
+            }
+        }
+        !self.pool.is_void_at(seqno)
+    }
+
+    /// One attempt at a chunk as a transaction.
+    fn transaction(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>, merge: bool) -> Attempt {
+        let force = self.pool.is_forced();
+        let mut failures = Vec::new();
+        let mut rows = 0;
+        let mut last_id = 0;
+        let outcome = self.on_connection(chunk, |connection, road, pool, progress| {
+            connection.execute(b"START TRANSACTION")?;
+            let mut at = 0;
+            while let Some(statement) = chunk.statements.get(at) {
+                if pool.is_void_at(seqno) {
+                    return Ok(Some(Attempt::Void));
+                }
+                let together = if merge { Road::mergeable(connection, &chunk.statements[at..], target) } else { 1 };
+                if together > 1 {
+                    let group = &chunk.statements[at..at + together];
+                    let Some(done) = road.send_merged(connection, group, target, &chunk.dialect)? else {
+                        return Ok(Some(Attempt::Unmerge));
+                    };
+                    rows += done.affected_rows;
+                    progress.by_array.fetch_add(together as u64, Relaxed);
+                } else {
+                    match road.send(connection, statement, target, &chunk.dialect) {
+                        Ok((done, way)) => {
+                            rows += done.affected_rows;
+                            match way {
+                                Way::Array => progress.by_array.fetch_add(1, Relaxed),
+                                Way::Text => progress.as_written.fetch_add(1, Relaxed),
+                            };
+                        }
+                        Err(error @ Error::Server(_)) if !error.is_transient() => {
+                            if pool.is_interrupted() {
+                                return Ok(Some(Attempt::Void));
+                            }
+                            failures.push(Failure::new(statement, &error));
+                            if !force {
+                                break;
+                            }
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                at += together;
+            }
+            if target.implicit_id {
+                last_id = connection
+                    .fetch(b"SELECT LAST_INSERT_ID()")?
+                    .first()
+                    .and_then(|row| row.first()?.as_deref())
+                    .and_then(|id| std::str::from_utf8(id).ok()?.parse().ok())
+                    .unwrap_or(0);
+            }
+            Ok(None)
+        });
+        match outcome {
+            Ok(None) => {}
+            Ok(Some(attempt)) => return self.rolled_back(attempt),
+            Err(error) => return self.rolled_back(Attempt::Replay(error)),
+        }
+        if let Some(lane) = lane
+            && let Some(attempt) = self.enter(seqno, lane)
+        {
+            return self.rolled_back(attempt);
+        }
+        if self.pool.is_void_at(seqno) {
+            return self.rolled_back(Attempt::Void);
+        }
+        if let Err(error) = self.commit() {
+            if error.is_transient() {
+                return self.rolled_back(Attempt::Replay(error));
+            }
+            self.link = None;
+            let failure = Failure::ambiguous_commit(chunk, &error);
+            self.pool.fail(seqno, failure, true);
+            return Attempt::Done;
+        }
+        self.progress.rows.fetch_add(rows, Relaxed);
+        self.progress.loaded(&target.table.name, rows);
+        if last_id > 0 {
+            self.pool.generated_id(seqno, last_id);
+        }
+        for failure in failures {
+            self.pool.fail(seqno, failure, false);
+        }
+        Attempt::Done
+    }
+
+    /// Statements on a table that cannot roll back: each stands for itself, and none is sent twice.
+    fn one_by_one(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
+        for statement in &chunk.statements {
+            if self.pool.is_void_at(seqno) {
+                return Attempt::Void;
+            }
+            let sent = self.on_connection(chunk, |connection, _, _, _| connection.execute(&statement.text));
+            match sent {
+                Ok(done) => {
+                    self.progress.as_written.fetch_add(1, Relaxed);
+                    self.progress.rows.fetch_add(done.affected_rows, Relaxed);
+                    self.progress.loaded(&target.table.name, done.affected_rows);
+                }
+                Err(_) if self.pool.is_interrupted() => return Attempt::Void,
+                Err(error) => {
+                    self.pool.fail(seqno, Failure::new(statement, &error), !is_of_server(&error));
+                    if !self.pool.is_forced() || !is_of_server(&error) {
+                        return Attempt::Done;
+                    }
+                }
+            }
+        }
+        Attempt::Done
+    }
+
+    /// A statement that commits by itself. A deadlock leaves nothing of it; a lost connection leaves that open.
+    fn definition(&mut self, seqno: Seqno, chunk: &Chunk) {
+        for statement in &chunk.statements {
+            let mut replays = 0;
+            loop {
+                match self.on_connection(chunk, |connection, _, _, _| connection.execute(&statement.text)) {
+                    Ok(_) => {
+                        self.progress.as_written.fetch_add(1, Relaxed);
+                        break;
+                    }
+                    Err(_) if self.pool.is_interrupted() => return,
+                    Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
+                        replays += 1;
+                        self.progress.replays.fetch_add(1, Relaxed);
+                        std::thread::sleep(PAUSE);
+                    }
+                    Err(error) => {
+                        self.pool.fail(seqno, Failure::new(statement, &error), !is_of_server(&error));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for the turn to commit, with the transaction open; what to do instead of committing, if anything.
+    fn enter(&mut self, seqno: Seqno, lane: Key) -> Option<Attempt> {
+        let mut waited = 0;
+        while self.pool.await_turn(seqno, lane, TURN_PATIENCE) == Turn::NotYet {
+            waited += 1;
+            if self.pool.is_void_at(seqno) {
+                return Some(Attempt::Void);
+            }
+            match self.holds_up_another() {
+                Ok(Some(true)) => return Some(Attempt::GiveWay),
+                Ok(Some(false)) => {}
+                Ok(None) if waited < BLIND_TURNS => {}
+                Ok(None) => return Some(Attempt::GiveWay),
+                Err(error) => return Some(Attempt::Replay(error)),
+            }
+        }
+        None
+    }
+
+    /// Whether another transaction waits for this one's locks; `None` where the server does not say.
+    fn holds_up_another(&mut self) -> Result<Option<bool>, Error> {
+        let Some(link) = &mut self.link else { return Ok(Some(false)) };
+        let waits = link.connection.fetch(
+            b"SELECT 1 FROM information_schema.INNODB_LOCK_WAITS w \
+              JOIN information_schema.INNODB_TRX t ON t.trx_id = w.blocking_trx_id \
+              WHERE t.trx_mysql_thread_id = CONNECTION_ID() LIMIT 1",
+        );
+        match waits {
+            Ok(rows) => Ok(Some(!rows.is_empty())),
+            Err(Error::Server(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs `work` on a connection that has the chunk's session state.
+    fn on_connection<T>(
+        &mut self,
+        chunk: &Chunk,
+        work: impl FnOnce(&mut Connection, &mut Road, &Pool, &Progress) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.link.is_none() {
+            self.link = Some(Link { connection: self.connect()?, taken: Taken::default() });
+            self.road.forget();
+        }
+        let link = self.link.as_mut().expect("set just above");
+        self.pool.runs_on(self.number, link.connection.id());
+        let result = match link.taken.bring_to(&chunk.session, &mut link.connection) {
+            Ok(changed) => {
+                if changed {
+                    self.road.forget();
+                }
+                work(&mut link.connection, &mut self.road, self.pool, self.progress)
+            }
+            Err(error) => Err(error),
+        };
+        self.pool.runs_on(self.number, 0);
+        if let Err(error) = &result
+            && !is_of_server(error)
+        {
+            self.link = None;
+        }
+        result
+    }
+
+    /// Connects, patiently: a server that was killed may be back in a moment.
+    fn connect(&self) -> Result<Connection, Error> {
+        let start = Instant::now();
+        loop {
+            match Connection::open(self.options) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => {
+                    let passing = matches!(error, Error::Connect { .. } | Error::Lost { .. });
+                    if !passing || start.elapsed() > RECONNECT_LIMIT || self.pool.is_interrupted() {
+                        return Err(error);
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        match &mut self.link {
+            Some(link) => link.connection.execute(b"COMMIT").map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Rolls back what is open; a connection that cannot do even that is given up, and the server rolls back.
+    fn rolled_back(&mut self, attempt: Attempt) -> Attempt {
+        if let Some(link) = &mut self.link
+            && link.connection.execute(b"ROLLBACK").is_err()
+        {
+            self.link = None;
+        }
+        attempt
+    }
+}
+
+/// Whether the server itself refused: the connection is good, and the refusal is the statement's own.
+fn is_of_server(error: &Error) -> bool {
+    matches!(error, Error::Server(_))
+}

@@ -1,0 +1,275 @@
+//! What a load would do, without doing it: the tables, their order and roads, the barriers with their reasons, and what
+//! on this server will slow it.
+//!
+//! It reads the whole dump and writes nothing. Only SET statements of the session run, on a connection of its own,
+//! because they decide how the text behind them is read. Tables that the dump itself creates are not there yet, so
+//! what the server would say of them is expected, not known: such lines say so.
+
+mod server_notes;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use hortator_mysql::catalog::{self, Table, TableName};
+use hortator_mysql::{Connection, Error, Flavor};
+
+use crate::class::{Class, NamedTable, classify, reads_session_results};
+use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
+use crate::load::Options;
+use crate::report::{Failure, beginning};
+use crate::rows::{InsertHead, InsertVerb, RowSource, survey};
+use crate::session::{Tracker, assignments};
+use server_notes::{Needs, server_notes};
+
+/// Barriers that are kept in words; all are counted.
+const BARRIERS_KEPT: usize = 200;
+
+/// What a load would do.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The tables that rows go to, in the order in which they first do.
+    pub tables: Vec<PlannedTable>,
+    /// The first barriers.
+    pub barriers: Vec<PlannedBarrier>,
+    /// All barriers.
+    pub barrier_count: u64,
+    /// Statements read.
+    pub statements: u64,
+    /// Statements that would be left out.
+    pub omitted: u64,
+    /// Settings of this server that will slow the load, each with what follows from it.
+    pub server: Vec<String>,
+    /// What is wrong with the input, if anything.
+    pub failures: Vec<Failure>,
+}
+
+/// A table that rows go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTable {
+    /// `schema.table`.
+    pub table: String,
+    /// Rows, as the tuples are counted.
+    pub rows: u64,
+    /// Text of its INSERT statements.
+    pub bytes: u64,
+    /// How its rows would travel.
+    pub road: &'static str,
+    /// How its statements would be ordered, and why.
+    pub order: String,
+}
+
+/// A statement that everything else would wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedBarrier {
+    /// `file:line`.
+    pub place: String,
+    /// How it begins.
+    pub statement: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What is found out about a table while reading.
+#[derive(Default)]
+struct Found {
+    rows: u64,
+    bytes: u64,
+    order: BTreeSet<String>,
+    as_written: bool,
+    is_new: bool,
+}
+
+/// Reads the dump and says what a load of it would do.
+///
+/// # Errors
+/// When there is no connection, or it is lost.
+pub fn plan(options: &Options) -> Result<Plan, Error> {
+    let mut connection = Connection::open(&options.connect)?;
+    let version = connection.version();
+    let server = Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
+    let tracker = Tracker::new(&mut connection)?;
+    let reader = Reader {
+        database: tracker.state().database.clone(),
+        catalog: Connection::open(&options.connect)?,
+        connection,
+        server,
+        tracker,
+        plan: Plan::default(),
+        found: BTreeMap::new(),
+        sequence: Vec::new(),
+        defined: BTreeSet::new(),
+        triggers: BTreeSet::new(),
+        needs: Needs::default(),
+    };
+    reader.read(&options.files, options)
+}
+
+struct Reader {
+    connection: Connection,
+    catalog: Connection,
+    server: Dialect,
+    tracker: Tracker,
+    database: Option<Vec<u8>>,
+    plan: Plan,
+    found: BTreeMap<TableName, Found>,
+    sequence: Vec<TableName>,
+    /// Tables that the dump defines.
+    defined: BTreeSet<TableName>,
+    /// Tables on which the dump has put triggers so far.
+    triggers: BTreeSet<TableName>,
+    needs: Needs,
+}
+
+impl Reader {
+    fn dialect(&self) -> Dialect {
+        self.tracker.state().dialect(self.server)
+    }
+
+    fn read(mut self, files: &[PathBuf], options: &Options) -> Result<Plan, Error> {
+        let charset = Charset::from_name(options.connect.charset.as_bytes());
+        let cutting = StatementsOptions {
+            comments: options.comments,
+            binary_mode: options.binary_mode,
+            ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
+        };
+        match Statements::open(files, cutting) {
+            Ok(mut statements) => {
+                while let Some(item) = statements.next() {
+                    match item {
+                        Ok(Item::Statement(statement)) => self.statement(&statement.text, &statement.location)?,
+                        Ok(Item::Use { database, .. }) => self.database = Some(database),
+                        Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
+                        Err(error) => self.fail(error.to_string()),
+                    }
+                    statements.set_dialect(self.dialect());
+                }
+            }
+            Err(error) => self.fail(error.to_string()),
+        }
+        self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
+        for name in std::mem::take(&mut self.sequence) {
+            let Some(found) = self.found.remove(&name) else { continue };
+            self.plan.tables.push(planned(&name, found));
+        }
+        Ok(self.plan)
+    }
+
+    fn fail(&mut self, message: String) {
+        let location = Location { file: "-".into(), line: 0, byte: 0 };
+        self.plan.failures.push(Failure::of_input(&location, b"", None, message));
+    }
+
+    fn statement(&mut self, text: &[u8], location: &Location) -> Result<(), Error> {
+        self.plan.statements += 1;
+        self.needs.statement_bytes = self.needs.statement_bytes.max(text.len() as u64);
+        let dialect = self.dialect();
+        match classify(text, &dialect) {
+            Class::Rows(head) => self.rows(text, location, &head)?,
+            Class::Define { tables, .. } => {
+                let names: Vec<TableName> = tables.iter().filter_map(|named| self.resolve(named)).collect();
+                self.defined.extend(names);
+            }
+            Class::Catalog { tables } => {
+                let is_trigger = crate::lexer::tokens(text, &dialect).take(12).any(|token| token.is_word(b"TRIGGER"));
+                let names: Vec<TableName> = tables.iter().filter_map(|named| self.resolve(named)).collect();
+                if is_trigger {
+                    self.triggers.extend(names);
+                }
+            }
+            Class::Session => {
+                let assignments = assignments(text, &dialect);
+                if assignments.beyond_session || reads_session_results(text, &dialect) {
+                    self.barrier(text, location, "it changes or reads more than the session");
+                } else if self.connection.execute(text).is_ok() {
+                    self.tracker.assigned(&assignments, &mut self.connection)?;
+                }
+            }
+            Class::Standalone | Class::Nothing => {}
+            Class::Omit { .. } => self.plan.omitted += 1,
+            Class::Barrier { reason } => self.barrier(text, location, reason),
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, text: &[u8], location: &Location, head: &InsertHead) -> Result<(), Error> {
+        let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
+        let (RowSource::Values { offset }, Some(name)) = (head.source, self.resolve(&named)) else {
+            self.barrier(text, location, "its rows come from elsewhere than VALUES, or its table is not certain");
+            return Ok(());
+        };
+        let known = self.look(&name)?;
+        let id_value = known.as_ref().and_then(|table| id_value(table, head));
+        let Ok(survey) = survey(text, offset, id_value, &self.dialect()) else {
+            self.barrier(text, location, "its values are more than literals");
+            return Ok(());
+        };
+        let found = match self.found.get_mut(&name) {
+            Some(found) => found,
+            None => {
+                self.sequence.push(name.clone());
+                self.found.entry(name.clone()).or_default()
+            }
+        };
+        found.rows += survey.rows;
+        found.bytes += text.len() as u64;
+        found.is_new = known.is_none();
+        found.as_written |= survey.has_suffix || survey.has_expression || head.verb != InsertVerb::Insert;
+        if survey.has_suffix || head.verb != InsertVerb::Insert {
+            found.order.insert("rows may replace or skip others".to_owned());
+        }
+        if survey.implicit_id {
+            found.order.insert("the server numbers its rows".to_owned());
+            found.as_written = true;
+            self.needs.implicit_ids = true;
+        }
+        if self.triggers.contains(&name) || known.as_ref().is_some_and(|table| table.has_triggers) {
+            found.order.insert("triggers fire on it".to_owned());
+            found.as_written = true;
+        }
+        if known.as_ref().is_some_and(|table| table.refers_to_itself()) && self.tracker.state().checks_foreign_keys() {
+            found.order.insert("its rows refer to each other".to_owned());
+        }
+        self.needs.rows_bytes += text.len() as u64;
+        Ok(())
+    }
+
+    /// What the server says of a table that the dump does not define itself.
+    fn look(&mut self, name: &TableName) -> Result<Option<Table>, Error> {
+        if self.defined.contains(name) { Ok(None) } else { catalog::table(&mut self.catalog, name) }
+    }
+
+    fn barrier(&mut self, text: &[u8], location: &Location, reason: &str) {
+        self.plan.barrier_count += 1;
+        if self.plan.barriers.len() < BARRIERS_KEPT {
+            let place = format!("{}:{}", location.file, location.line);
+            self.plan.barriers.push(PlannedBarrier { place, statement: beginning(text), reason: reason.to_owned() });
+        }
+    }
+
+    fn resolve(&self, named: &NamedTable) -> Option<TableName> {
+        let schema = named.schema.clone().or_else(|| self.database.clone())?;
+        Some(TableName { schema, table: named.table.clone() })
+    }
+}
+
+/// Which value of a tuple is the AUTO_INCREMENT column's.
+fn id_value(table: &Table, head: &InsertHead) -> Option<usize> {
+    let id = &table.columns[table.auto_increment()?];
+    match &head.columns {
+        Some(names) => names.iter().position(|name| name.eq_ignore_ascii_case(&id.name)),
+        None => table.columns.iter().filter(|column| !column.invisible).position(|column| column.name == id.name),
+    }
+}
+
+fn planned(name: &TableName, found: Found) -> PlannedTable {
+    let mut order = if found.order.is_empty() {
+        "in parallel, committed in order".to_owned()
+    } else {
+        format!("in order: {}", found.order.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    if found.is_new {
+        order.push_str(" (expected: the table is not there yet)");
+    }
+    let road = if found.as_written { "as written" } else { "arrays" };
+    PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, road, order }
+}

@@ -1,0 +1,173 @@
+//! The main session: the connection that lives through the whole dump, as the client's would, and its state.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, Rows};
+
+use super::rows_plan::Reason;
+use crate::apply::{Pool, Stopped};
+use crate::lexer::{Dialect, Location, tokens};
+use crate::progress::Progress;
+use crate::report::Failure;
+use crate::session::{Assignments, SessionState, Tracker};
+
+/// The dump's own session.
+pub(super) struct MainSession<'l> {
+    pool: &'l Pool,
+    progress: &'l Progress,
+    connection: Connection,
+    tracker: Tracker,
+    result_rows: &'l mut dyn Rows,
+    server: Dialect,
+    /// How text is read in the state in force.
+    dialect: Dialect,
+    has_temporary_tables: bool,
+    has_locks: bool,
+    in_xa: bool,
+}
+
+impl<'l> MainSession<'l> {
+    pub(super) fn open(
+        pool: &'l Pool,
+        progress: &'l Progress,
+        options: &ConnectOptions,
+        result_rows: &'l mut dyn Rows,
+    ) -> Result<Self, Error> {
+        let mut connection = Connection::open(options)?;
+        let version = connection.version();
+        let server = Dialect {
+            mariadb: version.flavor == Flavor::MariaDb,
+            ..Dialect::mariadb(version.comment_number())
+        };
+        let tracker = Tracker::new(&mut connection)?;
+        let dialect = tracker.state().dialect(server);
+        pool.runs_on(0, connection.id());
+        Ok(Self {
+            pool,
+            progress,
+            connection,
+            tracker,
+            result_rows,
+            server,
+            dialect,
+            has_temporary_tables: false,
+            has_locks: false,
+            in_xa: false,
+        })
+    }
+
+    pub(super) fn state(&self) -> &Arc<SessionState> {
+        self.tracker.state()
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(super) fn has_locks(&self) -> bool {
+        self.has_locks
+    }
+
+    /// Why every statement must stay in this session for now.
+    pub(super) fn must_be_serial(&self) -> Option<Reason> {
+        let status = self.connection.status();
+        if self.in_xa || status.in_transaction() || !status.autocommit() {
+            Some("inside a transaction of the dump's own")
+        } else if self.tracker.is_pinned() {
+            Some("a session variable is set that acts on this session only")
+        } else if self.has_temporary_tables {
+            Some("temporary tables belong to their session")
+        } else if self.has_locks {
+            Some("tables are locked")
+        } else {
+            None
+        }
+    }
+
+    /// Runs a statement and prints its rows. A statement that fails stops the load, unless it is forced.
+    pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        let result = self.connection.query(text, self.result_rows);
+        if self.pool.is_interrupted() {
+            return Err(Stopped);
+        }
+        match result {
+            Ok(done) => {
+                self.progress.as_written.fetch_add(1, Relaxed);
+                self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
+                self.note(text);
+                Ok(())
+            }
+            Err(error) => self.failed(location, text, &error),
+        }
+    }
+
+    /// Takes note of what binds later statements to this session.
+    fn note(&mut self, text: &[u8]) {
+        self.tracker.statement_ran();
+        let mut words = tokens(text, &self.dialect);
+        let Some(first) = words.next() else { return };
+        let second = words.next();
+        let second_is = |word: &[u8]| second.as_ref().is_some_and(|token| token.is_word(word));
+        if first.is_word(b"CREATE") {
+            self.has_temporary_tables |= second_is(b"TEMPORARY")
+                || (second_is(b"OR") && words.nth(1).is_some_and(|token| token.is_word(b"TEMPORARY")));
+        } else if first.is_word(b"LOCK") {
+            self.has_locks = true;
+        } else if first.is_word(b"UNLOCK") {
+            self.has_locks = false;
+        } else if first.is_word(b"FLUSH") {
+            self.has_locks |= words.any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"));
+        } else if first.is_word(b"XA") {
+            self.in_xa = !(second_is(b"COMMIT") || second_is(b"ROLLBACK") || second_is(b"RECOVER"));
+        }
+    }
+
+    fn failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
+        let is_fatal = !matches!(error, Error::Server(_));
+        self.pool.fail(self.pool.position(), Failure::at(location, text, error), is_fatal);
+        if is_fatal || !self.pool.is_forced() { Err(Stopped) } else { Ok(()) }
+    }
+
+    pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
+        if let Err(error) = self.connection.select_db(database) {
+            self.failed(location, &[b"use ", database].concat(), &error)?;
+        }
+        self.refresh(location)
+    }
+
+    /// Whether a SET touches a variable that was not followed so far.
+    pub(super) fn is_new(&self, assignments: &Assignments) -> bool {
+        self.tracker.is_new(assignments)
+    }
+
+    /// A SET has run.
+    pub(super) fn assigned(&mut self, assignments: &Assignments, location: &Location) -> Result<(), Stopped> {
+        let read = self.tracker.assigned(assignments, &mut self.connection);
+        self.state_read(read, location)
+    }
+
+    /// Reads the session's state again.
+    pub(super) fn refresh(&mut self, location: &Location) -> Result<(), Stopped> {
+        let read = self.tracker.refresh(&mut self.connection);
+        self.state_read(read, location)
+    }
+
+    fn state_read(&mut self, read: Result<(), Error>, location: &Location) -> Result<(), Stopped> {
+        self.dialect = self.tracker.state().dialect(self.server);
+        match read {
+            // Some states of a session answer no SELECT, such as a prepared XA transaction: nothing has changed then.
+            Ok(()) | Err(Error::Server(_)) => Ok(()),
+            Err(error) => self.failed(location, b"", &error),
+        }
+    }
+
+    /// Makes LAST_INSERT_ID() what it would be, had the workers' statements run here.
+    pub(super) fn take_latest_id(&mut self, location: &Location) -> Result<(), Stopped> {
+        let Some(id) = self.pool.take_latest_id() else { return Ok(()) };
+        match self.connection.execute(format!("SET last_insert_id = {id}").as_bytes()) {
+            Ok(_) => Ok(()),
+            Err(error) => self.failed(location, b"", &error),
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The producer: reads the dump in order, gives every statement its place, and is itself the dump's session.
+//!
+//! It owns the *main session*, the one connection that lives through the whole dump as the client's would: SET and USE
+//! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
+//! of literals and table definitions go to the workers, as chunks with the session state of their place.
+
+mod main_session;
+mod rows_plan;
+mod tables;
+mod write_sets;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use hortator_core::WriteSet;
+use hortator_mysql::catalog::{Table, TableName};
+use hortator_mysql::{ConnectOptions, Error, Rows};
+
+use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
+use crate::class::{Class, NamedTable, classify, reads_session_results};
+use crate::lexer::{Dialect, Location};
+use crate::progress::Progress;
+use crate::report::Failure;
+use crate::rows::{InsertHead, RowSource, survey};
+use crate::session::{SessionState, assignments};
+
+use main_session::MainSession;
+use rows_plan::{Reason, RowsPlan};
+pub(crate) use tables::Tables;
+
+/// Bytes that a chunk takes in memory beside its statements' text, for each statement.
+const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
+
+/// Gives statements their place.
+pub(crate) struct Producer<'l> {
+    pool: &'l Pool,
+    progress: &'l Progress,
+    chunk_bytes: usize,
+    main: MainSession<'l>,
+    tables: Tables,
+    /// Table names are the same in any case.
+    folds_case: bool,
+    open: Option<OpenChunk>,
+    known: Option<KnownHead>,
+}
+
+/// A chunk that still takes statements.
+struct OpenChunk {
+    chunk: Chunk,
+    target: Arc<RowTarget>,
+    in_order: bool,
+    write_set: WriteSet,
+    bytes: usize,
+}
+
+/// The form of the last INSERT: the next one is most often of the same.
+struct KnownHead {
+    text: Vec<u8>,
+    session: Arc<SessionState>,
+    plan: RowsPlan,
+}
+
+impl<'l> Producer<'l> {
+    pub(crate) fn open(
+        pool: &'l Pool,
+        progress: &'l Progress,
+        options: &ConnectOptions,
+        chunk_bytes: usize,
+        result_rows: &'l mut dyn Rows,
+    ) -> Result<Self, Error> {
+        let main = MainSession::open(pool, progress, options, result_rows)?;
+        let mut tables = Tables::open(options)?;
+        let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
+        let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
+        Ok(Self { pool, progress, chunk_bytes, main, tables, folds_case, open: None, known: None })
+    }
+
+    /// How the next statement's text is read.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.main.dialect()
+    }
+
+    /// Gives one statement its place.
+    pub(crate) fn statement(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
+        self.progress.statements.fetch_add(1, Relaxed);
+        if let Some(reason) = self.main.must_be_serial() {
+            return self.serial(&text, &location, reason);
+        }
+        if let Some(known) = &self.known
+            && text.starts_with(&known.text)
+            && Arc::ptr_eq(&known.session, self.main.state())
+        {
+            return self.rows(text, location);
+        }
+        match classify(&text, &self.main.dialect()) {
+            Class::Rows(head) => self.rows_of_new_form(text, location, head),
+            Class::Define { tables, references } => self.define(text, location, &tables, &references),
+            Class::Catalog { tables } => self.catalog(&text, &location, &tables),
+            Class::Session => self.session(&text, &location),
+            Class::Standalone | Class::Nothing => self.main.run(&text, &location),
+            Class::Omit { tables } => self.omit(&text, &location, &tables),
+            Class::Barrier { reason } => self.barrier(&text, &location, reason),
+        }
+    }
+
+    /// The client's `use`, which is no statement.
+    pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.main.use_database(database, location)
+    }
+
+    /// The client's `charset`, which sets its own character set and the session's.
+    pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.main.run(&[b"SET NAMES ", name].concat(), location)?;
+        self.main.refresh(location)
+    }
+
+    /// Sends off what is gathered and waits until all is done.
+    pub(crate) fn finish(&mut self) -> Result<(), Stopped> {
+        self.flush()?;
+        self.pool.drain()
+    }
+
+    fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: InsertHead) -> Result<(), Stopped> {
+        let RowSource::Values { offset } = head.source else {
+            return self.barrier(&text, &location, "its rows come from elsewhere than VALUES");
+        };
+        let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
+        let Some(name) = self.resolve(&named) else {
+            return self.barrier(&text, &location, "the table's name is not certain");
+        };
+        let Some(table) = self.table(&name, &location)? else {
+            return self.barrier(&text, &location, "there is no such table");
+        };
+        let known_text = text[..offset].to_vec();
+        match RowsPlan::new(head, offset, name, table) {
+            Ok(plan) => {
+                self.known = Some(KnownHead { text: known_text, session: self.main.state().clone(), plan });
+                self.rows(text, location)
+            }
+            Err(reason) => self.barrier(&text, &location, reason),
+        }
+    }
+
+    /// Rows of the form that is known.
+    fn rows(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
+        let dialect = self.main.dialect();
+        let state = self.main.state().clone();
+        let checks = state.checks_foreign_keys();
+        let known = self.known.as_mut().expect("callers have just looked");
+        let plan = &mut known.plan;
+        let placed = survey(&text, plan.offset, plan.id_value, &dialect)
+            .map_err(|_| "its values are more than literals")
+            .and_then(|survey| plan.place(&survey, checks));
+        let placement = match placed {
+            Ok(placement) => placement,
+            Err(reason) => return self.barrier(&text, &location, reason),
+        };
+        let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
+        let statement = ChunkStatement { text, location, tuples: Some(plan.offset) };
+        if let Some(open) = &mut self.open
+            && Arc::ptr_eq(&open.target, &placement.target)
+            && Arc::ptr_eq(&open.chunk.session, &state)
+            && open.in_order == placement.in_order
+        {
+            open.chunk.statements.push(statement);
+            open.bytes += bytes;
+        } else {
+            let name = plan.name.clone();
+            let parents = plan.table.parents.clone();
+            self.flush()?;
+            let write_set = write_sets::rows(&name, placement.in_order, parents.iter().filter(|_| checks));
+            let lane = (!placement.in_order).then(|| write_sets::lane(&name));
+            let work = Work::Rows { target: placement.target.clone(), lane };
+            let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
+            self.open =
+                Some(OpenChunk { chunk, target: placement.target, in_order: placement.in_order, write_set, bytes });
+        }
+        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_bytes) { self.flush() } else { Ok(()) }
+    }
+
+    fn define(
+        &mut self,
+        text: Vec<u8>,
+        location: Location,
+        tables: &[NamedTable],
+        references: &[NamedTable],
+    ) -> Result<(), Stopped> {
+        let (Some(tables), Some(references)) = (self.resolve_all(tables), self.resolve_all(references)) else {
+            return self.barrier(&text, &location, "the table's name is not certain");
+        };
+        self.flush()?;
+        for table in &tables {
+            self.forget(table);
+        }
+        let reads_rows = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"ALTER"));
+        let write_set = write_sets::define(&tables, &references, reads_rows);
+        let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
+        let chunk = Chunk {
+            work: Work::Definition,
+            session: self.main.state().clone(),
+            dialect: self.main.dialect(),
+            statements: vec![ChunkStatement { text, location, tuples: None }],
+        };
+        self.pool.admit(write_set, bytes, chunk)
+    }
+
+    fn catalog(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
+        let Some(tables) = self.resolve_all(tables) else {
+            return self.barrier(text, location, "the table's name is not certain");
+        };
+        self.flush()?;
+        self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
+        for table in &tables {
+            self.forget(table);
+        }
+        self.main.run(text, location)?;
+        self.main.refresh(location)
+    }
+
+    fn session(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        let dialect = self.main.dialect();
+        let assignments = assignments(text, &dialect);
+        if assignments.beyond_session || reads_session_results(text, &dialect) {
+            return self.barrier_with(text, location, Some(&assignments));
+        }
+        if self.main.is_new(&assignments) {
+            self.finish()?;
+        }
+        self.main.run(text, location)?;
+        self.main.assigned(&assignments, location)
+    }
+
+    /// Leaves a statement out, unless it names a table that is not there: then it is sent, for the server's error.
+    fn omit(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
+        if self.main.has_locks() {
+            return self.barrier(text, location, "tables are locked");
+        }
+        for named in tables {
+            let found = match self.resolve(named) {
+                Some(name) => self.table(&name, location)?,
+                None => None,
+            };
+            if found.is_none() {
+                return self.barrier(text, location, "it names a table that is not there");
+            }
+        }
+        self.progress.omitted.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    /// Runs a statement in the main session, after all before it and before all behind it.
+    fn barrier(&mut self, text: &[u8], location: &Location, _reason: Reason) -> Result<(), Stopped> {
+        self.barrier_with(text, location, None)
+    }
+
+    fn barrier_with(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        assigned: Option<&crate::session::Assignments>,
+    ) -> Result<(), Stopped> {
+        self.finish()?;
+        self.progress.barriers.fetch_add(1, Relaxed);
+        self.known = None;
+        self.tables.forget_all();
+        self.main.take_latest_id(location)?;
+        self.main.run(text, location)?;
+        match assigned {
+            Some(assignments) => self.main.assigned(assignments, location),
+            None => self.main.refresh(location),
+        }
+    }
+
+    /// A statement while everything must stay in the main session.
+    fn serial(&mut self, text: &[u8], location: &Location, _reason: Reason) -> Result<(), Stopped> {
+        self.finish()?;
+        self.known = None;
+        self.tables.forget_all();
+        self.main.take_latest_id(location)?;
+        match classify(text, &self.main.dialect()) {
+            Class::Session => {
+                let assignments = assignments(text, &self.main.dialect());
+                self.main.run(text, location)?;
+                self.main.assigned(&assignments, location)
+            }
+            Class::Rows(_) => self.main.run(text, location),
+            _ => {
+                self.main.run(text, location)?;
+                self.main.refresh(location)
+            }
+        }
+    }
+
+    /// Sends off the chunk that is gathered.
+    fn flush(&mut self) -> Result<(), Stopped> {
+        match self.open.take() {
+            Some(open) => self.pool.admit(open.write_set, open.bytes, open.chunk),
+            None => Ok(()),
+        }
+    }
+
+    /// What the server says of a table, after all definitions before this place.
+    fn table(&mut self, name: &TableName, location: &Location) -> Result<Option<Arc<Table>>, Stopped> {
+        if let Some(remembered) = self.tables.remembered(name) {
+            return Ok(remembered);
+        }
+        self.flush()?;
+        self.pool.wait_clear(&write_sets::look(name))?;
+        self.tables.ask(name).map_err(|error| {
+            self.pool.fail(self.pool.position(), Failure::at(location, b"", &error), true);
+            Stopped
+        })
+    }
+
+    fn forget(&mut self, table: &TableName) {
+        self.known = None;
+        self.tables.forget(table);
+    }
+
+    /// The full name of a table; `None` where there is no default schema, or the name's bytes are not UTF-8's.
+    fn resolve(&self, named: &NamedTable) -> Option<TableName> {
+        let state = self.main.state();
+        let schema = named.schema.clone().or_else(|| state.database.clone())?;
+        let is_readable = |name: &[u8]| name.is_ascii() || state.names_are_utf8();
+        if !is_readable(&named.table) || !named.schema.as_deref().is_none_or(is_readable) {
+            return None;
+        }
+        let fold = |name: Vec<u8>| if self.folds_case { name.to_ascii_lowercase() } else { name };
+        Some(TableName { schema: fold(schema), table: fold(named.table.clone()) })
+    }
+
+    fn resolve_all(&self, named: &[NamedTable]) -> Option<Vec<TableName>> {
+        named.iter().map(|named| self.resolve(named)).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! What is decided once per form of INSERT (its text up to the rows) and then reused for every statement of that form.
+
+use std::sync::Arc;
+
+use hortator_mysql::catalog::{Table, TableKind, TableName};
+
+use crate::apply::RowTarget;
+use crate::rows::{InsertHead, InsertVerb, Survey};
+
+/// A form of INSERT into a known table.
+#[derive(Debug)]
+pub(super) struct RowsPlan {
+    /// The table as keys name it.
+    pub(super) name: TableName,
+    /// What the server says of it.
+    pub(super) table: Arc<Table>,
+    /// Where the tuples start in the text.
+    pub(super) offset: usize,
+    /// Which value of a tuple is the AUTO_INCREMENT column's.
+    pub(super) id_value: Option<usize>,
+    verb: InsertVerb,
+    columns: Option<Vec<usize>>,
+    /// The AUTO_INCREMENT column is there and the statement leaves it out.
+    leaves_id_out: bool,
+    /// Some value is drawn from a sequence when the statement leaves it out or says DEFAULT.
+    draws_from_sequence: bool,
+    /// The targets handed out, by what differs between statements of this form.
+    targets: Vec<Arc<RowTarget>>,
+}
+
+/// Why rows must go through the main session.
+pub(super) type Reason = &'static str;
+
+/// How one statement's rows are to be applied.
+pub(super) struct Placement {
+    /// Shared by all statements that may stand in one chunk.
+    pub(super) target: Arc<RowTarget>,
+    /// After all before it on this table, and before all behind it.
+    pub(super) in_order: bool,
+}
+
+impl RowsPlan {
+    /// For a table that exists; an error is the reason why its rows need the main session.
+    pub(super) fn new(head: InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
+        match table.kind {
+            TableKind::Base { .. } => {}
+            TableKind::Other => return Err("it inserts through a view"),
+        }
+        if table.has_triggers {
+            return Err("triggers fire on the table and may write elsewhere");
+        }
+        let columns = match &head.columns {
+            Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),
+            None => Some((0..table.columns.len()).filter(|&index| !table.columns[index].invisible).collect()),
+        };
+        let id_column = table.auto_increment();
+        let id_value = columns.as_ref().and_then(|columns| columns.iter().position(|&index| Some(index) == id_column));
+        Ok(Self {
+            leaves_id_out: id_column.is_some() && id_value.is_none(),
+            draws_from_sequence: table.columns.iter().any(|column| column.draws_from_sequence),
+            name,
+            table,
+            offset,
+            id_value,
+            verb: head.verb,
+            columns,
+            targets: Vec::new(),
+        })
+    }
+
+    /// Where a statement of this form belongs, given what its rows hold.
+    pub(super) fn place(&mut self, survey: &Survey, checks_foreign_keys: bool) -> Result<Placement, Reason> {
+        let replaces = self.verb == InsertVerb::Replace || survey.has_suffix;
+        if replaces && checks_foreign_keys {
+            return Err("it may change or delete a row that others refer to");
+        }
+        let implicit_id = self.leaves_id_out || survey.implicit_id;
+        let in_order = implicit_id
+            || replaces
+            || self.verb == InsertVerb::InsertIgnore
+            || self.draws_from_sequence
+            || self.table.kind != (TableKind::Base { transactional: true })
+            || (checks_foreign_keys && self.table.refers_to_itself());
+        let plain = self.verb == InsertVerb::Insert
+            && !survey.has_suffix
+            && !survey.has_expression
+            && !implicit_id
+            && !self.draws_from_sequence
+            && self.columns.is_some();
+        let same = |target: &&Arc<RowTarget>| target.plain == plain && target.implicit_id == implicit_id;
+        let target = match self.targets.iter().find(same) {
+            Some(target) => target.clone(),
+            None => {
+                let columns = self.columns.clone();
+                let target = Arc::new(RowTarget { table: self.table.clone(), columns, plain, implicit_id });
+                self.targets.push(target.clone());
+                target
+            }
+        };
+        Ok(Placement { target, in_order })
+    }
+}
+
+/// A column by its name, in any case.
+fn position(table: &Table, name: &[u8]) -> Option<usize> {
+    table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,116 @@
+//! Counters that workers and the producer move and that anyone may read while a load runs.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hortator_mysql::catalog::TableName;
+
+use crate::apply::{Chunk, Work};
+use crate::input;
+
+/// How far a load is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Statements read.
+    pub statements: AtomicU64,
+    /// Rows committed.
+    pub rows: AtomicU64,
+    /// INSERT statements sent as typed arrays.
+    pub by_array: AtomicU64,
+    /// Statements sent as written.
+    pub as_written: AtomicU64,
+    /// Statements left out.
+    pub omitted: AtomicU64,
+    /// Statements that everything else waited for.
+    pub barriers: AtomicU64,
+    /// Transactions replayed.
+    pub replays: AtomicU64,
+    /// Warnings counted by the server.
+    pub warnings: AtomicU64,
+    /// What each worker is at, from worker 1.
+    workers: Mutex<Vec<Option<TableName>>>,
+    tables: Mutex<BTreeMap<TableName, u64>>,
+    /// The inputs begun so far.
+    inputs: Mutex<Vec<Arc<input::Progress>>>,
+}
+
+impl Progress {
+    /// For so many workers.
+    #[must_use]
+    pub fn new(workers: usize) -> Self {
+        Self { workers: Mutex::new(vec![None; workers]), ..Self::default() }
+    }
+
+    /// A worker has begun with a chunk.
+    pub(crate) fn at(&self, worker: usize, chunk: &Chunk) {
+        let table = match &chunk.work {
+            Work::Rows { target, .. } => Some(target.table.name.clone()),
+            Work::Definition => None,
+        };
+        self.set_worker(worker, table);
+    }
+
+    /// A worker has nothing to do.
+    pub(crate) fn idle(&self, worker: usize) {
+        self.set_worker(worker, None);
+    }
+
+    fn set_worker(&self, worker: usize, table: Option<TableName>) {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = workers.get_mut(worker - 1) {
+            *slot = table;
+        }
+    }
+
+    /// Rows of a table were committed.
+    pub(crate) fn loaded(&self, table: &TableName, rows: u64) {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        match tables.get_mut(table) {
+            Some(count) => *count += rows,
+            None => drop(tables.insert(table.clone(), rows)),
+        }
+    }
+
+    /// An input is begun.
+    pub(crate) fn follow(&self, input: Arc<input::Progress>) {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).push(input);
+    }
+
+    /// Bytes read of all inputs as stored (compressed, if they are).
+    #[must_use]
+    pub fn read_bytes(&self) -> u64 {
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.iter().map(|input| input.consumed_bytes()).sum()
+    }
+
+    /// Bytes of the inputs begun so far as stored, where they are all known.
+    #[must_use]
+    pub fn total_bytes(&self) -> Option<u64> {
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        inputs.iter().map(|input| input.total_bytes()).sum()
+    }
+
+    /// The tables that rows go to now, each once.
+    #[must_use]
+    pub fn current_tables(&self) -> Vec<String> {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables: Vec<String> = workers.iter().flatten().map(ToString::to_string).collect();
+        tables.sort();
+        tables.dedup();
+        tables
+    }
+
+    /// Rows by table.
+    #[must_use]
+    pub fn rows_by_table(&self) -> Vec<(String, u64)> {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.iter().map(|(table, rows)| (table.to_string(), *rows)).collect()
+    }
+
+    /// One counter's value.
+    #[must_use]
+    pub fn value(counter: &AtomicU64) -> u64 {
+        counter.load(Relaxed)
+    }
+}

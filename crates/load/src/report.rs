@@ -1,0 +1,159 @@
+//! What a load tells at its end: how much it did, by which way, and every failure with its place.
+
+use std::time::Duration;
+
+use hortator_mysql::Error;
+use serde::Serialize;
+
+use crate::apply::{Chunk, ChunkStatement};
+use crate::lexer::Location;
+
+/// Bytes of a statement that a message shows.
+const BEGINNING_BYTES: usize = 80;
+
+/// A statement that failed, or the place at which the load could not go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The dump's file, as it was named; `-` for standard input.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u64,
+    /// The byte in the file's (decompressed) content, from 0.
+    pub byte: u64,
+    /// How the statement begins, on one line; empty where there is none.
+    pub statement: String,
+    /// The server's error number, where the server refused.
+    pub code: Option<u16>,
+    /// What was found, and what to do where that is known.
+    pub message: String,
+}
+
+impl Failure {
+    /// A statement that the server refused, or that could not be sent.
+    #[must_use]
+    pub fn new(statement: &ChunkStatement, error: &Error) -> Self {
+        Self::at(&statement.location, &statement.text, error)
+    }
+
+    /// The same for a statement by place and text.
+    #[must_use]
+    pub fn at(location: &Location, text: &[u8], error: &Error) -> Self {
+        Self::of_input(location, text, error.code(), error.to_string())
+    }
+
+    /// A commit whose outcome nobody knows.
+    #[must_use]
+    pub fn ambiguous_commit(chunk: &Chunk, error: &Error) -> Self {
+        let first = &chunk.statements[0];
+        let last = &chunk.statements[chunk.statements.len() - 1];
+        let message = format!(
+            "{error}; it is not known whether the rows of the {} statement(s) up to line {} were committed: look them up \
+             before loading the rest",
+            chunk.statements.len(),
+            last.location.line,
+        );
+        Self::of_input(&first.location, &first.text, error.code(), message)
+    }
+
+    /// Something found in the input itself.
+    #[must_use]
+    pub fn of_input(location: &Location, text: &[u8], code: Option<u16>, message: String) -> Self {
+        Self {
+            file: location.file.to_string(),
+            line: location.line,
+            byte: location.byte,
+            statement: beginning(text),
+            code,
+            message,
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A message about the input itself names its place.
+        if self.statement.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{} at {}, line {}, byte {}: {}", self.message, self.file, self.line, self.byte, self.statement)
+    }
+}
+
+/// How a statement begins, on one line.
+pub(crate) fn beginning(text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&text[..text.len().min(BEGINNING_BYTES)]);
+    let mut line: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|character| !character.is_control());
+    if text.len() > BEGINNING_BYTES {
+        line.push('…');
+    }
+    line
+}
+
+/// Rows loaded into one table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableRows {
+    /// `schema.table`.
+    pub table: String,
+    /// Rows that the server says were affected.
+    pub rows: u64,
+}
+
+/// How a load ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The whole input is in the database.
+    Complete,
+    /// Forced through: the whole input was tried, some statements failed.
+    WithErrors,
+    /// A failure stopped it.
+    Failed,
+    /// It was interrupted.
+    Interrupted,
+}
+
+/// What a load did. With `--json`, the object on standard output.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// How it ended.
+    pub end: End,
+    /// Statements read.
+    pub statements: u64,
+    /// Rows that the server says were affected by inserts into tables.
+    pub rows: u64,
+    /// Bytes read of the input, as stored (compressed, if it is).
+    pub read_bytes: u64,
+    /// Seconds from the first statement to the last commit.
+    pub elapsed_s: f64,
+    /// Connections that applied chunks.
+    pub threads: usize,
+    /// Why so many.
+    pub threads_because: String,
+    /// INSERT statements that travelled as typed arrays.
+    pub by_array: u64,
+    /// Statements that travelled as written.
+    pub as_written: u64,
+    /// Statements left out, such as LOCK TABLES and ENABLE KEYS.
+    pub omitted: u64,
+    /// Statements that everything else waited for.
+    pub barriers: u64,
+    /// Transactions replayed after deadlocks, lock waits or lost connections.
+    pub replays: u64,
+    /// Warnings of the server in statements run in the main session.
+    pub warnings: u64,
+    /// Rows by table, in the order of the names.
+    pub tables: Vec<TableRows>,
+    /// Failures in the stream's order; at most the first 1,000.
+    pub failures: Vec<Failure>,
+    /// All failures.
+    pub failure_count: u64,
+}
+
+impl Summary {
+    /// Rows per second.
+    #[must_use]
+    pub fn rows_per_s(&self) -> f64 {
+        self.rows as f64 / self.elapsed_s.max(Duration::from_millis(1).as_secs_f64())
+    }
+}

@@ -1,0 +1,121 @@
+//! What a SET statement assigns: the names of the session variables, and what makes it more than that.
+
+use crate::lexer::{Dialect, Kind, Token, tokens};
+
+/// What a SET statement touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignments {
+    /// Session variables, lower case, that other connections must have too.
+    pub mirrored: Vec<String>,
+    /// Something beyond this session changes: a global variable, a role.
+    pub beyond_session: bool,
+    /// Variables that only the main session can hold until they are set to DEFAULT; `true` where this is such a reset.
+    pub pinned: Vec<(String, bool)>,
+    /// A variable that acts on the next statement only.
+    pub pins_next: bool,
+}
+
+/// How a session variable is treated that is not simply copied to the other connections.
+enum Treatment {
+    /// The session follows its own value from then on: statements stay in the main session until it is reset.
+    Pinned,
+    /// It acts on the next statement of the session.
+    PinsNext,
+    /// The server's status flags tell of it after every statement.
+    Reported,
+}
+
+/// All variables that are not simply copied.
+const SPECIAL: &[(&str, Treatment)] = &[
+    ("timestamp", Treatment::Pinned),
+    ("pseudo_slave_mode", Treatment::Pinned),
+    ("pseudo_thread_id", Treatment::Pinned),
+    ("insert_id", Treatment::PinsNext),
+    ("last_insert_id", Treatment::PinsNext),
+    ("identity", Treatment::PinsNext),
+    ("rand_seed1", Treatment::PinsNext),
+    ("rand_seed2", Treatment::PinsNext),
+    ("gtid_seq_no", Treatment::PinsNext),
+    ("gtid_next", Treatment::Pinned),
+    ("autocommit", Treatment::Reported),
+];
+
+/// The variables that SET NAMES and SET CHARACTER SET assign.
+pub(super) const CHARSET_VARIABLES: [&str; 4] =
+    ["character_set_client", "character_set_connection", "character_set_results", "collation_connection"];
+
+/// Reads a SET statement.
+#[must_use]
+pub fn assignments(text: &[u8], dialect: &Dialect) -> Assignments {
+    let mut found = Assignments::default();
+    let all: Vec<Token<'_>> = tokens(text, dialect).skip(1).collect();
+    for item in split_at_commas(&all) {
+        read_item(item, &mut found);
+    }
+    found
+}
+
+/// The items of a SET, split at commas outside parentheses.
+fn split_at_commas<'t, 'a>(all: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+    let mut items = Vec::new();
+    let mut depth = 0_usize;
+    let mut start = 0;
+    for (index, token) in all.iter().enumerate() {
+        if token.is_symbol(b"(") {
+            depth += 1;
+        } else if token.is_symbol(b")") {
+            depth = depth.saturating_sub(1);
+        } else if depth == 0 && token.is_symbol(b",") {
+            items.push(&all[start..index]);
+            start = index + 1;
+        }
+    }
+    items.push(&all[start..]);
+    items
+}
+
+fn read_item(item: &[Token<'_>], found: &mut Assignments) {
+    let mut rest = item;
+    if let Some(scope) = rest.first() {
+        if ["GLOBAL", "PERSIST", "PERSIST_ONLY"].iter().any(|word| scope.is_word(word.as_bytes())) {
+            found.beyond_session = true;
+            return;
+        }
+        if scope.is_word(b"SESSION") || scope.is_word(b"LOCAL") {
+            rest = &rest[1..];
+        }
+    }
+    let Some(first) = rest.first() else { return };
+    let is_reset = rest.last().is_some_and(|last| last.is_word(b"DEFAULT"));
+    match &first.kind {
+        Kind::UserVariable(_) => {}
+        Kind::SystemVariable(name) => {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase().replace('`', "");
+            match name.split_once('.') {
+                Some(("session" | "local", name)) => variable(name, is_reset, found),
+                Some(_) => found.beyond_session = true,
+                None => variable(&name, is_reset, found),
+            }
+        }
+        Kind::Word(_) if first.is_word(b"NAMES") || first.is_word(b"CHARSET") || first.is_word(b"CHARACTER") => {
+            found.mirrored.extend(CHARSET_VARIABLES.map(str::to_owned));
+        }
+        Kind::Word(_) if first.is_word(b"TRANSACTION") => {
+            // Isolation does not change what rows of literals become. Without SESSION it is for the next transaction.
+            found.pins_next |= rest.len() == item.len();
+        }
+        Kind::Word(_) if first.is_word(b"ROLE") => found.beyond_session = true,
+        Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
+        Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
+        _ => {}
+    }
+}
+
+fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
+    match SPECIAL.iter().find(|(special, _)| *special == name) {
+        Some((_, Treatment::Pinned)) => found.pinned.push((name.to_owned(), is_reset)),
+        Some((_, Treatment::PinsNext)) => found.pins_next = true,
+        Some((_, Treatment::Reported)) => {}
+        None => found.mirrored.push(name.to_owned()),
+    }
+}

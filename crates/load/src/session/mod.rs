@@ -1,0 +1,225 @@
+//! The session's state at a statement's place in the stream, and how another connection takes it on.
+//!
+//! The main session runs every SET and USE itself and then reads back what the server made of it: values are never
+//! computed here. A [`SessionState`] is that reading; chunks carry the one that was in force where they stood.
+
+mod assignments;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use hortator_mysql::{Connection, Error, quote_string};
+
+use crate::lexer::{Charset, Dialect};
+
+pub use assignments::{Assignments, assignments};
+
+/// Session variables that are read from the start: they decide how text is read and what an insert does.
+const ALWAYS: &[&str] = &[
+    "auto_increment_increment",
+    "auto_increment_offset",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_results",
+    "collation_connection",
+    "foreign_key_checks",
+    "sql_mode",
+    "sql_notes",
+    "time_zone",
+    "unique_checks",
+];
+
+/// Where the value is forced on connections that share a table: with both checks off, InnoDB takes an empty table for
+/// one connection alone (bulk mode), and reports duplicates at commit instead of where they stand.
+const FORCED: (&str, &[u8]) = ("unique_checks", b"1");
+
+/// What a session's variables and default schema are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionState {
+    /// The default schema, as bytes of UTF-8.
+    pub database: Option<Vec<u8>>,
+    /// Variables by lower-case name; `None` is NULL.
+    variables: BTreeMap<String, Option<Vec<u8>>>,
+}
+
+impl SessionState {
+    /// Whether foreign keys are checked.
+    #[must_use]
+    pub fn checks_foreign_keys(&self) -> bool {
+        self.value("foreign_key_checks") != b"0"
+    }
+
+    /// How this session reads the text of a statement, on a server whose own part of the answer is `server`.
+    #[must_use]
+    pub fn dialect(&self, server: Dialect) -> Dialect {
+        let mode = String::from_utf8_lossy(self.value("sql_mode")).into_owned();
+        let has = |name: &str| mode.split(',').any(|part| part == name);
+        Dialect {
+            no_backslash_escapes: has("NO_BACKSLASH_ESCAPES"),
+            ansi_quotes: has("ANSI_QUOTES"),
+            charset: Charset::from_name(self.value("character_set_client")),
+            ..server
+        }
+    }
+
+    /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
+    #[must_use]
+    pub fn names_are_utf8(&self) -> bool {
+        self.value("character_set_client").starts_with(b"utf8")
+    }
+
+    /// A variable's value; empty for NULL and for one that was never read.
+    fn value(&self, name: &str) -> &[u8] {
+        self.variables.get(name).and_then(Option::as_deref).unwrap_or_default()
+    }
+}
+
+/// The main session's state, read back after every change.
+#[derive(Debug)]
+pub struct Tracker {
+    names: BTreeSet<String>,
+    state: Arc<SessionState>,
+    pinned: BTreeSet<String>,
+    pins_next: bool,
+}
+
+impl Tracker {
+    /// Reads the state of a fresh connection.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn new(main: &mut Connection) -> Result<Self, Error> {
+        let mut tracker = Self {
+            names: ALWAYS.iter().map(|&name| name.to_owned()).collect(),
+            state: Arc::default(),
+            pinned: BTreeSet::new(),
+            pins_next: false,
+        };
+        tracker.refresh(main)?;
+        Ok(tracker)
+    }
+
+    /// The state in force.
+    #[must_use]
+    pub fn state(&self) -> &Arc<SessionState> {
+        &self.state
+    }
+
+    /// Whether the assignments touch a variable whose value before is not known. Work under way must then end first,
+    /// because a connection that has taken the new value on could not go back.
+    #[must_use]
+    pub fn is_new(&self, assignments: &Assignments) -> bool {
+        assignments.mirrored.iter().any(|name| !self.names.contains(name))
+    }
+
+    /// Takes note of a SET that the main session has run, and reads the state.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn assigned(&mut self, assignments: &Assignments, main: &mut Connection) -> Result<(), Error> {
+        for (name, is_reset) in &assignments.pinned {
+            if *is_reset {
+                self.pinned.remove(name);
+            } else {
+                self.pinned.insert(name.clone());
+            }
+        }
+        self.pins_next |= assignments.pins_next;
+        self.names.extend(assignments.mirrored.iter().cloned());
+        self.refresh(main)
+    }
+
+    /// Reads the state again, where a statement may have changed it in passing.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
+        // As bytes: the answer must not depend on character_set_results.
+        let mut query = b"SELECT CAST(DATABASE() AS BINARY)".to_vec();
+        for name in &self.names {
+            query.extend_from_slice(b", CAST(@@session.`");
+            query.extend_from_slice(name.as_bytes());
+            query.extend_from_slice(b"` AS BINARY)");
+        }
+        let mut row = main.fetch(&query)?.into_iter().next().unwrap_or_default().into_iter();
+        let database = row.next().flatten();
+        let state = SessionState { database, variables: self.names.iter().cloned().zip(row).collect() };
+        if state != *self.state {
+            self.state = Arc::new(state);
+        }
+        Ok(())
+    }
+
+    /// Whether statements must stay in the main session, whatever they are.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.pins_next || !self.pinned.is_empty()
+    }
+
+    /// Takes note that a statement other than SET has run.
+    pub fn statement_ran(&mut self) {
+        self.pins_next = false;
+    }
+}
+
+/// The state that a worker's connection has taken on.
+#[derive(Debug, Default)]
+pub struct Taken {
+    state: SessionState,
+}
+
+impl Taken {
+    /// Brings the connection to `target`, but for what connections that share tables must not have; tells whether
+    /// anything changed.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn bring_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
+        if self.state == *target {
+            return Ok(false);
+        }
+        if self.state.database != target.database
+            && let Some(database) = &target.database
+        {
+            if !database.is_ascii() {
+                connection.execute(b"SET NAMES utf8mb4")?;
+                self.state.variables.clear();
+            }
+            connection.select_db(database)?;
+        }
+        let mut statement = Vec::new();
+        for (name, value) in &target.variables {
+            if self.state.variables.get(name) == Some(value) {
+                continue;
+            }
+            statement.extend_from_slice(if statement.is_empty() { b"SET " } else { b", " });
+            statement.extend_from_slice(b"@@session.`");
+            statement.extend_from_slice(name.as_bytes());
+            statement.extend_from_slice(b"` = ");
+            if name == FORCED.0 {
+                statement.extend_from_slice(FORCED.1);
+            } else {
+                statement.extend_from_slice(&value_as_sql(value.as_deref()));
+            }
+        }
+        if !statement.is_empty() {
+            connection.execute(&statement)?;
+        }
+        self.state = target.clone();
+        Ok(true)
+    }
+}
+
+/// A variable's value as SET takes it: a number stays one, because many variables refuse a string.
+fn value_as_sql(value: Option<&[u8]>) -> Vec<u8> {
+    let Some(value) = value else { return b"NULL".to_vec() };
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    let is_number = !digits.is_empty()
+        && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && digits.iter().filter(|byte| **byte == b'.').count() <= 1
+        && digits[0].is_ascii_digit();
+    if is_number { value.to_vec() } else { quote_string(value) }
+}
+
+#[cfg(test)]
+mod tests;
