@@ -24,15 +24,13 @@ impl WriteSet {
 
     /// Folds keys of that level into the places right above, until `excess` are gone or none are left.
     fn fold(&mut self, level: Level, excess: usize) {
-        let mut below: HashMap<Key, (usize, Mode)> = HashMap::new();
+        let mut below: HashMap<Key, usize> = HashMap::new();
         for claim in self.claims.iter().filter(|claim| claim.key.level() == level) {
-            let parent = claim.key.parent().expect("only the server has no parent, and it is never folded");
-            let whole = if claim.mode.writes() { Mode::Exclusive } else { Mode::Shared };
-            let (count, mode) = below.entry(parent).or_insert((0, whole));
-            *count += 1;
-            *mode = mode.join(whole);
+            *below
+                .entry(claim.key.parent().expect("only the server has no parent, and it is never folded"))
+                .or_insert(0) += 1;
         }
-        let mut largest: Vec<(Key, usize)> = below.iter().map(|(&parent, &(count, _))| (parent, count)).collect();
+        let mut largest: Vec<(Key, usize)> = below.into_iter().collect();
         // Ties by key: every node that gets the same keys must come to the same set.
         largest.sort_unstable_by_key(|&(parent, count)| (std::cmp::Reverse(count), parent));
         let mut gone = 0;
@@ -50,7 +48,8 @@ impl WriteSet {
             claim.key.level() != level || !claim.key.parent().is_some_and(|parent| folded.contains(&parent))
         });
         for claim in self.claims.iter_mut().filter(|claim| folded.contains(&claim.key)) {
-            claim.mode = claim.mode.join(below[&claim.key].1);
+            // Its intention knows already whether something below is written, and then this gives exclusive.
+            claim.mode = claim.mode.join(Mode::Shared);
         }
     }
 }

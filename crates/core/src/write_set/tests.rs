@@ -123,6 +123,22 @@ fn many_keys_are_found_as_few_are() {
     assert_eq!(set.mode(row(1000)), None);
 }
 
+#[test]
+fn what_is_left_after_coarsening_is_still_found() {
+    let mut set = WriteSet::with_keys_limit(200);
+    let others: Vec<Key> = (0..30_u8).map(|number| Key::row(b"shop", &[number], 0, b"1")).collect();
+    for image in 0..1000 {
+        set.add(row(image), RowShared);
+        set.add(others[image % 30], RowUpdate);
+        check_shape(&set, 200);
+    }
+    assert_eq!(set.mode(table()), Some(Shared));
+    for other in others {
+        assert_eq!(set.mode(other), Some(RowUpdate));
+    }
+    assert_eq!(set.keys().len(), 2 + 1 + 60);
+}
+
 /// The truth, without intentions: two uses conflict where they overlap, at the same place or one below the other.
 fn overlap((key, mode): (Key, Mode), (first_key, first): (Key, Mode)) -> bool {
     let (mode, first) = (mode.at(key.level()), first.at(first_key.level()));
