@@ -1,11 +1,12 @@
 //! `hortator sandbox`: private servers and clusters from the command line.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -140,11 +141,7 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     }
     let started = Instant::now();
     let sandbox = builder.create(&name)?;
-    let version = sandbox.server_version();
-    println!("sandbox {name}: {topology}, {version}, ready after {:.1} s", started.elapsed().as_secs_f64());
-    for node in sandbox.nodes() {
-        println!("{}: {}", node.name(), client_command(node));
-    }
+    show(&summary(&sandbox, started.elapsed()));
     Ok(())
 }
 
@@ -251,6 +248,16 @@ fn table(sandboxes: &[Sandbox]) -> String {
     lines.join("\n") + "\n"
 }
 
+fn summary(sandbox: &Sandbox, took: Duration) -> String {
+    let (name, topology, version) = (sandbox.name(), sandbox.topology(), sandbox.server_version());
+    let mut text = format!("sandbox {name}: {topology}, {version}, ready after {:.1} s\n", took.as_secs_f64());
+    for node in sandbox.nodes() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}: {}", node.name(), client_command(node));
+    }
+    text
+}
+
 fn environment(sandbox: &Sandbox) -> String {
     let mut text = String::new();
     for node in sandbox.nodes() {
@@ -258,6 +265,11 @@ fn environment(sandbox: &Sandbox) -> String {
         let _ = writeln!(text, "# {}\n{}\n{}", node.name(), client_command(node), node.dsn());
     }
     text
+}
+
+/// Prints, unless nobody reads any more: what was done is done.
+fn show(text: &str) {
+    let _nobody_reads = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn client_command(node: Node<'_>) -> String {

@@ -16,6 +16,8 @@ const PASSWD: &str = "/etc/passwd";
 const SERVER_ACCOUNT: &str = "mysql";
 /// A folder that nobody but its owner enters: whoever reaches the socket is root in the server.
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
+/// A folder that others can pass through on their way to one of their own.
+const PASSAGE_FOLDER_MODE: u32 = 0o711;
 
 /// Whom servers run as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,12 @@ impl Account {
     pub(crate) fn make_private(self, path: &Path) -> Result<(), Error> {
         fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FOLDER_MODE)).at("change the mode of", path)?;
         self.own(path)
+    }
+
+    /// Lets this account pass through the caller's own folder `path`, and nobody do more.
+    pub(crate) fn let_through(self, path: &Path) -> Result<(), Error> {
+        let mode = if self == Account::Caller { PRIVATE_FOLDER_MODE } else { PASSAGE_FOLDER_MODE };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).at("change the mode of", path)
     }
 
     /// Refuses a folder that this account cannot reach, which the server would only say in its own words.

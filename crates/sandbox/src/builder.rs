@@ -76,10 +76,11 @@ impl Builder {
     /// Makes and starts a sandbox that ends with the value returned, and with this process however that ends. Returns
     /// when all its servers are ready.
     pub fn start_temporary(self) -> Result<Temporary, Error> {
-        let parent = place::ensure(&self.folder.clone().unwrap_or_else(env::temp_dir))?;
+        let account = Account::for_servers()?;
+        let parent = place::ensure(&self.folder.clone().unwrap_or_else(env::temp_dir), account)?;
         let folder =
             tempfile::Builder::new().prefix("hortator-").tempdir_in(&parent).at("create a folder in", &parent)?;
-        let (sandbox, watchdog) = self.make(folder.path())?;
+        let (sandbox, watchdog) = self.make(folder.path(), account)?;
         // From here on `Temporary` removes it, after its servers.
         let _kept = folder.keep();
         Ok(Temporary::new(sandbox, watchdog))
@@ -89,9 +90,10 @@ impl Builder {
     /// fails nothing is left of it.
     pub fn create(self, name: &str) -> Result<Sandbox, Error> {
         place::check_name(name)?;
+        let account = Account::for_servers()?;
         let parent = match &self.folder {
-            Some(folder) => place::ensure(folder)?,
-            None => place::ensure(&place::default_folder()?)?,
+            Some(folder) => place::ensure(folder, account)?,
+            None => place::ensure(&place::default_folder()?, account)?,
         };
         let folder = parent.join(name);
         fs::create_dir(&folder).map_err(|source| match source.kind() {
@@ -101,7 +103,7 @@ impl Builder {
             )),
             _ => Error::Io { action: "create", path: folder.clone(), source },
         })?;
-        let (sandbox, watchdog) = self.make(&folder).inspect_err(|_| {
+        let (sandbox, watchdog) = self.make(&folder, account).inspect_err(|_| {
             // Empty by now, if it could be emptied.
             let _left = fs::remove_dir(&folder);
         })?;
@@ -110,10 +112,9 @@ impl Builder {
     }
 
     /// Fills the existing, empty `folder` and starts everything; on failure, empties it again.
-    fn make(self, folder: &Path) -> Result<(Sandbox, Watchdog), Error> {
+    fn make(self, folder: &Path, account: Account) -> Result<(Sandbox, Watchdog), Error> {
         self.topology.check()?;
         options::check_settings(&self.settings)?;
-        let account = Account::for_servers()?;
         let sandbox = Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, self.interrupt)
             .inspect_err(|_| {
                 // Nothing has been started in it yet.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::account::Account;
 use crate::error::At;
 
 /// Longer names would only eat up the 107 bytes that a socket's path may have.
@@ -34,9 +35,19 @@ pub(crate) fn template_folder() -> Option<PathBuf> {
     Some(cache.join("hortator/sandbox"))
 }
 
-/// Creates `folder` where it is missing and gives its path without links, as the servers will see it.
-pub(crate) fn ensure(folder: &Path) -> Result<PathBuf, Error> {
-    fs::create_dir_all(folder).at("create", folder)?;
+/// Creates `folder` where it is missing and gives its path without links, as the servers will see it. Nothing is created
+/// that `account` could not reach.
+pub(crate) fn ensure(folder: &Path, account: Account) -> Result<PathBuf, Error> {
+    if !folder.exists() {
+        let parent = match folder.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let parent = ensure(parent, account)?;
+        account.check_reaches(&parent)?;
+        fs::create_dir(folder).at("create", folder)?;
+        account.let_through(folder)?;
+    }
     folder.canonicalize().at("resolve", folder)
 }
 

@@ -1,7 +1,6 @@
 //! A sandbox on disk: its folder, its nodes, and what can be done with all of them.
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -103,8 +102,7 @@ impl Sandbox {
     ) -> Result<Sandbox, Error> {
         let programs = Programs::find()?;
         // The nodes' own folders are private. Their account has to get there, and need not change what is around them.
-        let mode = if account == Account::Caller { 0o700 } else { 0o711 };
-        fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).at("change the mode of", &folder)?;
+        account.let_through(&folder)?;
         account.check_reaches(&folder)?;
         let mut nodes = Vec::new();
         for number in 1..=topology.nodes() {
@@ -295,7 +293,7 @@ fn socket_fits(folder: &Path) -> bool {
 
 /// A folder with a short path for a socket.
 pub(crate) fn make_socket_folder(account: Account) -> Result<PathBuf, Error> {
-    let parent = place::ensure(&std::env::temp_dir())?;
+    let parent = place::ensure(&std::env::temp_dir(), account)?;
     let parent = if parent.as_os_str().len() < SOCKET_PATH_LIMIT_BYTES / 2 { parent } else { PathBuf::from("/tmp") };
     account.check_reaches(&parent)?;
     let folder = tempfile::Builder::new().prefix(SOCKET_FOLDER_PREFIX).tempdir_in(&parent);

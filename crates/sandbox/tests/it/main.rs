@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod galera;
+mod parent;
 mod semisync;
 mod standalone;
+
+use std::path::Path;
 
 use hortator_sandbox::Node;
 
@@ -21,4 +24,20 @@ fn run(node: Node<'_>, statements: &[&str]) {
     for statement in statements {
         connection.execute(statement.as_bytes()).unwrap();
     }
+}
+
+/// Whether there is a process with this id; one that waits for its parent to notice its end does not count.
+fn is_alive(pid: u32) -> bool {
+    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|command_line| !command_line.is_empty())
+}
+
+/// The ids of the servers whose data folder is somewhere in `dir`.
+fn servers_on(dir: &Path) -> Vec<u32> {
+    let wanted = format!("--datadir={}/", dir.display());
+    let is_one = |pid: &u32| {
+        let command_line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        command_line.split(|byte| *byte == 0).any(|argument| argument.starts_with(wanted.as_bytes()))
+    };
+    let entries = std::fs::read_dir("/proc").unwrap();
+    entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok()).filter(is_one).collect()
 }

@@ -6,9 +6,7 @@ use crate::{ask, run};
 
 #[test]
 fn a_row_is_on_the_replica_and_the_pair_finds_itself_again() {
-    let started = std::time::Instant::now();
     let pair = Builder::semisync().start_temporary().unwrap();
-    eprintln!("semisync ready after {:?}", started.elapsed());
     let (source, replica) = (pair.node(0), pair.node(1));
     run(source, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
     let position = ask(source, "SELECT @@gtid_binlog_pos").concat().concat();

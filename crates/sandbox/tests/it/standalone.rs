@@ -1,16 +1,103 @@
 //! One server: its life, and its death in several ways.
 
-use hortator_sandbox::Builder;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+
+use hortator_sandbox::{Builder, Sandbox, State};
+
+use crate::{ask, is_alive, run};
 
 #[test]
 fn a_temporary_server_answers_and_is_gone_when_dropped() {
-    let started = std::time::Instant::now();
-    let server = Builder::standalone().start_temporary().unwrap();
-    eprintln!("ready after {:?}", started.elapsed());
-    let rows = server.node(0).connect().unwrap().fetch(b"SELECT 6 * 7").unwrap();
-    assert_eq!(rows, [[Some(b"42".to_vec())]]);
+    let server = Builder::standalone().set("max_connections", "17").start_temporary().unwrap();
+    assert_eq!(ask(server.node(0), "SELECT 6 * 7, @@max_connections"), [["42", "17"]]);
     let (folder, pid) = (server.folder().to_owned(), server.node(0).pid().unwrap());
     drop(server);
-    assert!(!folder.exists());
-    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert!(!folder.exists() && !is_alive(pid));
+}
+
+#[test]
+fn a_named_server_keeps_its_data_until_it_goes_down() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    drop(Builder::standalone().dir(dir.path()).create("one").unwrap());
+
+    let sandbox = Sandbox::open(dir.path(), "one").unwrap();
+    let node = sandbox.node(0);
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "INSERT INTO d.t VALUES (7)"]);
+    let first_pid = node.pid().unwrap();
+    node.kill().unwrap();
+    assert_eq!((node.state(), is_alive(first_pid)), (State::Crashed, false));
+    node.start().unwrap();
+    node.start().unwrap();
+    assert_eq!(ask(node, "SELECT id FROM d.t"), [["7"]]);
+    node.stop().unwrap();
+    assert_eq!(node.state(), State::Stopped);
+
+    // Somebody else takes the port meanwhile.
+    let port = node.port();
+    let _other = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+    node.start().unwrap();
+    assert_ne!(node.port(), port);
+    assert_eq!(ask(node, "SELECT id FROM d.t"), [["7"]]);
+    assert_eq!(Sandbox::open(dir.path(), "one").unwrap().node(0).port(), node.port());
+
+    let message = Builder::standalone().dir(dir.path()).create("one").unwrap_err().to_string();
+    assert!(message.contains("exists already"), "{message}");
+    let pid = node.pid().unwrap();
+    sandbox.down().unwrap();
+    assert!(!is_alive(pid));
+    assert!(Sandbox::list(dir.path()).unwrap().is_empty());
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn two_sandboxes_stand_side_by_side() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let create = |name| Builder::standalone().dir(dir.path()).create(name).unwrap();
+    let (a, b) = (create("a"), create("b"));
+    run(a.node(0), &["CREATE DATABASE only_in_a"]);
+    assert!(ask(b.node(0), "SHOW DATABASES LIKE 'only%'").is_empty());
+    let names: Vec<String> = Sandbox::list(dir.path()).unwrap().iter().map(Sandbox::name).collect();
+    assert_eq!(names, ["a", "b"]);
+    a.down().unwrap();
+    assert_eq!(b.node(0).state(), State::Running);
+    b.down().unwrap();
+}
+
+#[test]
+fn an_option_that_the_server_refuses_shows_the_end_of_its_log() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let builder = Builder::standalone().dir(dir.path()).set("no_such_option", "1");
+    let message = builder.create("bad").unwrap_err().to_string();
+    assert!(message.starts_with("node1 ended before it was ready\nThe end of "), "{message}");
+    assert!(message.contains("unknown variable 'no_such_option=1'"), "{message}");
+    assert!(message.lines().count() <= 32, "{message}");
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_folder_with_a_long_path_has_its_socket_elsewhere() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let deep = dir.path().join("a".repeat(60)).join("b".repeat(60));
+    let sandbox = Builder::standalone().dir(&deep).create("deep").unwrap();
+    let socket = sandbox.node(0).socket();
+    assert!(!socket.starts_with(dir.path()));
+    assert_eq!(ask(sandbox.node(0), "SELECT 1"), [["1"]]);
+    // What empties the system's folder for temporary files does not ask us.
+    sandbox.stop().unwrap();
+    std::fs::remove_dir_all(socket.parent().unwrap()).unwrap();
+    sandbox.start().unwrap();
+    let socket = sandbox.node(0).socket();
+    assert_eq!(ask(sandbox.node(0), "SELECT 1"), [["1"]]);
+    sandbox.down().unwrap();
+    assert!(!socket.parent().is_some_and(Path::exists));
+}
+
+#[test]
+fn nobody_but_the_socket_lets_root_in() {
+    let server = Builder::standalone().start_temporary().unwrap();
+    let address = hortator_mysql::Address::Tcp { host: "127.0.0.1".to_owned(), port: server.node(0).port() };
+    let options = hortator_mysql::ConnectOptions::new(address, "root");
+    let error = hortator_mysql::Connection::open(&options).unwrap_err();
+    assert_eq!(error.code(), Some(1130), "{error}");
 }
