@@ -1,0 +1,107 @@
+//! The dumps of `crates/load/testdata/dumps`: one construct each, told in the comment that it begins with.
+//!
+//! A dump that is to fail says so: `-- fails: 1062` with the first error of the client (`client` for one that the server
+//! never sees). It is loaded with and without `--force`. Where other tables than that of the failed statement may hold
+//! more than the client left there, `-- ahead: t, u` names them; with `--force` there is nothing to be ahead of.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::compare::{Terms, assert_same, compare};
+use crate::programs::{Dump, Failure, Way};
+use crate::servers::{Pair, pair};
+
+/// The topics, each a folder and a test of its own.
+macro_rules! topics {
+    ($($topic:ident),*) => {
+        const TOPICS: &[&str] = &[$(stringify!($topic)),*];
+
+        $(
+            #[test]
+            fn $topic() {
+                check_topic(stringify!($topic));
+            }
+        )*
+    };
+}
+
+topics!(session, rows, keys, objects, statements, engines, text, values, charset, fails);
+
+#[test]
+fn every_folder_of_cases_is_a_topic() {
+    let folders = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut names: Vec<String> =
+        folders.filter(|path| path.is_dir()).map(|path| path.file_name().unwrap().to_string_lossy().into()).collect();
+    names.sort();
+    let mut topics: Vec<&str> = TOPICS.to_vec();
+    topics.sort_unstable();
+    assert_eq!(names, topics);
+}
+
+#[test]
+fn every_case_says_what_it_is() {
+    for topic in TOPICS {
+        for path in cases(topic) {
+            let text = fs::read(&path).unwrap();
+            let head = String::from_utf8_lossy(&text[..text.len().min(500)]).into_owned();
+            let says = head.lines().take(3).any(|line| line.contains("-- ") && !line.contains("-- fails"));
+            assert!(text.is_empty() || says, "{} has no comment at its head", path.display());
+        }
+    }
+}
+
+fn check_topic(topic: &str) {
+    let pair = pair();
+    let cases = cases(topic);
+    assert!(!cases.is_empty(), "no cases of {topic}");
+    let mut differences = Vec::new();
+    for path in cases {
+        let name = format!("{topic}/{}", path.file_name().unwrap().to_string_lossy());
+        differences.extend(check(&pair, &path).into_iter().map(|found| format!("== {name}: {found}")));
+    }
+    assert_same(&differences);
+}
+
+fn check(pair: &Pair, path: &Path) -> Vec<String> {
+    let text = fs::read(path).unwrap();
+    let fails = directive(&text, "fails");
+    let ahead: Vec<String> =
+        directive(&text, "ahead").map(|tables| tables.split(", ").map(str::to_owned).collect()).unwrap_or_default();
+    let dump = Dump::File(path);
+    let run = |force, ahead: &[String]| compare(pair, dump, Terms { ways: &Way::OURS, force, row_times: true, ahead });
+    let once = run(false, &ahead);
+    let mut found = once.differences;
+    match fails.as_deref() {
+        None => found.extend(once.failures.iter().map(|failure| format!("the client fails: {failure:?}"))),
+        Some(expected) => {
+            if once.failures.first().map(code).as_deref() != Some(expected) {
+                found.push(format!("the client was to fail with {expected}, not {:?}", once.failures));
+            }
+            found.extend(run(true, &[]).differences);
+        }
+    }
+    found
+}
+
+fn code(failure: &Failure) -> String {
+    failure.code.map_or_else(|| "client".to_owned(), |code| code.to_string())
+}
+
+/// What a `-- name: value` line at the head of a case says.
+fn directive(text: &[u8], name: &str) -> Option<String> {
+    let head = String::from_utf8_lossy(&text[..text.len().min(500)]).into_owned();
+    let prefix = format!("-- {name}: ");
+    head.lines().take(3).find_map(|line| line.strip_prefix(&prefix)).map(|value| value.trim_end().to_owned())
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../load/testdata/dumps")
+}
+
+fn cases(topic: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder().join(topic)).unwrap().map(|entry| entry.unwrap().path());
+    let mut cases: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "sql")).collect();
+    cases.sort();
+    cases
+}

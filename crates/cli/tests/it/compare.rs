@@ -1,0 +1,188 @@
+//! Loads one dump with the client and with Hortator, and says what differs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+
+use hortator_mysql::state::State;
+
+use crate::programs::{Dump, Failure, Outcome, Way, load};
+use crate::servers::{Pair, Server};
+
+/// Bytes of printed rows that a difference shows.
+const SHOWN_BYTES: usize = 600;
+
+/// What one dump came to on the client's side, and where Hortator's differs.
+pub struct Comparison {
+    /// The errors that the client told.
+    pub failures: Vec<Failure>,
+    /// One entry for each difference, the way in front.
+    pub differences: Vec<String>,
+}
+
+/// How a dump is loaded.
+#[derive(Clone, Copy)]
+pub struct Terms<'a> {
+    /// The ways of Hortator that are held against the client's.
+    pub ways: &'a [Way],
+    /// Whether both go on after errors.
+    pub force: bool,
+    /// Whether the times of system-versioned rows count: for dumps that fix the time, or hold the times.
+    pub row_times: bool,
+    /// Tables that may hold more than the client's, as statements on other tables than that of a failed one may have run
+    /// before it was known to fail.
+    pub ahead: &'a [String],
+}
+
+/// One side's result.
+struct Side {
+    outcome: Outcome,
+    schemas: BTreeMap<Vec<u8>, State>,
+}
+
+impl Side {
+    fn of(way: Way, server: &Server, dump: Dump<'_>, terms: Terms<'_>) -> Side {
+        server.reset();
+        let outcome = load(way, server, dump, terms.force);
+        Side { outcome, schemas: server.state(terms.row_times) }
+    }
+}
+
+/// Loads `dump` with the client once and with Hortator in each of the ways.
+pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
+    thread::scope(|scope| {
+        let client = scope.spawn(|| Side::of(Way::Client, &pair.client, dump, terms));
+        // The servers are apart, so the first of our loads runs beside the client's.
+        let mut ours = terms.ways.iter().map(|way| (way, Side::of(*way, &pair.hortator, dump, terms)));
+        let first = ours.next();
+        let client = client.join().expect("the client's side was loaded");
+        let failures = client.outcome.failures_of_client();
+        let mut differences = Vec::new();
+        if failures.is_empty() && client.outcome.status != Some(0) {
+            differences.push(format!("the client's errors are not understood: {}", client.outcome.messages));
+        }
+        for (way, side) in first.into_iter().chain(ours) {
+            let found = differences_of(pair, &client, &failures, &side, terms);
+            differences.extend(found.into_iter().map(|found| format!("{way:?}{}: {found}", forced(terms.force))));
+        }
+        Comparison { failures, differences }
+    })
+}
+
+fn forced(force: bool) -> &'static str {
+    if force { " with --force" } else { "" }
+}
+
+fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side, terms: Terms<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(expected) = expected_status(failures, terms.force)
+        && ours.outcome.status != Some(expected)
+    {
+        found.push(format!(
+            "exit status {:?} instead of {expected}; it said: {}",
+            ours.outcome.status, ours.outcome.messages
+        ));
+    }
+    let told = ours.outcome.failures();
+    if !same_failures(failures, &told) {
+        found.push(format!("errors\n  client: {failures:?}\n  ours:   {told:?}\n  as in:  {}", ours.outcome.messages));
+    }
+    if client.outcome.rows != ours.outcome.rows {
+        found.push(format!(
+            "printed rows\n  client: {}\n  ours:   {}",
+            shown(&client.outcome.rows),
+            shown(&ours.outcome.rows)
+        ));
+    }
+    for (name, state) in &client.schemas {
+        let Some(our_state) = ours.schemas.get(name) else {
+            found.push(format!("no schema {}", String::from_utf8_lossy(name)));
+            continue;
+        };
+        let differences = state.differences(our_state).into_iter().filter(|found| !may_be_ahead(found, terms.ahead));
+        found.extend(differences.map(|found| format!("{}: {found}", String::from_utf8_lossy(name))));
+    }
+    let more = ours.schemas.keys().filter(|name| !client.schemas.contains_key(*name));
+    found.extend(more.map(|name| format!("a schema {} too many", String::from_utf8_lossy(name))));
+    found.extend(terms.ahead.iter().filter_map(|table| missing_rows(pair, table)));
+    found
+}
+
+/// The status that the errors of the client call for; none when only the client runs.
+fn expected_status(failures: &[Failure], force: bool) -> Option<i32> {
+    let status = match (failures.is_empty(), force) {
+        (true, _) => 0,
+        (false, false) => 1,
+        (false, true) => 3,
+    };
+    (!Way::only_client()).then_some(status)
+}
+
+/// The client's own errors (an unknown command, a missing file) have other words and need only be told at the same place.
+fn same_failures(client: &[Failure], ours: &[Failure]) -> bool {
+    let same = |(client, ours): (&Failure, &Failure)| {
+        client.line == ours.line
+            && client.code == ours.code
+            && (client.code.is_none() || client.message == ours.message)
+    };
+    client.len() == ours.len() && client.iter().zip(ours).all(same)
+}
+
+/// Whether a difference of states is about one of the tables that may be ahead.
+fn may_be_ahead(difference: &str, ahead: &[String]) -> bool {
+    let about = |table: &String| {
+        difference.starts_with(&format!("rows of {table}:"))
+            || difference.starts_with(&format!("table {table},"))
+            || difference.starts_with(&format!("table {table}: only the second"))
+    };
+    ahead.iter().any(about)
+}
+
+/// Rows that the client's side has of a table, and Hortator's has not.
+fn missing_rows(pair: &Pair, table: &str) -> Option<String> {
+    let is_there = format!("SHOW TABLES LIKE '{table}'");
+    if pair.client.rows_of_case(&is_there).is_empty() {
+        return None;
+    }
+    let query = format!("SELECT * FROM {table}");
+    let mut left: HashMap<Vec<String>, usize> = HashMap::new();
+    for row in pair.hortator.rows_of_case(&query) {
+        *left.entry(row).or_default() += 1;
+    }
+    let mut missing = pair.client.rows_of_case(&query);
+    missing.retain(|row| match left.get_mut(row) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    (!missing.is_empty()).then(|| format!("rows of {table} are missing: {missing:?}"))
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN_BYTES)]).into_owned();
+    format!("{text:?} ({} bytes)", bytes.len())
+}
+
+/// Fails the test with all differences, if there are any.
+///
+/// # Panics
+/// When there are any.
+pub fn assert_same(differences: &[String]) {
+    let count = differences.len();
+    assert!(count == 0, "{count} difference(s) from the client:\n\n{}\n", differences.join("\n\n"));
+}
+
+#[test]
+fn what_differs_is_found() {
+    let dump = b"CREATE TABLE t (id INT PRIMARY KEY, v CHAR(36)); INSERT INTO t VALUES (1, 'same'), (2, UUID());\n\
+                 CREATE TABLE u (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=5; SELECT UUID();\n";
+    let terms = Terms { ways: &[Way::Default], force: false, row_times: false, ahead: &[] };
+    let comparison = compare(&crate::servers::pair(), Dump::Bytes(dump), terms);
+    let found = comparison.differences;
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("printed rows") && found[1].contains("rows of t:"), "{found:?}");
+    let terms = Terms { ahead: &["t".to_owned()], ..terms };
+    let found = compare(&crate::servers::pair(), Dump::Bytes(dump), terms).differences;
+    assert!(found.len() == 2 && found[1].contains("rows of t are missing"), "{found:?}");
+}

@@ -1,0 +1,148 @@
+//! What `mariadb-dump` writes of a schema with each feature, by many of its options.
+//!
+//! The schemas are files of `crates/load/testdata/schemas`, one feature each. A dump that the client itself cannot load
+//! without an error (`--compact` leaves out what makes it loadable) is compared with `--force` on both sides.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::compare::{Terms, assert_same, compare};
+use crate::programs::{Dump, Way, run};
+use crate::servers::{DATABASE, Pair, Server, pair};
+
+/// Options of one dump; a dump may be several runs, one behind the other.
+struct Variant {
+    name: &'static str,
+    runs: &'static [&'static [&'static str]],
+}
+
+/// Everything that a schema holds, which is not what a dump holds by default.
+const WHOLE: [&str; 3] = ["--routines", "--events", "--triggers"];
+
+const VARIANTS: [Variant; 12] = [
+    Variant { name: "default", runs: &[&[]] },
+    Variant { name: "hex, complete", runs: &[&["--hex-blob", "--complete-insert", "--net-buffer-length=4096"]] },
+    Variant { name: "single rows", runs: &[&["--skip-extended-insert"]] },
+    Variant { name: "no-autocommit", runs: &[&["--no-autocommit", "--single-transaction"]] },
+    Variant { name: "databases", runs: &[&["--add-drop-database", "--add-drop-trigger", "--databases"]] },
+    Variant { name: "skip-opt", runs: &[&["--skip-opt"]] },
+    // Triggers, views and routines are there before the rows.
+    Variant {
+        name: "schema, then rows",
+        runs: &[&["--no-data"], &["--no-create-info", "--skip-triggers", "--replace"]],
+    },
+    Variant { name: "rows twice", runs: &[&[], &["--no-create-info", "--insert-ignore", "--complete-insert"]] },
+    Variant { name: "compact", runs: &[&["--compact"]] },
+    Variant { name: LATIN1, runs: &[&["--default-character-set=latin1"]] },
+    Variant { name: BINARY, runs: &[&["--default-character-set=binary"]] },
+    Variant { name: HISTORY, runs: &[&["--skip-tz-utc", "--order-by-primary", "--dump-history"]] },
+];
+
+const LATIN1: &str = "latin1";
+const BINARY: &str = "binary";
+const HISTORY: &str = "history, own time zone";
+
+/// Combinations that `mariadb-dump` refuses: its names do not exist in the charset that it is to speak.
+const NOT_DUMPABLE: [(&str, &str); 3] = [(LATIN1, "latin1"), (LATIN1, "sjis"), (LATIN1, "utf8mb4")];
+
+macro_rules! features {
+    ($($feature:ident),* $(,)?) => {
+        const FEATURES: &[&str] = &[$(stringify!($feature)),*];
+
+        $(
+            #[test]
+            fn $feature() {
+                check_feature(stringify!($feature));
+            }
+        )*
+    };
+}
+
+features!(
+    auto_increment,
+    binary,
+    bit,
+    cyclic_keys,
+    engines_and_options,
+    enum_and_set,
+    events,
+    generated_columns,
+    json,
+    latin1,
+    names,
+    partitions,
+    routines,
+    self_references,
+    sequences,
+    sjis,
+    spatial,
+    system_versioning,
+    times_and_numbers,
+    triggers,
+    utf8mb4,
+    uuid_and_inet,
+    views,
+);
+
+#[test]
+fn every_schema_is_a_feature() {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut names: Vec<String> = files.map(|path| path.file_stem().unwrap().to_string_lossy().into()).collect();
+    names.sort();
+    assert_eq!(names, FEATURES);
+}
+
+fn check_feature(feature: &str) {
+    let pair = pair();
+    let dumps = dumps(&pair.client, feature);
+    let mut differences = Vec::new();
+    for (number, (variant, dump)) in dumps.iter().enumerate() {
+        // Each variant in one way: over all of them every feature meets every way.
+        let way = Way::OURS[number % Way::OURS.len()];
+        let found = check(&pair, dump, way, *variant == HISTORY);
+        differences.extend(found.into_iter().map(|found| format!("== {feature}, {variant}: {found}")));
+    }
+    assert_same(&differences);
+}
+
+fn check(pair: &Pair, dump: &[u8], way: Way, row_times: bool) -> Vec<String> {
+    let run = |force| compare(pair, Dump::Bytes(dump), Terms { ways: &[way], force, row_times, ahead: &[] });
+    let once = run(false);
+    // What ran beside a failed statement is no matter of this test; with --force nothing stays undone.
+    if once.failures.is_empty() { once.differences } else { run(true).differences }
+}
+
+/// The dumps of a schema, made by the client's server.
+fn dumps(server: &Server, feature: &str) -> Vec<(&'static str, Vec<u8>)> {
+    server.reset();
+    let schema = File::open(folder().join(format!("{feature}.sql"))).unwrap();
+    let mut create = connected("mariadb", server);
+    create.args(["--default-character-set=utf8mb4", DATABASE]).stdin(schema);
+    let created = run(create);
+    assert_eq!(created.status, Some(0), "{feature}: {}", created.messages);
+    let variants = VARIANTS.iter().filter(|variant| !NOT_DUMPABLE.contains(&(variant.name, feature)));
+    variants.map(|variant| (variant.name, dump(server, feature, variant))).collect()
+}
+
+fn dump(server: &Server, feature: &str, variant: &Variant) -> Vec<u8> {
+    let mut dump = Vec::new();
+    for options in variant.runs {
+        let mut command = connected("mariadb-dump", server);
+        command.args(WHOLE).args(*options).arg(DATABASE);
+        let dumped = run(command);
+        assert_eq!(dumped.status, Some(0), "{feature}, {}: {}", variant.name, dumped.messages);
+        dump.extend(dumped.rows);
+    }
+    dump
+}
+
+fn connected(program: &str, server: &Server) -> Command {
+    let mut command = Command::new(program);
+    command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root"]).env("LC_ALL", "C.UTF-8");
+    command
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../load/testdata/schemas")
+}

@@ -1,0 +1,18 @@
+//! Proof that `hortator load` leaves the state that the `mariadb` client leaves, and tells its errors.
+//!
+//! [`servers`] holds two private servers, [`programs`] runs the client and the binary, and [`compare`] loads one dump
+//! with both and looks for differences. What is loaded comes from [`cases`] (files, one construct each), [`features`]
+//! (what `mariadb-dump` writes of schemas), [`random`] (dumps made from seeds) and [`large`] (dumps of several
+//! megabytes). [`errors`] is about ends that have no counterpart in the client: killed servers, full disks, Ctrl-C.
+//!
+//! With `HORTATOR_COMPARE_WITH=client` in the environment the client loads both sides: that shows what of a comparison
+//! is the load's doing, and what its own.
+
+mod cases;
+mod compare;
+mod errors;
+mod features;
+mod large;
+mod programs;
+mod random;
+mod servers;

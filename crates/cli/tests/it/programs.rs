@@ -1,0 +1,221 @@
+//! Runs the client and the `hortator` binary on a dump, and reads what they say of errors in one form.
+
+use std::env;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::servers::{DATABASE, Server};
+
+/// Longer than any dump of these tests takes on a busy machine; a program that runs longer hangs.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(2);
+
+/// What is loaded.
+#[derive(Clone, Copy)]
+pub enum Dump<'a> {
+    /// A file, in whose folder the programs run: `source` finds its neighbours there.
+    File(&'a Path),
+    /// A text that exists in memory only.
+    Bytes(&'a [u8]),
+}
+
+/// How a program goes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The client, which is what all others are measured against.
+    Client,
+    /// One connection.
+    OneThread,
+    /// Four connections, and every statement a chunk of its own: the most that can run side by side.
+    ManyChunks,
+    /// As without any option, from standard input.
+    Default,
+}
+
+impl Way {
+    /// Every way of `hortator load`.
+    pub const OURS: [Way; 3] = [Way::OneThread, Way::ManyChunks, Way::Default];
+
+    /// Whether the client loads both sides, to show what of a comparison is its own doing.
+    pub fn only_client() -> bool {
+        env::var_os("HORTATOR_COMPARE_WITH").is_some_and(|with| with == "client")
+    }
+
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Way::Client => &["--default-character-set=utf8mb4"],
+            Way::OneThread => &["--threads", "1"],
+            Way::ManyChunks => &["--threads", "4", "--chunk-bytes", "1"],
+            Way::Default => &[],
+        }
+    }
+}
+
+/// What a program said and how it ended.
+pub struct Outcome {
+    /// The exit status; none when a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output: rows of SELECTs.
+    pub rows: Vec<u8>,
+    /// Standard error as it came.
+    pub messages: String,
+}
+
+/// An error as both programs tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The server's error number; none for an error of the program's own.
+    pub code: Option<u16>,
+    /// The line on which the statement begins, in its file.
+    pub line: u64,
+    /// The first line of the server's message; empty for an error of the program's own, whose words differ.
+    pub message: String,
+}
+
+/// Loads `dump` into `server`.
+pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
+    let way = if Way::only_client() { Way::Client } else { way };
+    let mut command = match way {
+        Way::Client => Command::new("mariadb"),
+        _ => hortator("load"),
+    };
+    command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root", "-D", DATABASE]);
+    command.args(way.options());
+    if force {
+        command.arg("--force");
+    }
+    // The client takes its charset from the locale unless told otherwise, and Hortator's default is utf8mb4.
+    command.env_remove("MYSQL_PWD").env("LC_ALL", "C.UTF-8");
+    match dump {
+        Dump::File(path) => {
+            command.current_dir(path.parent().expect("a dump is in a folder"));
+            if matches!(way, Way::Client | Way::Default) {
+                command.stdin(File::open(path).expect("the dump can be read"));
+            } else {
+                command.arg(path.file_name().expect("a dump has a name")).stdin(Stdio::null());
+            }
+        }
+        Dump::Bytes(bytes) => {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(bytes).and_then(|()| file.rewind()).unwrap();
+            command.stdin(file);
+        }
+    }
+    run(command)
+}
+
+/// The binary under test with a subcommand.
+pub fn hortator(subcommand: &str) -> Command {
+    let mut command = Command::new(PathBuf::from(env!("CARGO_BIN_EXE_hortator")));
+    command.arg(subcommand);
+    command
+}
+
+/// Runs a program to its end.
+///
+/// # Panics
+/// When it does not end.
+pub fn run(command: Command) -> Outcome {
+    Running::start(command).finish()
+}
+
+/// A program under way.
+pub struct Running {
+    child: Child,
+    rows: File,
+    messages: File,
+    said: String,
+}
+
+impl Running {
+    /// Starts it; its output goes to files, so that it never waits for a reader.
+    pub fn start(mut command: Command) -> Running {
+        let (rows, messages) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        let said = format!("{command:?}");
+        command.stdout(rows.try_clone().unwrap()).stderr(messages.try_clone().unwrap());
+        let child = command.spawn().unwrap_or_else(|error| panic!("{said} cannot be started: {error}"));
+        Running { child, rows, messages, said }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it is over.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) -> Outcome {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if start.elapsed() > PATIENCE {
+                self.child.kill().unwrap();
+                self.child.wait().unwrap();
+                panic!("{} did not end within {PATIENCE:?}; it said: {}", self.said, text(&mut self.messages));
+            }
+            thread::sleep(POLL);
+        };
+        Outcome { status: status.code(), rows: content(&mut self.rows), messages: text(&mut self.messages) }
+    }
+}
+
+fn content(file: &mut File) -> Vec<u8> {
+    let mut content = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut content)).unwrap();
+    content
+}
+
+fn text(file: &mut File) -> String {
+    String::from_utf8_lossy(&content(file)).into_owned()
+}
+
+impl Outcome {
+    /// Every error that `hortator load` tells, in its order.
+    pub fn failures(&self) -> Vec<Failure> {
+        if Way::only_client() {
+            return self.failures_of_client();
+        }
+        Vec::new()
+    }
+
+    /// Every error of the client's in its order: `ERROR 1062 (23000) at line 3 in file: 'x': Duplicate …`.
+    pub fn failures_of_client(&self) -> Vec<Failure> {
+        let told = self.messages.lines().filter_map(|line| line.strip_prefix("ERROR "));
+        told.filter_map(|told| {
+            let (code, rest) = match told.split_once(" at line ") {
+                Some((code, rest)) => (code.split(' ').next()?.parse().ok(), rest),
+                // "ERROR at line 4: …": the client's own.
+                None => (None, told.strip_prefix("at line ")?),
+            };
+            let (place, message) = rest.split_once(": ")?;
+            let (line, in_file) = match place.split_once(" in file") {
+                Some((line, _)) => (line, true),
+                None => (place, false),
+            };
+            let message = if in_file { message.split_once(": ")?.1 } else { message };
+            let message = if code.is_some() { message.to_owned() } else { String::new() };
+            Some(Failure { code, line: line.parse().ok()?, message })
+        })
+        .collect()
+    }
+}
+
+#[test]
+fn the_errors_of_the_client_are_read() {
+    let messages = "--------------\nINSERT\n--------------\n\nERROR 1062 (23000) at line 2 in file: 'a/b.sql': Duplicate: x\n\
+                    ERROR 1064 (42000) at line 30: near 'x\ny' at line 1\nERROR at line 5: Unknown command '\\y'.\n";
+    let outcome = Outcome { status: Some(1), rows: Vec::new(), messages: messages.to_owned() };
+    let failure = |code, line, message: &str| Failure { code, line, message: message.to_owned() };
+    let expected = [failure(Some(1062), 2, "Duplicate: x"), failure(Some(1064), 30, "near 'x"), failure(None, 5, "")];
+    assert_eq!(outcome.failures_of_client(), expected);
+}

@@ -1,0 +1,120 @@
+//! Two private servers for the whole test binary: one for the client's loads, one for Hortator's.
+//!
+//! Dumps name their databases, so the two sides cannot share a server. Starting one takes seconds, so all tests share
+//! the two: whoever compares holds both until it is done.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use hortator_mysql::state::{self, State};
+use hortator_mysql::{Connection, quote_identifier};
+use hortator_sandbox::{Builder, Temporary};
+
+/// The database that every dump is loaded into unless it names another.
+pub const DATABASE: &str = "hortator_case";
+
+/// Loads here need not outlive a power cut: the tests spend their time in loading, not in waiting for a disk.
+const SETTINGS: [(&str, &str); 5] = [
+    ("innodb_flush_log_at_trx_commit", "0"),
+    ("innodb_doublewrite", "0"),
+    ("innodb_flush_method", "nosync"),
+    ("debug_no_sync", "1"),
+    // A statement that waits for a lock this long is a fault, and should be told as one within the test's patience.
+    ("innodb_lock_wait_timeout", "20"),
+];
+
+const OF_THE_SERVER: &str = "'mysql', 'sys', 'information_schema', 'performance_schema'";
+
+/// The servers that the two programs load into.
+pub struct Pair {
+    /// The client's.
+    pub client: Server,
+    /// Hortator's.
+    pub hortator: Server,
+}
+
+/// One private server.
+pub struct Server {
+    sandbox: Temporary,
+}
+
+/// A static is never dropped: the sandbox's watchdog ends the servers when this process ends.
+static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| {
+    let (client, hortator) = thread::scope(|scope| {
+        let client = scope.spawn(|| Server::start(&SETTINGS));
+        let hortator = Server::start(&SETTINGS);
+        (client.join().expect("the client's server starts"), hortator)
+    });
+    Mutex::new(Pair { client, hortator })
+});
+
+/// Both servers, for the caller alone.
+pub fn pair() -> MutexGuard<'static, Pair> {
+    // A test that failed leaves schemas behind, and every comparison begins with removing all.
+    PAIR.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Server {
+    /// Starts a server of its own, ended with the value or the process.
+    pub fn start(settings: &[(&str, &str)]) -> Server {
+        let builder = settings.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
+        Server { sandbox: builder.start_temporary().expect("a private server starts") }
+    }
+
+    /// The sandbox itself.
+    pub fn sandbox(&self) -> &Temporary {
+        &self.sandbox
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
+        self.sandbox.node(0).socket()
+    }
+
+    /// A connection as root.
+    pub fn connect(&self) -> Connection {
+        self.sandbox.node(0).connect().expect("the private server lets root in")
+    }
+
+    /// Drops all schemas and makes an empty [`DATABASE`].
+    pub fn reset(&self) {
+        let mut connection = self.connect();
+        connection.execute(b"SET foreign_key_checks = 0").unwrap();
+        for schema in schemas(&mut connection) {
+            connection.execute(&[b"DROP DATABASE ".to_vec(), quote_identifier(schema)].concat()).unwrap();
+        }
+        connection.execute(format!("CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4").as_bytes()).unwrap();
+    }
+
+    /// All schemas that are not the server's own, with everything in them.
+    pub fn state(&self, row_times: bool) -> BTreeMap<Vec<u8>, State> {
+        let mut connection = self.connect();
+        let options = state::Options { any_name: false, row_times };
+        let names = schemas(&mut connection);
+        let describe = |name: Vec<u8>| {
+            let state = state::describe_with(&mut connection, &name, options).expect("the state can be read");
+            (name, state)
+        };
+        names.into_iter().map(describe).collect()
+    }
+
+    /// The rows of a query in [`DATABASE`], as text.
+    pub fn rows_of_case(&self, query: &str) -> Vec<Vec<String>> {
+        let shown = |value: Option<Vec<u8>>| {
+            value.map_or_else(|| "NULL".to_owned(), |value| String::from_utf8_lossy(&value).into_owned())
+        };
+        let mut connection = self.connect();
+        connection.select_db(DATABASE.as_bytes()).expect("the database is there");
+        let rows = connection.fetch(query.as_bytes()).expect("the query is answered");
+        rows.into_iter().map(|row| row.into_iter().map(shown).collect()).collect()
+    }
+}
+
+fn schemas(connection: &mut Connection) -> Vec<Vec<u8>> {
+    let query =
+        format!("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME NOT IN ({OF_THE_SERVER})");
+    let rows = connection.fetch(query.as_bytes()).unwrap();
+    rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect()
+}

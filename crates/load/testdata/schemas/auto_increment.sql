@@ -1,0 +1,15 @@
+-- AUTO_INCREMENT: a row with 0, gaps, counters beyond the rows, an empty table with a counter, in a second column.
+SET sql_mode='NO_AUTO_VALUE_ON_ZERO';
+CREATE TABLE zero (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO zero VALUES (0, 1), (-5, 2), (7, 3);
+SET sql_mode=DEFAULT;
+CREATE TABLE gaps (id BIGINT UNSIGNED AUTO_INCREMENT, v VARCHAR(10), PRIMARY KEY (v), KEY (id));
+INSERT INTO gaps (v) VALUES ('a'), ('b'), ('c');
+DELETE FROM gaps WHERE v = 'c';
+CREATE TABLE empty_one (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=4711;
+CREATE TABLE full (id TINYINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, v INT);
+INSERT INTO full VALUES (254, 1), (253, 2);
+CREATE TABLE second (grp CHAR(1), id INT AUTO_INCREMENT, PRIMARY KEY (grp, id)) ENGINE=MyISAM;
+INSERT INTO second (grp) VALUES ('a'), ('b'), ('a');
+CREATE TABLE f (id FLOAT AUTO_INCREMENT PRIMARY KEY);
+INSERT INTO f VALUES (NULL), (5.5), (NULL);
