@@ -251,10 +251,11 @@ impl<'a> Node<'a> {
             .args(further)
             .spawn()
             .at("run", &self.sandbox.programs()?.server)?;
-        let pid = child.id();
+        let process = Process::started(&child).at("watch", &self.data_dir());
         self.sandbox.adopt(child);
-        fs::write(self.pid_file(), pid.to_string()).at("write", &self.pid_file())?;
-        Process::find(pid, &self.data_dir()).ok_or_else(|| self.failed("ended as soon as it was started".to_owned()))
+        let process = process?;
+        fs::write(self.pid_file(), process.pid().to_string()).at("write", &self.pid_file())?;
+        Ok(process)
     }
 
     /// The node's folder is its account's: no link there leads us astray.

@@ -8,6 +8,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,6 +31,13 @@ impl Process {
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
         // Looked at after the pidfd is open: what was looked at is then what will be signalled.
         runs_on(pid, data_folder).then_some(Process { pid, pidfd })
+    }
+
+    /// A server that this process has just started and not yet waited for, so that its pid is still its own. Its command
+    /// line is not looked at: for a moment it has none.
+    pub(crate) fn started(child: &Child) -> std::io::Result<Process> {
+        let pid = Pid::from_child(child);
+        Ok(Process { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())? })
     }
 
     /// Whatever server runs on this data folder.
@@ -107,16 +115,20 @@ fn group_of(process: &Path) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command};
+    use std::process::{Command, Stdio};
 
     use super::*;
 
     fn sleeper(argument: &str) -> Child {
         // The argument after `--` is only there to be seen in the command line.
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 60; true", "sh", argument]).process_group(0);
-        command.spawn().unwrap()
+        command.args(["-c", "echo; sleep 60; true", "sh", argument]).process_group(0).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Once it says something, it has its command line.
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
     }
 
     #[test]
@@ -125,6 +137,7 @@ mod tests {
         assert!(Process::find(child.id(), Path::new("/one/dat")).is_none());
         assert!(Process::find(child.id(), Path::new("/two/data")).is_none());
         let process = Process::find(child.id(), Path::new("/one/data")).unwrap();
+        assert_eq!(process.pid(), Process::started(&child).unwrap().pid());
         assert!(!process.wait_gone(Duration::from_millis(1)));
         process.kill();
         assert!(process.wait_gone(KILL_LIMIT));

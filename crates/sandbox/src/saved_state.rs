@@ -6,6 +6,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
+use std::time::Instant;
 
 use crate::Error;
 use crate::account::Account;
@@ -85,18 +86,17 @@ fn recover(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error>
         .args(["--skip-log-error", "--wsrep-recover"])
         .spawn()
         .at("run", &sandbox.programs()?.server)?;
-    let mut looks = START_LIMIT.as_millis() / LOOK_INTERVAL.as_millis();
-    while let Some(process) = Process::find(child.id(), &node.data_dir()) {
+    let process = Process::started(&child).at("watch", &node.data_dir())?;
+    let deadline = Instant::now() + START_LIMIT;
+    while !process.wait_gone(LOOK_INTERVAL) {
         let interrupted = sandbox.interrupt().check();
-        if interrupted.is_err() || looks == 0 {
+        if interrupted.is_err() || Instant::now() > deadline {
             process.kill();
             let _reaped = child.wait();
             interrupted?;
             let what = format!("did not find its position within {} s", START_LIMIT.as_secs());
             return Err(node.failed_by(what, &log));
         }
-        process.wait_gone(LOOK_INTERVAL);
-        looks -= 1;
     }
     let _reaped = child.wait();
     let text = fs::read_to_string(&log).at("read", &log)?;
