@@ -2,9 +2,10 @@
 //!
 //! An experiment makes its own input ([`employees`]), starts its own servers, runs the ways to be compared in turn, and
 //! says in one table what each took and whether all came to the same end. What is timed is always a whole run as a user
-//! would start it, against a rival in the same session on the same server. [`experiment`] is
-//! the place to start reading. This crate does not load anything itself: the
-//! ways it compares are programs.
+//! would start it, against a rival in the same session on the same server. [`experiment`] is the place to start reading.
+//!
+//! This crate does not load anything itself: the ways it compares are programs. It prints nothing either: [`report`]
+//! makes text, and the caller shows it.
 
 pub mod employees;
 mod error;
