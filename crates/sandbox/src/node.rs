@@ -196,7 +196,6 @@ impl<'a> Node<'a> {
                 Err(failure) => failure,
             };
             self.kill()?;
-            self.forget_pid()?;
             if attempt == START_ATTEMPTS || !error_log::port_in_use_since(&log, log_start) {
                 return Err(failure);
             }

@@ -63,3 +63,30 @@ fn words_are_quoted_where_a_shell_needs_it() {
     assert_eq!(quoted("/a/b-c_d.e"), "/a/b-c_d.e");
     assert_eq!(quoted("it's here"), r"'it'\''s here'");
 }
+
+#[test]
+fn what_is_shown_of_a_sandbox() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let sandbox = Builder::standalone().dir(dir.path()).create("shown").unwrap();
+    let node = sandbox.node(0);
+    let (pid, port) = (node.pid().unwrap(), node.port());
+    let socket = format!("{}/shown/node1/socket", dir.path().display());
+    let client = format!("mariadb --no-defaults -S {socket} -u root");
+
+    let version = sandbox.server_version();
+    let expected = format!("sandbox shown: standalone, {version}, ready after 1.5 s\nnode1: {client}\n");
+    assert_eq!(summary(&sandbox, Duration::from_millis(1500)), expected);
+    assert_eq!(environment(&sandbox), format!("# node1\n{client}\nmysql://root@localhost/?socket={socket}\n"));
+    let words = |text: &str| -> Vec<Vec<String>> {
+        text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    };
+    let header = "SANDBOX TOPOLOGY NODE STATE PID PORT SOCKET";
+    let row = format!("shown standalone node1 running {pid} {port} {socket}");
+    let sandboxes = [sandbox];
+    assert_eq!(words(&table(&sandboxes)), words(&format!("{header}\n{row}\n")));
+    sandboxes[0].kill().unwrap();
+    let row = format!("shown standalone node1 crashed - {port} {socket}");
+    assert_eq!(words(&table(&sandboxes)), words(&format!("{header}\n{row}\n")));
+    assert_eq!(table(&[]), "");
+    sandboxes.into_iter().for_each(|sandbox| sandbox.down().unwrap());
+}

@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hortator_sandbox::{Builder, Error};
+use hortator_sandbox::{Builder, Error, Sandbox};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{is_alive, servers_on};
+use crate::{ask, is_alive, servers_on};
 
 /// Where the process run again makes its sandbox.
 const FOLDER_VARIABLE: &str = "HORTATOR_TEST_FOLDER";
@@ -36,6 +36,29 @@ fn makes_a_cluster() {
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupt)).unwrap();
     let result = Builder::galera(2).dir(folder).interrupt_flag(interrupt).create("pair");
     assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+}
+
+#[test]
+#[ignore = "run by the tests below as a process of its own"]
+fn makes_a_server_and_ends() {
+    let Some(folder) = given_folder() else { return };
+    Builder::standalone().dir(folder).create("left").unwrap();
+}
+
+#[test]
+fn a_named_server_outlives_the_process_that_made_it() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let mut maker = run_again("parent::makes_a_server_and_ends", dir.path());
+    assert!(maker.wait().unwrap().success());
+    let sandbox = Sandbox::open(dir.path(), "left").unwrap();
+    assert_eq!(ask(sandbox.node(0), "SELECT 1"), [["1"]]);
+
+    let lock = sandbox.lock().unwrap();
+    let message = Sandbox::open(dir.path(), "left").unwrap().lock().unwrap_err().to_string();
+    assert_eq!(message, "another process is at work on sandbox `left`; wait until it is done");
+    drop(lock);
+    sandbox.down().unwrap();
+    assert!(servers_on(dir.path()).is_empty());
 }
 
 #[test]
