@@ -168,8 +168,7 @@ impl Pool {
             if state.lanes.get(&lane).is_none_or(|order| order.may_enter(seqno)) {
                 return Turn::Mine;
             }
-            let (next, timeout) =
-                self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+            let (next, timeout) = self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
             state = next;
             if timeout.timed_out() {
                 return Turn::NotYet;

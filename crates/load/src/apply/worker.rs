@@ -77,7 +77,8 @@ impl<'l> Worker<'l> {
     }
 
     fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>) {
-        let transactional = matches!(target.table.kind, hortator_mysql::catalog::TableKind::Base { transactional: true });
+        let transactional =
+            matches!(target.table.kind, hortator_mysql::catalog::TableKind::Base { transactional: true });
         let mut merge = true;
         let mut in_turn = false;
         let mut replays = 0;
@@ -106,7 +107,11 @@ impl<'l> Worker<'l> {
                     let may_pass = error.is_transient() || error.is_lost();
                     let may_replay = transactional && may_pass && replays <= REPLAYS_LIMIT;
                     if !may_replay {
-                        return self.pool.fail(seqno, Failure::new(&chunk.statements[0], &error), !is_of_server(&error));
+                        return self.pool.fail(
+                            seqno,
+                            Failure::new(&chunk.statements[0], &error),
+                            !is_of_server(&error),
+                        );
                     }
                     // The sole holder of the turn cannot be in conflict with its own kind again.
                     in_turn = replays > 1;
@@ -127,7 +132,14 @@ impl<'l> Worker<'l> {
     }
 
     /// One attempt at a chunk as a transaction.
-    fn transaction(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>, merge: bool) -> Attempt {
+    fn transaction(
+        &mut self,
+        seqno: Seqno,
+        chunk: &Chunk,
+        target: &RowTarget,
+        lane: Option<Key>,
+        merge: bool,
+    ) -> Attempt {
         let force = self.pool.is_forced();
         let mut failures = Vec::new();
         let mut rows = 0;

@@ -1,1 +1,83 @@
-//! Tests.
+//! Statements and their classes, from a text file: one statement a line, its class behind `=>`.
+
+use super::*;
+
+#[test]
+fn statements_have_their_class() {
+    let dialect = Dialect::mariadb(101_119);
+    let mut cases = 0;
+    for line in include_str!("../../testdata/classes.txt").lines().filter(|line| line.contains("=>")) {
+        let (statement, expected) = line.rsplit_once("=>").expect("filtered");
+        let found = shown(&classify(statement.trim().as_bytes(), &dialect));
+        assert_eq!(found, expected.trim(), "{statement}");
+        cases += 1;
+    }
+    assert!(cases > 60, "the file is read");
+}
+
+/// A class as the file writes it.
+fn shown(class: &Class) -> String {
+    let names = |tables: &[NamedTable]| {
+        let names: Vec<String> = tables
+            .iter()
+            .map(|named| {
+                let schema = named.schema.as_deref().map(|schema| format!("{}.", String::from_utf8_lossy(schema)));
+                format!("{}{}", schema.unwrap_or_default(), String::from_utf8_lossy(&named.table))
+            })
+            .collect();
+        names.join(" ")
+    };
+    match class {
+        Class::Rows(head) => {
+            format!("rows {}", names(&[NamedTable { schema: head.schema.clone(), table: head.table.clone() }]))
+        }
+        Class::Define { tables, references } if references.is_empty() => format!("define {}", names(tables)),
+        Class::Define { tables, references } => format!("define {} reading {}", names(tables), names(references)),
+        Class::Catalog { tables } => format!("catalog {}", names(tables)).trim().to_owned(),
+        Class::Session => "session".to_owned(),
+        Class::Standalone => "standalone".to_owned(),
+        Class::Omit { tables } => format!("omit {}", names(tables)).trim().to_owned(),
+        Class::Barrier { .. } => "barrier".to_owned(),
+        Class::Nothing => "nothing".to_owned(),
+    }
+}
+
+#[test]
+fn every_rule_can_be_matched_by_its_own_words() {
+    for rule in RULES {
+        let words: Vec<&str> = rule
+            .pattern
+            .split(' ')
+            .filter(|word| !word.starts_with('[') && !word.ends_with(']'))
+            .map(|word| match word {
+                "<table>" | "<tables>" | "<name>" => "t",
+                "..." => "x",
+                word => word,
+            })
+            .collect();
+        let statement = words.join(" ");
+        let dialect = Dialect::mariadb(101_119);
+        let leading: Vec<Token<'_>> = tokens(statement.as_bytes(), &dialect).collect();
+        assert!(matches(rule.pattern, &leading).is_some(), "{} does not match `{statement}`", rule.pattern);
+    }
+}
+
+#[test]
+fn any_bytes_have_a_class() {
+    let dialect = Dialect::mariadb(101_119);
+    for text in [
+        &b""[..],
+        b"\xff\xfe",
+        b"CREATE",
+        b"CREATE TABLE",
+        b"INSERT",
+        b"INSERT INTO",
+        b"LOCK TABLES",
+        b"SET",
+        b"'",
+        b"/*!",
+        b"@",
+    ] {
+        classify(text, &dialect);
+    }
+}

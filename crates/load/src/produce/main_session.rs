@@ -36,10 +36,8 @@ impl<'l> MainSession<'l> {
     ) -> Result<Self, Error> {
         let mut connection = Connection::open(options)?;
         let version = connection.version();
-        let server = Dialect {
-            mariadb: version.flavor == Flavor::MariaDb,
-            ..Dialect::mariadb(version.comment_number())
-        };
+        let server =
+            Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
         let tracker = Tracker::new(&mut connection)?;
         let dialect = tracker.state().dialect(server);
         pool.runs_on(0, connection.id());

@@ -123,7 +123,8 @@ fn wire_type<'a>(
     if range.kinds & L::Null.bit() != 0 && (!column.nullable || column.auto_increment) {
         return Err(Inexact);
     }
-    if range.kinds & L::Default.bit() != 0 && (!column.has_default || column.auto_increment || column.draws_from_sequence)
+    if range.kinds & L::Default.bit() != 0
+        && (!column.has_default || column.auto_increment || column.draws_from_sequence)
     {
         return Err(Inexact);
     }
@@ -139,12 +140,13 @@ fn wire_type<'a>(
         ColumnKind::Real if within(kinds, NUMBER) => exact_digits(text, literals, WireType::Double),
         ColumnKind::Bytes | ColumnKind::Other if within(kinds, BYTES) => Ok(WireType::Blob),
         ColumnKind::Date if within(kinds, L::Plain.bit()) => {
-            let canonical = literals.all(|literal| literal.kind != L::Plain || temporal::date(literal.content(text)).is_some());
+            let canonical =
+                literals.all(|literal| literal.kind != L::Plain || temporal::date(literal.content(text)).is_some());
             Ok(if canonical { WireType::Date } else { WireType::VarString })
         }
         ColumnKind::DateTime if within(kinds, L::Plain.bit()) => {
-            let canonical =
-                literals.all(|literal| literal.kind != L::Plain || temporal::date_time(literal.content(text)).is_some());
+            let canonical = literals
+                .all(|literal| literal.kind != L::Plain || temporal::date_time(literal.content(text)).is_some());
             Ok(if canonical { WireType::DateTime } else { WireType::VarString })
         }
         _ if within(kinds, STRING) => Ok(WireType::VarString),
@@ -213,12 +215,16 @@ fn value(text: &[u8], literal: &Literal, wire: WireType, dialect: &Dialect, out:
         WireType::DateTime => temporal::date_time(literal.content(text)).ok_or(Inexact)?.encode(out),
         WireType::VarString => match literal.kind {
             LiteralKind::Plain => lenenc(literal.content(text), out),
-            LiteralKind::Escaped => lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out),
+            LiteralKind::Escaped => {
+                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out)
+            }
             _ => return Err(Inexact),
         },
         WireType::Blob => match literal.kind {
             LiteralKind::BinaryPlain => lenenc(literal.content(text), out),
-            LiteralKind::BinaryEscaped => lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out),
+            LiteralKind::BinaryEscaped => {
+                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out)
+            }
             LiteralKind::Hex => {
                 let digits = literal.content(text);
                 lenenc_prefix(digits.len() / 2, out);

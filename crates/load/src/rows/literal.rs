@@ -295,7 +295,8 @@ impl Scanner<'_> {
         let mut kind = plain;
         loop {
             let rest = self.text.get(at..).ok_or(NotLiteral)?;
-            let found = if self.dialect.no_backslash_escapes { memchr(quote, rest) } else { memchr2(quote, b'\\', rest) };
+            let found =
+                if self.dialect.no_backslash_escapes { memchr(quote, rest) } else { memchr2(quote, b'\\', rest) };
             at += found.ok_or(NotLiteral)?;
             if self.text[at] == b'\\' {
                 kind = escaped;
@@ -312,7 +313,12 @@ impl Scanner<'_> {
     }
 
     fn binary_string(&mut self) -> Result<Literal, NotLiteral> {
-        self.word(b"_binary", LiteralKind::Null)?;
+        const INTRODUCER: &[u8] = b"_binary";
+        let end = self.position + INTRODUCER.len();
+        if !self.text.get(self.position..end).is_some_and(|found| found.eq_ignore_ascii_case(INTRODUCER)) {
+            return Err(NotLiteral);
+        }
+        self.position = end;
         self.skip_space();
         match self.peek() {
             Some(b'\'') => self.string(b'\'', LiteralKind::BinaryPlain, LiteralKind::BinaryEscaped),

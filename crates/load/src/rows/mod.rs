@@ -8,8 +8,8 @@ mod survey;
 mod temporal;
 
 pub use array::{Inexact, encode};
-pub use insert::{InsertHead, InsertVerb, RowSource, insert_head};
 pub(crate) use insert::name;
+pub use insert::{InsertHead, InsertVerb, RowSource, insert_head};
 pub use literal::{Literal, LiteralKind, NotLiteral, Tuples, scan};
 pub use survey::{Survey, survey};
 

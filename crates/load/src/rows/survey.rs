@@ -153,7 +153,9 @@ pub fn survey(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Di
         }
         at = match byte {
             b'\'' => at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes),
-            b'"' if !dialect.ansi_quotes => at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes),
+            b'"' if !dialect.ansi_quotes => {
+                at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes)
+            }
             b'0'..=b'9' | b'.' => number_end(text, at),
             b'+' | b'-' => at + 1,
             b'A'..=b'Z' | b'a'..=b'z' | b'_' => word_end(text, at, &mut found)?,
