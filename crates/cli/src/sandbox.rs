@@ -92,7 +92,7 @@ struct Target {
 
 #[derive(Debug, Args)]
 struct Place {
-    /// The folder that holds the sandboxes [default: hortator/sandbox in the user's state folder]
+    /// The folder that holds the sandboxes [default: ~/.local/state/hortator/sandbox; for root /var/lib/hortator/sandbox]
     #[arg(long)]
     dir: Option<PathBuf>,
 }
