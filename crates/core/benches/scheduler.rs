@@ -7,7 +7,7 @@
 //! third of them wait for another. `built` includes making the write set from key images, `given` does not.
 //!
 //! On a machine that others use too, criterion's means say how busy they were. So a table is printed first, of the same
-//! work in many short batches: the fastest batch, which nobody disturbed, and the median one.
+//! work in many short batches: the fastest batch, the least disturbed, and the median one.
 
 use std::collections::VecDeque;
 use std::hint::black_box;

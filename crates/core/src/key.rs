@@ -16,7 +16,8 @@ mod tests;
 
 /// A hashed place. Cheap to copy, compare and hash.
 ///
-/// Names are compared byte by byte: a caller whose server folds the case of names (`lower_case_table_names`) folds first.
+/// Names are compared byte by byte: a caller whose server folds the case of names (`lower_case_table_names`) folds
+/// first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     // Zero: the place lies above this level. The row first, because it tells most keys apart.

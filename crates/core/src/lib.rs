@@ -24,8 +24,8 @@
 //! assert_eq!(scheduler.take_ready(), Some((second, "ALTER")));
 //! ```
 //!
-//! What it is not for: it does no I/O, reads no clock, starts no thread, logs nothing and never blocks. It does not know
-//! SQL, connections or what a transaction's payload is. It imports none of our other crates.
+//! What it is not for: it does no I/O, reads no clock, starts no thread, logs nothing and never blocks. It does not
+//! know SQL, connections or what a transaction's payload is. It imports none of our other crates.
 
 mod commit_order;
 mod key;

@@ -1,8 +1,8 @@
 //! Gates: groups of users of a key that later transactions wait for as one.
 //!
 //! A gate counts those who hold it. Whoever must wait for all of them follows the gate, once, and passes when the last
-//! one lets go. So ten thousand transactions that all intend to write below one schema are one number there, and one that
-//! wants the schema for itself waits for one thing.
+//! one lets go. So ten thousand transactions that all intend to write below one schema are one number there, and one
+//! that wants the schema for itself waits for one thing.
 
 use std::num::NonZeroU32;
 

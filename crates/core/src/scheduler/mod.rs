@@ -6,10 +6,10 @@
 //!              └───┘ until every earlier conflicting transaction is gone
 //! ```
 //!
-//! A transaction waits for those earlier ones, still in flight, that use one of its keys in a mode that excludes its own
-//! ([`Mode::waits_for`]); for these, all of them, and no other. It is never told to wait for one that waits itself for
-//! another that it waits for: an exclusive use waits for the readers since the last writer, not again for the writer.
-//! That changes nothing in who is ready when, and keeps the work per key constant.
+//! A transaction waits for those earlier ones, still in flight, that use one of its keys in a mode that excludes its
+//! own ([`Mode::waits_for`]); for these, all of them, and no other. What follows already from another wait is not kept a
+//! second time: an exclusive use waits for the readers since the last writer, and the writer, whom they wait for, goes
+//! without saying. That changes nothing in who is ready when, and keeps the work per key constant.
 //!
 //! Rooms: `places` knows the users of each key, `gates` lets those who wait pass when a group of users is gone,
 //! `in_flight` holds the transactions, `ready` the line of those that may run.

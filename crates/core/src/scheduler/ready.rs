@@ -6,8 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::in_flight::TransactionId;
 use crate::Seqno;
 
-/// Most transactions are ready when they are admitted, and so come in order: they stand in a plain queue. Those that had
-/// to wait come in any order and stand in a heap.
+/// Most transactions are ready when they are admitted, and so come in order: they stand in a plain queue. Those that
+/// had to wait come in any order and stand in a heap.
 #[derive(Debug)]
 pub(super) struct Ready {
     in_order: VecDeque<(Seqno, TransactionId)>,

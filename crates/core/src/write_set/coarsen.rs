@@ -1,8 +1,8 @@
 //! What a write set does when it has too many keys: it says the same more coarsely.
 //!
-//! The rows of a table become the whole table, shared when all of them are only read, exclusive otherwise; when there are
-//! no rows left, tables become their schema; at last everything becomes the server. A coarser set excludes all that the
-//! finer one did: it can only wait more.
+//! The rows of a table become the whole table, shared when all of them are only read, exclusive otherwise; when there
+//! are no rows left, tables become their schema; at last everything becomes the server. A coarser set excludes all
+//! that the finer one did: it can only wait more.
 
 use hashbrown::{HashMap, HashSet};
 

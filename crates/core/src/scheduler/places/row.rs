@@ -4,8 +4,8 @@ use super::Class;
 use crate::Key;
 use crate::scheduler::gates::{GateId, Gates};
 
-/// Small on purpose: a scheduler with ten thousand transactions holds a hundred thousand of these, and nearly all its
-/// time goes by waiting for them to come from memory.
+/// Small on purpose: a scheduler with ten thousand transactions holds a hundred thousand of these, and most of its
+/// time goes by at fetching them from memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowPlace {
     /// 128 bits that the row's table went into too.
