@@ -3,6 +3,24 @@
 //! In all others (utf8mb4, latin1, …) a quote or a backslash is always just that, so they are one variant here.
 //! Lead and trail ranges: the MariaDB manual's "Supported Character Sets" and the code pages' own tables.
 
+/// The character sets besides those of [`TRICKY`] that a client can have.
+#[rustfmt::skip]
+const ASCII_SAFE: [&str; 32] = [
+    "armscii8", "ascii", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "dec8",
+    "eucjpms", "gb2312", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "latin1", "latin2",
+    "latin5", "latin7", "macce", "macroman", "swe7", "tis620", "ujis", "utf8", "utf8mb3", "utf8mb4",
+];
+
+/// The character sets in which ASCII may be the second half of a character.
+const TRICKY: [(&str, Charset); 6] = [
+    ("sjis", Charset::Sjis),
+    ("cp932", Charset::Sjis),
+    ("gbk", Charset::Gbk),
+    ("gb18030", Charset::Gb18030),
+    ("big5", Charset::Big5),
+    ("euckr", Charset::Euckr),
+];
+
 /// How a character set forms characters, as far as cutting and reading SQL is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
@@ -24,18 +42,14 @@ pub enum Charset {
 impl Charset {
     /// The class of a character set by its SQL name, in any case; every name not listed is taken as ASCII-safe.
     pub fn from_name(name: &[u8]) -> Charset {
-        const NAMES: [(&[u8], Charset); 6] = [
-            (b"sjis", Charset::Sjis),
-            (b"cp932", Charset::Sjis),
-            (b"gbk", Charset::Gbk),
-            (b"gb18030", Charset::Gb18030),
-            (b"big5", Charset::Big5),
-            (b"euckr", Charset::Euckr),
-        ];
-        NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map_or(Charset::AsciiSafe, |&(_, charset)| charset)
+        Charset::known(name).unwrap_or_default()
+    }
+
+    /// As [`Charset::from_name`], but `None` for what is not the name of a character set that a client can have.
+    pub(crate) fn known(name: &[u8]) -> Option<Charset> {
+        let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
+        let tricky = TRICKY.iter().find(|(known, _)| is(known)).map(|&(_, charset)| charset);
+        tricky.or_else(|| ASCII_SAFE.iter().any(|known| is(known)).then_some(Charset::AsciiSafe))
     }
 
     /// Length in bytes of the multi-byte character that `text` begins with, where its bytes could be taken for

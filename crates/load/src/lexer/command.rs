@@ -1,8 +1,6 @@
 //! The commands that the client obeys itself and never sends: one table of them, how it knows one at the start of a
 //! line or behind a backslash, and how it reads their argument. Facts found by watching the `mariadb` client 10.11.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
 /// What is done about a command.
@@ -96,26 +94,35 @@ pub(crate) fn by_letter(letter: u8, binary: bool) -> Option<&'static Command> {
 
 /// Whether text that begins so may be a command, as far as its first word tells. `text` is cut at the line's end.
 pub(crate) fn may_be_command(text: &[u8], binary: bool) -> bool {
-    by_word(first_word(trim_start(text)), binary).is_some()
+    let text = trim_start(text);
+    if binary { delimiter_in_binary_mode(text).is_some() } else { by_word(first_word(text)).is_some() }
+}
+
+/// In binary mode the client knows one word, and is content if the text begins with it.
+fn delimiter_in_binary_mode(text: &[u8]) -> Option<&'static Command> {
+    let command = COMMANDS.iter().find(|command| command.action == Action::Delimiter)?;
+    text.get(..command.name.len())?.eq_ignore_ascii_case(command.name.as_bytes()).then_some(command)
 }
 
 /// The command that `text` is: a line at whose start no statement is open, or a statement in front of its delimiter.
-/// A text with the delimiter in it is none, and neither is one with `\g`, or with a quoted argument that is empty or
+/// A text with the delimiter in it is none (but `delimiter` is), and neither is one with `\g`, or with a quoted argument that is empty or
 /// not closed.
 pub(crate) fn by_text(text: &[u8], delimiter: &[u8], binary: bool) -> Option<&'static Command> {
     let text = trim_start(text);
+    if binary {
+        return delimiter_in_binary_mode(text);
+    }
     let word = first_word(text);
-    let command = by_word(word, binary)?;
-    if command.action != Action::Delimiter && has_terminator(text, delimiter) {
+    let command = by_word(word)?;
+    let delimiter = if command.action == Action::Delimiter { b"\\g" } else { delimiter };
+    if has_terminator(text, delimiter) {
         return None;
     }
     let argument = trim_start(&text[word.len()..]);
     if argument.is_empty() {
         return Some(command);
     }
-    let quote_is_sound =
-        !matches!(argument[0], b'\'' | b'"' | b'`') || read_argument(argument).is_some_and(|(_, closed)| closed);
-    (command.takes_argument && quote_is_sound).then_some(command)
+    (command.takes_argument && read_argument(argument, false).is_some()).then_some(command)
 }
 
 /// Whether a line has something that ends a statement, which the client looks for before it looks for commands.
@@ -128,51 +135,46 @@ fn first_word(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-fn by_word(word: &[u8], binary: bool) -> Option<&'static Command> {
+fn by_word(word: &[u8]) -> Option<&'static Command> {
     if word.len() > LONGEST_NAME_BYTES {
         return None;
     }
-    COMMANDS.iter().find(|command| {
-        command.name.as_bytes().eq_ignore_ascii_case(word) && (!binary || command.action == Action::Delimiter)
-    })
+    COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(word))
 }
 
-/// The argument of a command written as `name argument` or `\letter argument`: a word up to a space, or a quoted text;
-/// backslashes go. `None` where there is none.
-pub(crate) fn argument(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+/// The argument of a command written as `name argument` or `\letter argument`: a word up to a space, or a quoted text.
+/// Backslashes go, but not from a name in backticks behind a long command. `None` where there is no argument, or its
+/// quote is not closed.
+pub(crate) fn argument(text: &[u8]) -> Option<Vec<u8>> {
     let text = trim_start(text);
-    let name_length =
-        if text.first() == Some(&b'\\') { 2 } else { text.iter().take_while(|&&byte| !is_space(byte)).count() };
-    let rest = trim_start(text.get(name_length..)?);
-    read_argument(rest).map(|(argument, _)| argument)
+    let is_short = text.first() == Some(&b'\\');
+    let name_length = if is_short { 2 } else { text.iter().take_while(|&&byte| !is_space(byte)).count() };
+    read_argument(trim_start(text.get(name_length..)?), is_short)
 }
 
-/// Reads an argument, and tells whether its quote is closed.
-fn read_argument(text: &[u8]) -> Option<(Cow<'_, [u8]>, bool)> {
+fn read_argument(text: &[u8], is_short: bool) -> Option<Vec<u8>> {
     let quote = text.first().copied().filter(|byte| matches!(byte, b'\'' | b'"' | b'`'));
+    let escapes = is_short || quote != Some(b'`');
     let content = &text[usize::from(quote.is_some())..];
     let mut value = Vec::new();
     let mut at = 0;
     let mut closed = quote.is_none();
     while let Some(&byte) = content.get(at) {
-        match (byte, content.get(at + 1)) {
-            (b'\\', Some(&escaped)) => {
-                value.push(escaped);
-                at += 2;
-                continue;
-            }
-            (_, Some(&next)) if quote == Some(byte) && next == byte => at += 1,
-            _ if quote == Some(byte) => {
-                closed = true;
-                break;
-            }
-            (b' ', _) if quote.is_none() => break,
-            _ => {}
+        let next = content.get(at + 1);
+        if byte == b'\\' && escapes && next.is_some() {
+            at += 1;
+        } else if quote == Some(byte) && next == Some(&byte) {
+            at += 1;
+        } else if quote == Some(byte) {
+            closed = true;
+            break;
+        } else if quote.is_none() && byte == b' ' {
+            break;
         }
-        value.push(byte);
+        value.push(content[at]);
         at += 1;
     }
-    if value.is_empty() { None } else { Some((Cow::Owned(value), closed)) }
+    (closed && !value.is_empty()).then_some(value)
 }
 
 /// The file named by `source file` or `\. file`: all behind the first space, to the end of the line.

@@ -22,6 +22,9 @@ const LOOKAHEAD_BYTES: usize = 8;
 
 const DEFAULT_DELIMITER: &[u8] = b";";
 
+/// The client cuts longer ones.
+const DELIMITER_LIMIT_BYTES: usize = 15;
+
 const DELIMITER_WORD: &[u8] = b"delimiter";
 
 /// What the cutter found.
@@ -43,7 +46,7 @@ pub(super) struct Lexical {
     quote: Option<u8>,
     /// Where the open comment begins.
     comment: Option<Place>,
-    /// Within `/*! … */`.
+    /// Within `/*! … */`, as far as the client knows: it forgets about it at the end of the line.
     in_version_comment: bool,
     /// A comment was left out: one blank stands for it if no white space follows.
     blank_is_due: bool,
@@ -153,6 +156,7 @@ impl Cutter {
     fn begin_line(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
         self.lexical.at_line_start = false;
         self.lexical.blank_is_due = false;
+        self.lexical.in_version_comment = false;
         if std::mem::take(&mut self.lexical.at_first_byte) {
             window.ensure(3)?;
             if window.ahead().starts_with(b"\xef\xbb\xbf") {
@@ -180,7 +184,7 @@ impl Cutter {
             let whole = ahead.len() < wanted;
             let looked_at = &ahead[..ahead.len().min(wanted)];
             let newline = memchr::memchr(b'\n', looked_at);
-            let line = self.without_carriage_return(&looked_at[..newline.unwrap_or(looked_at.len())]);
+            let line = newline.map_or(looked_at, |newline| self.without_carriage_return(&looked_at[..newline]));
             if newline.is_some() || whole {
                 return Ok(command::may_be_command(line, self.options.binary_mode).then(|| line.to_vec()));
             }
@@ -295,11 +299,7 @@ impl Cutter {
         let near = self.near(ahead);
         let character_length = self.charset.character_length(near);
         if character_length > 1 {
-            if self.lexical.comment.is_none() || self.options.comments {
-                self.accept(window, character_length);
-            } else {
-                window.advance(character_length);
-            }
+            self.pass_character(window, character_length);
             return Ok(None);
         }
         if is_space(byte) && self.text.is_empty() && !self.options.comments {
@@ -354,15 +354,21 @@ impl Cutter {
         {
             self.lexical.quote = Some(byte);
         }
-        if self.lexical.comment.is_none() || self.options.comments {
-            if std::mem::take(&mut self.lexical.blank_is_due) && !is_space(byte) {
-                self.begin_text(window);
-                self.text.push(b' ');
-            }
-            self.accept(window, 1);
-        } else {
-            window.advance(1);
+        self.pass_character(window, 1);
+    }
+
+    /// Takes a character that has no meaning of its own into the statement, or leaves it out with its comment.
+    fn pass_character(&mut self, window: &mut Window, length: usize) {
+        if self.lexical.comment.is_some() && !self.options.comments {
+            window.advance(length);
+            return;
         }
+        // The client forgets the blank before a character of several bytes, and so joins two words. That is not copied.
+        if std::mem::take(&mut self.lexical.blank_is_due) && !is_space(window.ahead()[0]) {
+            self.begin_text(window);
+            self.text.push(b' ');
+        }
+        self.accept(window, length);
     }
 
     fn begin_text(&mut self, window: &mut Window) {
@@ -448,7 +454,7 @@ impl Cutter {
         }
         let near = self.near(window.ahead());
         let is_comment =
-            near.first() == Some(&b'#') || (near.starts_with(b"--") && near.get(2).is_none_or(|&next| is_space(next)));
+            near.starts_with(b"#") || (near.starts_with(b"--") && near.get(2).is_some_and(|&next| is_space(next)));
         if is_comment { self.pass_line(window) } else { Ok(()) }
     }
 
@@ -456,8 +462,13 @@ impl Cutter {
     fn backslash(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
         let near = self.near(window.ahead());
         let Some(&letter) = near.get(1) else {
-            // The client drops a backslash that ends a line, within strings too.
-            window.advance(1);
+            // The client drops a backslash that ends a line, within strings too. (In binary mode it goes on behind its
+            // buffer's end when that happens in a string. That is not copied.)
+            if self.options.binary_mode && self.lexical.quote.is_some() {
+                self.accept(window, 1);
+            } else {
+                window.advance(1);
+            }
             return Ok(None);
         };
         if self.lexical.quote.is_some() || letter == b'N' {
@@ -494,7 +505,8 @@ impl Cutter {
             let ahead = window.ahead();
             let newline = memchr::memchr(b'\n', ahead);
             if newline.is_some() || ahead.len() < wanted || wanted >= COMMAND_LINE_LIMIT_BYTES {
-                return Ok(self.without_carriage_return(&ahead[..newline.unwrap_or(ahead.len())]).to_vec());
+                let line = newline.map_or(ahead, |newline| self.without_carriage_return(&ahead[..newline]));
+                return Ok(line.to_vec());
             }
             wanted *= 8;
         }
@@ -514,16 +526,22 @@ impl Cutter {
         match command.action {
             Action::Clear => self.clear(),
             Action::Charset => {
-                let Some(name) = command::argument(text) else { return needs("charset needs the name of a charset") };
-                self.charset = Charset::from_name(&name);
-                return Ok(Some(Cut::Charset { name: name.into_owned(), place }));
+                let Some(name) = command::argument(text) else { return needs("charset must be followed by a name") };
+                let Some(charset) = Charset::known(&name) else {
+                    return needs("charset is followed by what is not the name of a character set");
+                };
+                self.charset = charset;
+                return Ok(Some(Cut::Charset { name, place }));
             }
             Action::Delimiter => match command::argument(text) {
                 None => return needs("DELIMITER must be followed by a delimiter"),
                 Some(delimiter) if delimiter.contains(&b'\\') => {
                     return needs("DELIMITER cannot contain a backslash");
                 }
-                Some(delimiter) => self.delimiter = delimiter.into_owned(),
+                Some(delimiter) => {
+                    self.delimiter = delimiter;
+                    self.delimiter.truncate(DELIMITER_LIMIT_BYTES);
+                }
             },
             Action::IgnoreBare if command::argument(text).is_some() => {
                 return Err(Error::Refused { at: at(), name: command.name });
@@ -547,7 +565,7 @@ impl Cutter {
                 let Some(database) = command::argument(text) else {
                     return needs("USE must be followed by a database name");
                 };
-                return Ok(Some(Cut::Use { database: database.into_owned(), place }));
+                return Ok(Some(Cut::Use { database, place }));
             }
         }
         Ok(None)

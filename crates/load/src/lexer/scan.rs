@@ -91,7 +91,7 @@ impl Padded {
         }
         let length = (text.len() - start).min(BLOCK + 1);
         bytes[1..=length].copy_from_slice(&text[start..start + length]);
-        if start + length == text.len() {
+        if length <= BLOCK {
             // What may be the first half of a comment's start is taken for it.
             bytes[length + 1] = match bytes[length] {
                 b'-' => b'-',
