@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
+use lz4_flex::frame::FrameDecoder;
+
 use super::feed::Feed;
 
 /// Most memory that an xz stream may ask for; `xz -9` needs 65 MiB.
@@ -73,32 +75,35 @@ impl Format {
     }
 }
 
-/// LZ4 frames one behind the other. The decoder beneath reads one frame at a time and takes a file that ends between
-/// two blocks for complete: whether it ran into the end of the file tells that apart from the frame's end mark.
+/// LZ4 frames one behind the other. The decoder beneath is for one frame, and takes a file that ends between two blocks
+/// for complete: whether it ran into the end of the file tells that apart from the frame's end mark.
 struct Lz4Frames {
-    decoder: lz4_flex::frame::FrameDecoder<EndWatch>,
+    /// Always there but while one frame's decoder makes place for the next one's.
+    decoder: Option<FrameDecoder<EndWatch>>,
 }
 
 impl Lz4Frames {
     fn new(feed: Feed) -> Lz4Frames {
-        Lz4Frames { decoder: lz4_flex::frame::FrameDecoder::new(EndWatch { feed, met_end: false }) }
+        Lz4Frames { decoder: Some(FrameDecoder::new(EndWatch { feed, met_end: false })) }
     }
 }
 
 impl Read for Lz4Frames {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         loop {
-            let read = self.decoder.read(target)?;
+            let decoder = self.decoder.as_mut().expect("it is only taken out to be replaced");
+            let read = decoder.read(target)?;
             if read > 0 || target.is_empty() {
                 return Ok(read);
             }
-            let watch = self.decoder.get_mut();
+            let watch = decoder.get_mut();
             if watch.met_end {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if watch.feed.fill_buf()?.is_empty() {
                 return Ok(0);
             }
+            self.decoder = self.decoder.take().map(|decoder| FrameDecoder::new(decoder.into_inner()));
         }
     }
 }

@@ -10,7 +10,7 @@ mod window;
 pub use error::Error;
 pub use feed::Progress;
 pub use format::Format;
-pub use source::Source;
+pub use source::{STANDARD_INPUT, Source};
 pub(crate) use window::{Place, Window};
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ use super::error::Error;
 use super::feed::{Feed, Progress};
 use super::format::Format;
 
+/// The name of standard input in places.
+pub const STANDARD_INPUT: &str = "(standard input)";
+
 /// An input that is open for reading.
 pub struct Source {
     name: Arc<str>,
@@ -74,7 +77,7 @@ impl Source {
     /// As [`Source::stdin`], counted together with other inputs.
     pub(crate) fn stdin_with(progress: Arc<Progress>) -> Result<Source, Error> {
         progress.expect(None);
-        Source::new("(standard input)", Box::new(io::stdin()), progress)
+        Source::new(STANDARD_INPUT, Box::new(io::stdin()), progress)
     }
 
     fn new(name: &str, reader: Box<dyn Read + Send>, progress: Arc<Progress>) -> Result<Source, Error> {

@@ -177,6 +177,11 @@ impl Statements {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn cut_slowly(&mut self, slow: bool) {
+        self.cutter.slow = slow;
+    }
+
     fn advance(&mut self) -> Result<Option<Item>, Error> {
         loop {
             let Some(input) = self.inputs.last_mut() else {

@@ -1,6 +1,14 @@
-//! Tokens and literals of one statement.
+//! Tokens and literals of one statement; and what holds of a whole dump however it comes in. What the client does in
+//! each case is held against the client itself, in `tests/it/lexer`.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use proptest::prelude::*;
 
 use super::*;
+use crate::input::Source;
 
 fn shown(text: &str, dialect: &Dialect) -> String {
     let mut shown = Vec::new();
@@ -88,4 +96,221 @@ fn strings_are_decoded() {
     assert_eq!(decoded(b"'"), b"");
     assert_eq!(decoded(b"'a\\"), b"a\\");
     assert_eq!(decoded(b"''''"), b"'");
+}
+
+/// Gives its bytes in pieces of the given sizes, over and over.
+struct Pieces {
+    bytes: io::Cursor<Vec<u8>>,
+    sizes: Vec<usize>,
+    next: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let size = self.sizes[self.next % self.sizes.len()].min(target.len());
+        self.next += 1;
+        self.bytes.read(&mut target[..size])
+    }
+}
+
+fn options(comments: bool, binary_mode: bool, charset: Charset) -> StatementsOptions {
+    let dialect = Dialect { charset, ..Dialect::mariadb(MARIADB) };
+    StatementsOptions { comments, binary_mode, ..StatementsOptions::new(dialect) }
+}
+
+fn cut(text: &[u8], sizes: &[usize], options: &StatementsOptions, slow: bool) -> Vec<Result<Item, String>> {
+    let pieces = Pieces { bytes: io::Cursor::new(text.to_vec()), sizes: sizes.to_vec(), next: 0 };
+    let mut statements = Statements::new(Source::from_reader("dump", pieces).unwrap(), options.clone());
+    statements.cut_slowly(slow);
+    statements.map(|item| item.map_err(|error| error.to_string())).collect()
+}
+
+fn cut_default(text: &[u8]) -> Vec<Result<Item, String>> {
+    cut(text, &[usize::MAX], &StatementsOptions::new(Dialect::mariadb(MARIADB)), false)
+}
+
+/// Statement texts as strings; anything else in brackets.
+fn texts(items: Vec<Result<Item, String>>) -> Vec<String> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    items
+        .into_iter()
+        .map(|item| match item {
+            Ok(Item::Statement(statement)) => text(statement.text),
+            Ok(Item::Use { database, .. }) => format!("[use {}]", text(database)),
+            Ok(other) => format!("[{other:?}]"),
+            Err(error) => format!("[{error}]"),
+        })
+        .collect()
+}
+
+/// Bytes in which what the cutter looks for is frequent.
+fn dumps() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        6 => proptest::sample::select(&[
+            "'", "\"", "`", "\\", "\\'", "''", ";", "//", "/*", "*/", "/*!", "--", "-- ", "#", "\n", "\r\n", " ", "\t",
+        ][..]),
+        3 => proptest::sample::select(&[
+            "a", "d", "select 1", "(1,'x',-2.5,NULL),\n", "VALUES", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        ][..]),
+        2 => proptest::sample::select(&[
+            "\ndelimiter //\n", "\ndelimiter ;\n", "delimiter ", "\\d x", "use d1;", "\nuse d1\n", "\\u d2 ", "\\g", "\\G",
+            "\\c", "\\N", "\\-", "charset gbk;", "\\C utf8mb4 ", "quit\n", "\nstatus\n", "\\! ls", "\\x", "\u{feff}", "é", "\0",
+        ][..]),
+    ];
+    proptest::collection::vec(piece, 0..80).prop_map(|pieces| pieces.concat().into_bytes())
+}
+
+proptest! {
+    #[test]
+    fn how_the_input_comes_in_changes_nothing(
+        text in dumps(),
+        sizes in proptest::collection::vec(1usize..40, 1..5),
+        comments: bool,
+        binary_mode: bool,
+        charset in proptest::sample::select(&[Charset::AsciiSafe, Charset::Gbk, Charset::Sjis][..]),
+    ) {
+        let options = options(comments, binary_mode, charset);
+        let whole = cut(&text, &[usize::MAX], &options, false);
+        prop_assert_eq!(&cut(&text, &sizes, &options, false), &whole);
+        prop_assert_eq!(&cut(&text, &[usize::MAX], &options, true), &whole, "the fast road differs");
+    }
+
+    #[test]
+    fn places_are_in_order_and_within_the_input(text in dumps()) {
+        let mut last_byte = 0;
+        for statement in cut_default(&text).into_iter().filter_map(Result::ok) {
+            let Item::Statement(statement) = statement else { continue };
+            let start = usize::try_from(statement.location.byte).unwrap();
+            let end = usize::try_from(statement.end_byte).unwrap();
+            prop_assert!(last_byte <= start && start < end && end <= text.len());
+            let lines = text[..start].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+            prop_assert_eq!(statement.location.line, lines);
+            let first = statement.text.iter().find(|&&byte| byte != b' ');
+            prop_assert!(first == Some(&text[start]) || text[start] == b'\\', "{:?}", statement);
+            last_byte = end;
+        }
+    }
+
+    #[test]
+    fn tokens_of_any_bytes_come_in_order(text in dumps(), ansi_quotes: bool, mariadb: bool) {
+        let mut end = 0;
+        for token in tokens(&text, &Dialect { ansi_quotes, mariadb, ..Dialect::mariadb(MARIADB) }) {
+            prop_assert!(end <= token.offset && token.offset < token.end && token.end <= text.len());
+            end = token.end;
+        }
+    }
+}
+
+#[test]
+fn a_file_is_looked_for_beside_the_one_that_names_it_then_in_the_current_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    fs::create_dir(folder.path().join("parts")).unwrap();
+    write("main.sql", "select 1;\nsource parts/one.sql\nselect 4;");
+    write("parts/one.sql", "select 2;\n\\. two.sql\ndelimiter //\n");
+    write("parts/two.sql", "select 3;");
+    let options = StatementsOptions::new(Dialect::mariadb(MARIADB));
+    let files = [folder.path().join("main.sql")];
+    let statements = Statements::open(&files, options).unwrap();
+    let items: Vec<_> = statements.map(|item| item.map_err(|error| error.to_string())).collect();
+    let places: Vec<_> = items
+        .iter()
+        .map(|item| match item {
+            Ok(Item::Statement(statement)) => {
+                let file = statement.location.file.rsplit('/').next().unwrap();
+                format!("{file}:{}:{}", statement.location.line, statement.location.byte)
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    // The delimiter outlives the file that set it, as with the client.
+    assert_eq!(texts(items), ["select 1", "select 2", "select 3", "select 4;"]);
+    assert_eq!(places, ["main.sql:1:0", "one.sql:1:0", "two.sql:1:0", "main.sql:3:31"]);
+}
+
+#[test]
+fn files_that_source_each_other_are_a_clear_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("a.sql"), "source b.sql\nselect 1;").unwrap();
+    fs::write(path("b.sql"), "source a.sql\nselect 2;").unwrap();
+    let statements = Statements::open(&[path("a.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB))).unwrap();
+    let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
+    assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: it is being read already"), "{items:?}");
+    assert_eq!(items[1..], ["select 2", "select 1"]);
+}
+
+#[test]
+fn each_file_of_several_begins_as_a_client_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("a.sql"), "delimiter //\nselect 1;//quit\n").unwrap();
+    fs::write(path("b.sql"), "\u{feff}select 2;select 3").unwrap();
+    let options = StatementsOptions::new(Dialect::mariadb(MARIADB));
+    let statements = Statements::open(&[path("a.sql"), path("b.sql")], options.clone()).unwrap();
+    assert_eq!(statements.progress().total_bytes(), Some(49));
+    let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
+    assert_eq!(items, ["select 1;", "quit", "select 2", "select 3"]);
+    let missing = Statements::open(&[path("a.sql"), path("c.sql")], options).unwrap_err();
+    assert!(missing.to_string().contains("cannot open"), "{missing}");
+}
+
+#[test]
+fn what_a_statement_changes_counts_for_the_next() {
+    let text = br"select '\'; select '\'; select 1;";
+    let mut dialect = Dialect::mariadb(MARIADB);
+    let source = Source::from_reader("dump", &text[..]).unwrap();
+    let mut statements = Statements::new(source, StatementsOptions::new(dialect));
+    dialect.no_backslash_escapes = true;
+    statements.set_dialect(dialect);
+    assert!(matches!(statements.next(), Some(Ok(Item::Statement(one))) if one.text == br"select '\'"));
+    dialect.no_backslash_escapes = false;
+    statements.set_dialect(dialect);
+    assert!(matches!(statements.next(), Some(Err(Error::Unterminated { .. }))));
+}
+
+#[test]
+fn a_statement_beyond_the_limit_ends_the_input() {
+    let mut options = StatementsOptions::new(Dialect::mariadb(MARIADB));
+    options.statement_limit_bytes = 1000;
+    let text = [&b"select 1;\nselect '"[..], &[b'x'; 2000], b"'; select 2;"].concat();
+    let items = texts(cut(&text, &[100], &options, false));
+    assert_eq!(items.len(), 2);
+    assert!(items[1].contains("dump:2 (byte 10): the statement that begins here is larger than 1000 bytes"));
+}
+
+#[test]
+fn errors_name_the_place_and_go_on_as_the_client_does_with_force() {
+    let items = texts(cut_default(b"select 1;\n\\! ls\nselect 2;\nselect 3 \\x;\nselect /* open"));
+    assert_eq!(
+        items,
+        [
+            "select 1",
+            "[dump:2 (byte 10): the client command `system` is not carried out by a load: take it out of the dump]",
+            "select 2",
+            "[dump:4 (byte 35): unknown command '\\x'; is a quote missing before it?]",
+            "select 3 \\x",
+            "[dump:5 (byte 46): the comment that begins here is never closed: the rest of the input was taken for part of \
+             it; is the dump cut off?]",
+            "select",
+        ]
+    );
+    let nul = texts(cut_default(b"select 1;\nselect '\0';\nselect 2;"));
+    assert_eq!(nul.len(), 2);
+    assert!(nul[1].contains("dump:2 (byte 18): a NUL byte"), "{nul:?}");
+}
+
+#[test]
+fn a_long_line_that_begins_like_a_command_is_cut_within_bounds() {
+    let long = format!("use d1; insert into t values {};\n", "(1),".repeat(600_000));
+    let items = texts(cut_default(long.as_bytes()));
+    assert_eq!(items.len(), 2);
+    assert_eq!(items[0], "[use d1]");
+    assert_eq!(items[1].len(), long.len() - 10);
+}
+
+#[test]
+fn files_are_named_as_they_were_given() {
+    let missing = Statements::open(&[PathBuf::from("no/such.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB)));
+    assert!(missing.unwrap_err().to_string().starts_with("cannot open no/such.sql: "));
 }

@@ -6,13 +6,16 @@
 //! are here: `text` is the buffer with the run behind it, `flushed` is where the run begins. What it does was found by
 //! watching what it sends; `testdata/lexer` has a case for each habit.
 
-use super::charset::Charset;
-use super::command::{self, Action, Command, is_space};
-use super::dialect::Dialect;
-use super::error::Error;
-use super::scan::{self, Rules};
-use super::statements::{StatementsOptions, Terminator, locate};
+mod obey;
+mod step;
+
 use crate::input::{Place, Window};
+use crate::lexer::Charset;
+use crate::lexer::command::{self, is_space};
+use crate::lexer::dialect::Dialect;
+use crate::lexer::error::Error;
+use crate::lexer::scan::{self, Rules};
+use crate::lexer::statements::{StatementsOptions, Terminator, locate};
 
 /// Longest line that is looked through for a client command.
 const COMMAND_LINE_LIMIT_BYTES: usize = 1 << 20;
@@ -29,7 +32,7 @@ const DELIMITER_WORD: &[u8] = b"delimiter";
 
 /// What the cutter found.
 #[derive(Debug)]
-pub(super) enum Cut {
+pub(in crate::lexer) enum Cut {
     Statement { text: Vec<u8>, place: Place, end_byte: u64, terminator: Terminator },
     Use { database: Vec<u8>, place: Place },
     Charset { name: Vec<u8>, place: Place },
@@ -41,7 +44,7 @@ pub(super) enum Cut {
 
 /// The state that belongs to one input.
 #[derive(Debug)]
-pub(super) struct Lexical {
+pub(in crate::lexer) struct Lexical {
     /// The quote of the open string or name.
     quote: Option<u8>,
     /// Where the open comment begins.
@@ -76,9 +79,9 @@ impl Default for Lexical {
 }
 
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(in crate::lexer) struct Cutter {
     /// Buffers to be used again.
-    pub(super) spare: Vec<Vec<u8>>,
+    pub(in crate::lexer) spare: Vec<Vec<u8>>,
     options: StatementsOptions,
     /// The client's character set now.
     charset: Charset,
@@ -93,11 +96,11 @@ pub(super) struct Cutter {
     /// Size of the last statement, as a guess of the next.
     last_bytes: usize,
     #[cfg(test)]
-    pub(super) slow: bool,
+    pub(in crate::lexer) slow: bool,
 }
 
 impl Cutter {
-    pub(super) fn new(options: StatementsOptions) -> Cutter {
+    pub(in crate::lexer) fn new(options: StatementsOptions) -> Cutter {
         Cutter {
             spare: Vec::new(),
             charset: options.dialect.charset,
@@ -115,25 +118,25 @@ impl Cutter {
     }
 
     /// Turns to a first input, as a client that was just started.
-    pub(super) fn begin(&mut self) {
+    pub(in crate::lexer) fn begin(&mut self) {
         self.enter(Lexical::default());
         self.charset = self.options.dialect.charset;
         self.delimiter = DEFAULT_DELIMITER.to_vec();
     }
 
-    pub(super) fn set_modes(&mut self, dialect: &Dialect) {
+    pub(in crate::lexer) fn set_modes(&mut self, dialect: &Dialect) {
         self.options.dialect.no_backslash_escapes = dialect.no_backslash_escapes;
         self.options.dialect.ansi_quotes = dialect.ansi_quotes;
     }
 
     /// Turns to another input, with the state in which it was left (or a new one), and gives the state of this one.
-    pub(super) fn enter(&mut self, lexical: Lexical) -> Lexical {
+    pub(in crate::lexer) fn enter(&mut self, lexical: Lexical) -> Lexical {
         self.clear();
         std::mem::replace(&mut self.lexical, lexical)
     }
 
     /// The next thing in this input.
-    pub(super) fn next(&mut self, window: &mut Window) -> Result<Cut, Error> {
+    pub(in crate::lexer) fn next(&mut self, window: &mut Window) -> Result<Cut, Error> {
         loop {
             if self.text.len() > self.options.statement_limit_bytes {
                 let at = locate(window.name(), self.start);
@@ -283,94 +286,6 @@ impl Cutter {
         window.advance(plain.length);
     }
 
-    /// Looks at the next byte in all its meanings.
-    fn step(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
-        window.ensure(LOOKAHEAD_BYTES.max(self.delimiter.len() + 2))?;
-        let ahead = window.ahead();
-        let Some(&byte) = ahead.first() else { return self.end_of_input(window).map(Some) };
-        if self.line_end(ahead).is_some() {
-            self.end_line(window);
-            return Ok(None);
-        }
-        if byte == 0 && !self.options.binary_mode {
-            let place = window.place();
-            return Err(Error::Nul { at: locate(window.name(), place) });
-        }
-        let near = self.near(ahead);
-        let character_length = self.charset.character_length(near);
-        if character_length > 1 {
-            self.pass_character(window, character_length);
-            return Ok(None);
-        }
-        if is_space(byte) && self.text.is_empty() && !self.options.comments {
-            window.advance(1);
-            return Ok(None);
-        }
-        let in_text = self.lexical.comment.is_none();
-        let outside = in_text && self.lexical.quote.is_none();
-        let starts_comment = near.starts_with(b"/*") && !near[2..].starts_with(b"!") && !near[2..].starts_with(b"M!");
-        if byte == b'\\' && in_text && self.lexical.quote.is_none_or(|quote| self.escapes_in(quote)) {
-            return self.backslash(window);
-        }
-        if outside && near.starts_with(&self.delimiter) {
-            return self.delimiter(window);
-        }
-        if outside && (byte == b'#' || self.starts_dash_comment(near)) {
-            return self.line_comment(window);
-        }
-        if self.lexical.quote.is_none() && starts_comment {
-            let place = window.place();
-            self.skip_or_accept(window, 2);
-            self.flushed = self.text.len();
-            self.lexical.comment = Some(self.lexical.comment.unwrap_or(place));
-        } else if !in_text && !self.lexical.in_version_comment && near.starts_with(b"*/") {
-            self.skip_or_accept(window, 2);
-            self.flushed = self.text.len();
-            self.lexical.comment = None;
-            self.lexical.blank_is_due = true;
-        } else {
-            self.ordinary(window);
-        }
-        Ok(None)
-    }
-
-    fn starts_dash_comment(&self, near: &[u8]) -> bool {
-        near.starts_with(b"--") && (near.get(2).is_none_or(|&next| is_space(next)) || self.text.is_empty())
-    }
-
-    fn ordinary(&mut self, window: &mut Window) {
-        let near = self.near(window.ahead());
-        let byte = near[0];
-        if self.lexical.quote.is_none() {
-            if near.starts_with(b"/*!") {
-                self.lexical.in_version_comment = true;
-            } else if near.starts_with(b"*/") {
-                self.lexical.in_version_comment = false;
-            }
-        }
-        if self.lexical.quote == Some(byte) {
-            self.lexical.quote = None;
-        } else if self.lexical.comment.is_none() && self.lexical.quote.is_none() && matches!(byte, b'\'' | b'"' | b'`')
-        {
-            self.lexical.quote = Some(byte);
-        }
-        self.pass_character(window, 1);
-    }
-
-    /// Takes a character that has no meaning of its own into the statement, or leaves it out with its comment.
-    fn pass_character(&mut self, window: &mut Window, length: usize) {
-        if self.lexical.comment.is_some() && !self.options.comments {
-            window.advance(length);
-            return;
-        }
-        // The client forgets the blank before a character of several bytes, and so joins two words. That is not copied.
-        if std::mem::take(&mut self.lexical.blank_is_due) && !is_space(window.ahead()[0]) {
-            self.begin_text(window);
-            self.text.push(b' ');
-        }
-        self.accept(window, length);
-    }
-
     fn begin_text(&mut self, window: &mut Window) {
         if self.text.is_empty() {
             self.start = window.place();
@@ -394,181 +309,6 @@ impl Cutter {
         } else {
             window.advance(length);
         }
-    }
-
-    /// Leaves out, or takes over, all up to the end of the line.
-    fn pass_line(&mut self, window: &mut Window) -> Result<(), Error> {
-        loop {
-            window.ensure(LOOKAHEAD_BYTES)?;
-            let ahead = window.ahead();
-            if ahead.is_empty() || self.line_end(ahead).is_some() {
-                return Ok(());
-            }
-            // A carriage return that is last in the window, or in the middle of a line, is passed on its own.
-            let length = memchr::memchr2(b'\n', b'\r', &ahead[1..]).map_or(ahead.len(), |end| end + 1);
-            if !self.options.binary_mode && memchr::memchr(0, &ahead[..length]).is_some() {
-                let place = window.place();
-                return Err(Error::Nul { at: locate(window.name(), place) });
-            }
-            self.skip_or_accept(window, length);
-        }
-    }
-
-    fn line_comment(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
-        self.flushed = self.text.len();
-        let stands_alone = self.text.is_empty();
-        self.pass_line(window)?;
-        if self.options.comments && stands_alone {
-            return Ok(self.send(window, Terminator::Comment));
-        }
-        Ok(None)
-    }
-
-    fn delimiter(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
-        window.advance(self.delimiter.len());
-        if self.options.comments {
-            self.trailing_comment(window)?;
-        }
-        match command::by_text(&self.text, &self.delimiter, self.options.binary_mode) {
-            Some(command) => {
-                let text = std::mem::take(&mut self.text);
-                self.flushed = 0;
-                if command.action == Action::Quit || command.action == Action::Send {
-                    // The client leaves the word in its buffer, and sends it.
-                    self.text.clone_from(&text);
-                }
-                self.obey(command, &text, self.start, window, Terminator::Delimiter)
-            }
-            None => Ok(self.send(window, Terminator::Delimiter)),
-        }
-    }
-
-    /// With comments kept, the line comment behind a delimiter belongs to the statement.
-    fn trailing_comment(&mut self, window: &mut Window) -> Result<(), Error> {
-        loop {
-            window.ensure(LOOKAHEAD_BYTES)?;
-            match window.ahead() {
-                ahead @ [byte, ..] if is_space(*byte) && self.line_end(ahead).is_none() => self.accept(window, 1),
-                _ => break,
-            }
-        }
-        let near = self.near(window.ahead());
-        let is_comment =
-            near.starts_with(b"#") || (near.starts_with(b"--") && near.get(2).is_some_and(|&next| is_space(next)));
-        if is_comment { self.pass_line(window) } else { Ok(()) }
-    }
-
-    /// A backslash: within a string it takes the next byte along, outside it may begin a client command.
-    fn backslash(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
-        let near = self.near(window.ahead());
-        let Some(&letter) = near.get(1) else {
-            // The client drops a backslash that ends a line, within strings too. (In binary mode it goes on behind its
-            // buffer's end when that happens in a string. That is not copied.)
-            if self.options.binary_mode && self.lexical.quote.is_some() {
-                self.accept(window, 1);
-            } else {
-                window.advance(1);
-            }
-            return Ok(None);
-        };
-        if self.lexical.quote.is_some() || letter == b'N' {
-            self.accept(window, 2);
-            return Ok(None);
-        }
-        let place = window.place();
-        let Some(command) = command::by_letter(letter, self.options.binary_mode) else {
-            self.accept(window, 2);
-            return Err(Error::UnknownCommand { at: locate(window.name(), place), letter });
-        };
-        self.flushed = self.text.len();
-        if !command.takes_argument {
-            window.advance(2);
-            return self.obey(command, b"", place, window, Terminator::Go);
-        }
-        let line = self.rest_of_line(window)?;
-        let taken = self.obey(command, &line, place, window, Terminator::Go);
-        // The delimiter may be another one now.
-        let argument = &line[2..];
-        let length = if self.lexical.in_version_comment {
-            memchr::memmem::find(argument, b"*/").unwrap_or(argument.len())
-        } else {
-            memchr::memmem::find(argument, &self.delimiter).map_or(argument.len(), |found| found + self.delimiter.len())
-        };
-        window.advance(2 + length);
-        taken
-    }
-
-    fn rest_of_line(&self, window: &mut Window) -> Result<Vec<u8>, Error> {
-        let mut wanted = 256;
-        loop {
-            window.ensure(wanted)?;
-            let ahead = window.ahead();
-            let newline = memchr::memchr(b'\n', ahead);
-            if newline.is_some() || ahead.len() < wanted || wanted >= COMMAND_LINE_LIMIT_BYTES {
-                let line = newline.map_or(ahead, |newline| self.without_carriage_return(&ahead[..newline]));
-                return Ok(line.to_vec());
-            }
-            wanted *= 8;
-        }
-    }
-
-    /// Carries a client command out. `text` is all of it, as [`command::argument`] reads it.
-    fn obey(
-        &mut self,
-        command: &'static Command,
-        text: &[u8],
-        place: Place,
-        window: &mut Window,
-        terminator: Terminator,
-    ) -> Result<Option<Cut>, Error> {
-        let at = || locate(window.name(), place);
-        let needs = |rule| Err(Error::Argument { at: at(), rule });
-        match command.action {
-            Action::Clear => self.clear(),
-            Action::Charset => {
-                let Some(name) = command::argument(text) else { return needs("charset must be followed by a name") };
-                let Some(charset) = Charset::known(&name) else {
-                    return needs("charset is followed by what is not the name of a character set");
-                };
-                self.charset = charset;
-                return Ok(Some(Cut::Charset { name, place }));
-            }
-            Action::Delimiter => match command::argument(text) {
-                None => return needs("DELIMITER must be followed by a delimiter"),
-                Some(delimiter) if delimiter.contains(&b'\\') => {
-                    return needs("DELIMITER cannot contain a backslash");
-                }
-                Some(delimiter) => {
-                    self.delimiter = delimiter;
-                    self.delimiter.truncate(DELIMITER_LIMIT_BYTES);
-                }
-            },
-            Action::IgnoreBare if command::argument(text).is_some() => {
-                return Err(Error::Refused { at: at(), name: command.name });
-            }
-            Action::Ignore | Action::IgnoreBare => return Ok(Some(Cut::Ignored { name: command.name, place })),
-            Action::Quit => self.lexical.leaving = Some(place),
-            Action::Refuse if self.lexical.sandboxed => {
-                return Err(Error::Sandboxed { at: at(), name: command.name });
-            }
-            Action::Refuse => return Err(Error::Refused { at: at(), name: command.name }),
-            Action::Sandbox => self.lexical.sandboxed = true,
-            Action::Send => return Ok(self.send(window, terminator)),
-            Action::Source if self.lexical.sandboxed => {
-                return Err(Error::Sandboxed { at: at(), name: command.name });
-            }
-            Action::Source => {
-                let Some(file) = command::source_file(text) else { return needs("source must be followed by a file") };
-                return Ok(Some(Cut::Source { file: file.to_vec(), place }));
-            }
-            Action::Use => {
-                let Some(database) = command::argument(text) else {
-                    return needs("USE must be followed by a database name");
-                };
-                return Ok(Some(Cut::Use { database, place }));
-            }
-        }
-        Ok(None)
     }
 
     fn clear(&mut self) {
