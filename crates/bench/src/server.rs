@@ -79,11 +79,17 @@ impl Server {
         Connection::open(&self.sandbox().node(0).connect_options()).map_err(Error::server("connecting"))
     }
 
-    /// What a client program is told to reach it: no option file, the socket, the user.
+    /// What a client program is told to reach it: no option file, the socket, the user; and the character set, which the
+    /// client would otherwise take from the locale, and views remember.
     #[must_use]
     pub fn client(&self, program: impl AsRef<Path>, before: &[&str]) -> Command {
         let mut command = Command::new(program.as_ref());
-        command.args(before).arg("--no-defaults").arg("-S").arg(self.sandbox().node(0).socket()).args(["-u", "root"]);
+        command
+            .args(before)
+            .args(["--no-defaults", "--default-character-set=utf8mb4"])
+            .arg("-S")
+            .arg(self.sandbox().node(0).socket())
+            .args(["-u", "root"]);
         command
     }
 

@@ -13,10 +13,11 @@ use hortator_bench::{Error, report};
 /// A program that loads as it is told to, then runs one statement more.
 fn loader(folder: &Path, then: &str) -> PathBuf {
     let path = folder.join("loader");
-    // Called as: load --no-defaults -S SOCKET -u root employees.sql
+    // Called as: load, the client's own options, employees.sql
     let script = format!(
         "#!/bin/sh\nset -e\n[ \"$1\" = --version ] && echo stand-in && exit\n\
-         mariadb \"$2\" \"$3\" \"$4\" \"$5\" \"$6\" < \"$7\"\nmariadb \"$2\" \"$3\" \"$4\" \"$5\" \"$6\" -e \"{then}\"\n"
+         shift\nclient=mariadb\nwhile [ $# -gt 1 ]; do client=\"$client $1\"; shift; done\n\
+         $client < \"$1\"\n$client -e \"{then}\"\n"
     );
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
