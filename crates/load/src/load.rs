@@ -162,7 +162,7 @@ impl Load {
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.
     fn input_failed(&self, location: &Location, error: &lexer::Error) -> Result<(), Stopped> {
-        let failure = Failure::of_input(location, b"", None, error.to_string());
+        let failure = Failure::of_input(location, error.to_string());
         self.pool.fail(self.pool.position(), failure, error.is_final());
         if error.is_final() || !self.pool.is_forced() { Err(Stopped) } else { Ok(()) }
     }

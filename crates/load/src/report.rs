@@ -6,6 +6,7 @@ use hortator_mysql::Error;
 use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
+use crate::input::STANDARD_INPUT;
 use crate::lexer::Location;
 
 /// Bytes of a statement that a message shows.
@@ -24,6 +25,8 @@ pub struct Failure {
     pub statement: String,
     /// The server's error number, where the server refused.
     pub code: Option<u16>,
+    /// The SQL standard's class of it.
+    pub sqlstate: Option<String>,
     /// What was found, and what to do where that is known.
     pub message: String,
 }
@@ -38,7 +41,14 @@ impl Failure {
     /// The same for a statement by place and text.
     #[must_use]
     pub fn at(location: &Location, text: &[u8], error: &Error) -> Self {
-        Self::of_input(location, text, error.code(), error.to_string())
+        let (code, sqlstate, message) = match error {
+            Error::Server(refusal) => {
+                let sqlstate = String::from_utf8_lossy(&refusal.sqlstate).into_owned();
+                (Some(refusal.code), Some(sqlstate), refusal.message.clone())
+            }
+            other => (None, None, other.to_string()),
+        };
+        Self { statement: beginning(text), code, sqlstate, ..Self::of_input(location, message) }
     }
 
     /// A commit whose outcome nobody knows.
@@ -46,36 +56,46 @@ impl Failure {
     pub fn ambiguous_commit(chunk: &Chunk, error: &Error) -> Self {
         let first = &chunk.statements[0];
         let last = &chunk.statements[chunk.statements.len() - 1];
-        let message = format!(
-            "{error}; it is not known whether the rows of the {} statement(s) up to line {} were committed: look them up \
-             before loading the rest",
+        let mut failure = Self::new(first, error);
+        failure.message.push_str(&format!(
+            "; it is not known whether the rows of the {} statement(s) up to line {} were committed: look them up before \
+             loading the rest",
             chunk.statements.len(),
             last.location.line,
-        );
-        Self::of_input(&first.location, &first.text, error.code(), message)
+        ));
+        failure
     }
 
     /// Something found in the input itself.
     #[must_use]
-    pub fn of_input(location: &Location, text: &[u8], code: Option<u16>, message: String) -> Self {
+    pub fn of_input(location: &Location, message: String) -> Self {
         Self {
             file: location.file.to_string(),
             line: location.line,
             byte: location.byte,
-            statement: beginning(text),
-            code,
+            statement: String::new(),
+            code: None,
+            sqlstate: None,
             message,
         }
     }
 }
 
+/// As the client words it, with a second line for what the client does not tell.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A message about the input itself names its place.
-        if self.statement.is_empty() {
-            return f.write_str(&self.message);
+        f.write_str("ERROR")?;
+        if let (Some(code), Some(sqlstate)) = (self.code, &self.sqlstate) {
+            write!(f, " {code} ({sqlstate})")?;
         }
-        write!(f, "{} at {}, line {}, byte {}: {}", self.message, self.file, self.line, self.byte, self.statement)
+        if self.line > 0 {
+            write!(f, " at line {}", self.line)?;
+            if self.file != STANDARD_INPUT {
+                write!(f, " in file: '{}'", self.file)?;
+            }
+        }
+        write!(f, ": {}", self.message)?;
+        if self.statement.is_empty() { Ok(()) } else { write!(f, "\n  byte {}: {}", self.byte, self.statement) }
     }
 }
 

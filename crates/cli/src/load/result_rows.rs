@@ -8,6 +8,8 @@ use hortator_mysql::{Column, Rows};
 /// Prints result sets to standard output, or to standard error where that is taken.
 pub(super) struct BatchRows {
     out: BufWriter<Box<dyn Write>>,
+    /// The line of names, until the first row: a result set without rows prints nothing.
+    heading: Vec<u8>,
     /// The first failure to write; nothing is written behind it.
     failed: io::Result<()>,
 }
@@ -15,7 +17,7 @@ pub(super) struct BatchRows {
 impl BatchRows {
     pub(super) fn new(to_stderr: bool) -> Self {
         let out: Box<dyn Write> = if to_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        Self { out: BufWriter::new(out), failed: Ok(()) }
+        Self { out: BufWriter::new(out), heading: Vec::new(), failed: Ok(()) }
     }
 
     /// Writes what is buffered, and tells of the first failure.
@@ -34,17 +36,19 @@ impl BatchRows {
 
 impl Rows for BatchRows {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
-        self.write(|out| {
-            for (index, column) in columns.iter().enumerate() {
-                separator(index, out)?;
-                escaped(&column.name, out)?;
-            }
-            out.write_all(b"\n")
-        })
+        self.heading.clear();
+        for (index, column) in columns.iter().enumerate() {
+            // Writing to memory cannot fail.
+            let _ = separator(index, &mut self.heading).and_then(|()| escaped(&column.name, &mut self.heading));
+        }
+        self.heading.push(b'\n');
+        ControlFlow::Continue(())
     }
 
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
+        let heading = std::mem::take(&mut self.heading);
         self.write(|out| {
+            out.write_all(&heading)?;
             for (index, value) in values.iter().enumerate() {
                 separator(index, out)?;
                 match value {

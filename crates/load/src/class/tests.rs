@@ -78,6 +78,6 @@ fn any_bytes_have_a_class() {
         b"/*!",
         b"@",
     ] {
-        classify(text, &dialect);
+        let _class = classify(text, &dialect);
     }
 }

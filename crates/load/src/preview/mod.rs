@@ -156,7 +156,7 @@ impl Reader {
 
     fn fail(&mut self, message: String) {
         let location = Location { file: "-".into(), line: 0, byte: 0 };
-        self.plan.failures.push(Failure::of_input(&location, b"", None, message));
+        self.plan.failures.push(Failure::of_input(&location, message));
     }
 
     fn statement(&mut self, text: &[u8], location: &Location) -> Result<(), Error> {

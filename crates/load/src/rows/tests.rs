@@ -132,8 +132,8 @@ fn the_head_of_an_insert_is_read() {
         all.next();
         insert_head(replace, all)
     };
-    let found =
-        head("INSERT IGNORE INTO `a``b`.`c` PARTITION (p0, p1) (`x`, y) VALUES (1,2)", false).expect("a known form");
+    let text = "INSERT IGNORE INTO `a``b`.`c` PARTITION (p0, p1) (`x`, y) VALUES (1,2)";
+    let found = head(text, false).expect("a known form");
     assert_eq!(
         (found.verb, found.schema.as_deref(), &found.table[..]),
         (InsertVerb::InsertIgnore, Some(&b"a`b"[..]), &b"c"[..])
