@@ -3,6 +3,9 @@
 //! A dump that is to fail says so: `-- fails: 1062` with the first error of the client (`client` for one that the server
 //! never sees). It is loaded with and without `--force`. Where other tables than that of the failed statement may hold
 //! more than the client left there, `-- ahead: t, u` names them; with `--force` there is nothing to be ahead of.
+//!
+//! Where Hortator means to be stricter than the client, `-- stricter:` says why: the state must be the client's, and the
+//! end an error of our own. Where it stops and the client goes on regardless, `-- only with force:` says why.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +47,9 @@ fn every_case_says_what_it_is() {
         for path in cases(topic) {
             let text = fs::read(&path).unwrap();
             let head = String::from_utf8_lossy(&text[..text.len().min(500)]).into_owned();
-            let says = head.lines().take(3).any(|line| line.contains("-- ") && !line.contains("-- fails"));
+            let says =
+                |line: &str| line.contains("-- ") && !DIRECTIVES.iter().any(|name| line.starts_with(&prefix(name)));
+            let says = head.lines().take(DIRECTIVES.len() + 1).any(says);
             assert!(text.is_empty() || says, "{} has no comment at its head", path.display());
         }
     }
@@ -68,7 +73,13 @@ fn check(pair: &Pair, path: &Path) -> Vec<String> {
     let ahead: Vec<String> =
         directive(&text, "ahead").map(|tables| tables.split(", ").map(str::to_owned).collect()).unwrap_or_default();
     let dump = Dump::File(path);
-    let run = |force, ahead: &[String]| compare(pair, dump, Terms { ways: &Way::OURS, force, row_times: true, ahead });
+    let is_stricter = directive(&text, "stricter").is_some();
+    let run = |force, ahead: &[String]| {
+        compare(pair, dump, Terms { ways: &Way::OURS, force, row_times: true, is_stricter, ahead })
+    };
+    if directive(&text, "only with force").is_some() {
+        return run(true, &[]).differences;
+    }
     let once = run(false, &ahead);
     let mut found = once.differences;
     match fails.as_deref() {
@@ -77,7 +88,9 @@ fn check(pair: &Pair, path: &Path) -> Vec<String> {
             if once.failures.first().map(code).as_deref() != Some(expected) {
                 found.push(format!("the client was to fail with {expected}, not {:?}", once.failures));
             }
-            found.extend(run(true, &[]).differences);
+            if !is_stricter {
+                found.extend(run(true, &[]).differences);
+            }
         }
     }
     found
@@ -87,11 +100,18 @@ fn code(failure: &Failure) -> String {
     failure.code.map_or_else(|| "client".to_owned(), |code| code.to_string())
 }
 
+const DIRECTIVES: [&str; 4] = ["fails", "ahead", "stricter", "only with force"];
+
 /// What a `-- name: value` line at the head of a case says.
 fn directive(text: &[u8], name: &str) -> Option<String> {
+    assert!(DIRECTIVES.contains(&name));
     let head = String::from_utf8_lossy(&text[..text.len().min(500)]).into_owned();
-    let prefix = format!("-- {name}: ");
-    head.lines().take(3).find_map(|line| line.strip_prefix(&prefix)).map(|value| value.trim_end().to_owned())
+    let value = head.lines().take(DIRECTIVES.len()).find_map(|line| line.strip_prefix(&prefix(name)))?;
+    Some(value.trim_end().to_owned())
+}
+
+fn prefix(directive: &str) -> String {
+    format!("-- {directive}: ")
 }
 
 fn folder() -> PathBuf {

@@ -28,6 +28,8 @@ pub struct Terms<'a> {
     pub force: bool,
     /// Whether the times of system-versioned rows count: for dumps that fix the time, or hold the times.
     pub row_times: bool,
+    /// Whether Hortator is to end with an error of its own whatever the client says.
+    pub is_stricter: bool,
     /// Tables that may hold more than the client's, as statements on other tables than that of a failed one may have run
     /// before it was known to fail.
     pub ahead: &'a [String],
@@ -55,7 +57,7 @@ pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
         let mut ours = terms.ways.iter().map(|way| (way, Side::of(*way, &pair.hortator, dump, terms)));
         let first = ours.next();
         let client = client.join().expect("the client's side was loaded");
-        let failures = client.outcome.failures_of_client();
+        let failures = client.outcome.failures();
         let mut differences = Vec::new();
         if failures.is_empty() && client.outcome.status != Some(0) {
             differences.push(format!("the client's errors are not understood: {}", client.outcome.messages));
@@ -74,16 +76,19 @@ fn forced(force: bool) -> &'static str {
 
 fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side, terms: Terms<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    if let Some(expected) = expected_status(failures, terms.force)
-        && ours.outcome.status != Some(expected)
-    {
+    let told = ours.outcome.failures();
+    let expected = if terms.is_stricter { 1 } else { expected_status(failures, terms.force) };
+    if !Way::only_client() && ours.outcome.status != Some(expected) {
         found.push(format!(
             "exit status {:?} instead of {expected}; it said: {}",
             ours.outcome.status, ours.outcome.messages
         ));
     }
-    let told = ours.outcome.failures();
-    if !same_failures(failures, &told) {
+    let is_told = match terms.is_stricter && !Way::only_client() {
+        true => told.iter().map(|failure| failure.code).eq([None]),
+        false => same_failures(failures, &told),
+    };
+    if !is_told {
         found.push(format!("errors\n  client: {failures:?}\n  ours:   {told:?}\n  as in:  {}", ours.outcome.messages));
     }
     if client.outcome.rows != ours.outcome.rows {
@@ -107,14 +112,13 @@ fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side,
     found
 }
 
-/// The status that the errors of the client call for; none when only the client runs.
-fn expected_status(failures: &[Failure], force: bool) -> Option<i32> {
-    let status = match (failures.is_empty(), force) {
+/// The status that the errors of the client call for.
+fn expected_status(failures: &[Failure], force: bool) -> i32 {
+    match (failures.is_empty(), force) {
         (true, _) => 0,
         (false, false) => 1,
         (false, true) => 3,
-    };
-    (!Way::only_client()).then_some(status)
+    }
 }
 
 /// The client's own errors (an unknown command, a missing file) have other words and need only be told at the same place.
@@ -177,7 +181,7 @@ pub fn assert_same(differences: &[String]) {
 fn what_differs_is_found() {
     let dump = b"CREATE TABLE t (id INT PRIMARY KEY, v CHAR(36)); INSERT INTO t VALUES (1, 'same'), (2, UUID());\n\
                  CREATE TABLE u (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=5; SELECT UUID();\n";
-    let terms = Terms { ways: &[Way::Default], force: false, row_times: false, ahead: &[] };
+    let terms = Terms { ways: &[Way::Default], force: false, row_times: false, is_stricter: false, ahead: &[] };
     let comparison = compare(&crate::servers::pair(), Dump::Bytes(dump), terms);
     let found = comparison.differences;
     assert_eq!(found.len(), 2, "{found:?}");

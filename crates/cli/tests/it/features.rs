@@ -43,8 +43,20 @@ const LATIN1: &str = "latin1";
 const BINARY: &str = "binary";
 const HISTORY: &str = "history, own time zone";
 
-/// Combinations that `mariadb-dump` refuses: its names do not exist in the charset that it is to speak.
-const NOT_DUMPABLE: [(&str, &str); 3] = [(LATIN1, "latin1"), (LATIN1, "sjis"), (LATIN1, "utf8mb4")];
+/// Combinations that say nothing.
+const LEFT_OUT: [(&str, &str); 4] = [
+    // mariadb-dump refuses: its own names do not exist in the charset that it is to speak.
+    (LATIN1, "latin1"),
+    (LATIN1, "sjis"),
+    (LATIN1, "utf8mb4"),
+    // Texts of UUIDs are wrong values on a connection of charset binary, and MariaDB's bulk insert tells its first error
+    // only when it commits, as another one.
+    (BINARY, "uuid_and_inet"),
+];
+
+/// Dumps without LOCK TABLES: mariadb-dump's leaves out the sequences that columns take their defaults from, so that the
+/// client cannot load its output at all. Hortator can, as it leaves LOCK TABLES out.
+const WITHOUT_LOCKS: [&str; 1] = ["sequences"];
 
 macro_rules! features {
     ($($feature:ident),* $(,)?) => {
@@ -107,7 +119,9 @@ fn check_feature(feature: &str) {
 }
 
 fn check(pair: &Pair, dump: &[u8], way: Way, row_times: bool) -> Vec<String> {
-    let run = |force| compare(pair, Dump::Bytes(dump), Terms { ways: &[way], force, row_times, ahead: &[] });
+    let run = |force| {
+        compare(pair, Dump::Bytes(dump), Terms { ways: &[way], force, row_times, is_stricter: false, ahead: &[] })
+    };
     let once = run(false);
     // What ran beside a failed statement is no matter of this test; with --force nothing stays undone.
     if once.failures.is_empty() { once.differences } else { run(true).differences }
@@ -121,7 +135,7 @@ fn dumps(server: &Server, feature: &str) -> Vec<(&'static str, Vec<u8>)> {
     create.args(["--default-character-set=utf8mb4", DATABASE]).stdin(schema);
     let created = run(create);
     assert_eq!(created.status, Some(0), "{feature}: {}", created.messages);
-    let variants = VARIANTS.iter().filter(|variant| !NOT_DUMPABLE.contains(&(variant.name, feature)));
+    let variants = VARIANTS.iter().filter(|variant| !LEFT_OUT.contains(&(variant.name, feature)));
     variants.map(|variant| (variant.name, dump(server, feature, variant))).collect()
 }
 
@@ -129,7 +143,11 @@ fn dump(server: &Server, feature: &str, variant: &Variant) -> Vec<u8> {
     let mut dump = Vec::new();
     for options in variant.runs {
         let mut command = connected("mariadb-dump", server);
-        command.args(WHOLE).args(*options).arg(DATABASE);
+        command.args(WHOLE).args(*options);
+        if WITHOUT_LOCKS.contains(&feature) {
+            command.arg("--skip-add-locks");
+        }
+        command.arg(DATABASE);
         let dumped = run(command);
         assert_eq!(dumped.status, Some(0), "{feature}, {}: {}", variant.name, dumped.messages);
         dump.extend(dumped.rows);

@@ -180,33 +180,14 @@ fn text(file: &mut File) -> String {
 }
 
 impl Outcome {
-    /// Every error that `hortator load` tells, in its order: `ERROR 1062 (23000): Duplicate … at FILE, line 3, byte 95: …`
-    /// of the server, `FILE:3 (byte 95): …` of the dump itself.
+    /// Every error in its order: `ERROR 1062 (23000) at line 3 in file: 'x': Duplicate …`. Hortator tells errors in the
+    /// client's words; what it knows more of is on a line of its own.
     pub fn failures(&self) -> Vec<Failure> {
-        if Way::only_client() {
-            return self.failures_of_client();
-        }
-        // A server's message may run over several lines; its place is behind it.
-        let mut told: Vec<String> = Vec::new();
-        for line in self.messages.lines() {
-            match told.last_mut() {
-                Some(failure) if failure.starts_with("ERROR ") && place_behind(failure).is_none() => {
-                    failure.push('\n');
-                    failure.push_str(line);
-                }
-                _ => told.push(line.to_owned()),
-            }
-        }
-        told.iter().filter_map(|told| failure_of_server(told).or_else(|| failure_of_dump(told))).collect()
-    }
-
-    /// Every error of the client's in its order: `ERROR 1062 (23000) at line 3 in file: 'x': Duplicate …`.
-    pub fn failures_of_client(&self) -> Vec<Failure> {
         let told = self.messages.lines().filter_map(|line| line.strip_prefix("ERROR "));
         told.filter_map(|told| {
             let (code, rest) = match told.split_once(" at line ") {
                 Some((code, rest)) => (code.split(' ').next()?.parse().ok(), rest),
-                // "ERROR at line 4: …": the client's own.
+                // "ERROR at line 4: …": the program's own.
                 None => (None, told.strip_prefix("at line ")?),
             };
             let (place, message) = rest.split_once(": ")?;
@@ -214,7 +195,7 @@ impl Outcome {
                 Some((line, _)) => (line, true),
                 None => (place, false),
             };
-            let message = if in_file { message.split_once(": ")?.1 } else { message };
+            let message = if in_file { message.split_once("': ")?.1 } else { message };
             let message = if code.is_some() { message.to_owned() } else { String::new() };
             Some(Failure { code, line: line.parse().ok()?, message })
         })
@@ -222,49 +203,18 @@ impl Outcome {
     }
 }
 
-/// The line in `…, line 3, byte 95: …`, and where the words before it end.
-fn place_behind(told: &str) -> Option<(usize, u64)> {
-    told.match_indices(", line ").find_map(|(end, separator)| {
-        let (line, rest) = told[end + separator.len()..].split_once(", byte ")?;
-        rest.split_once(": ")?.0.parse::<u64>().ok()?;
-        Some((end, line.parse().ok()?))
-    })
-}
-
-fn failure_of_server(told: &str) -> Option<Failure> {
-    let (code, rest) = told.strip_prefix("ERROR ")?.split_once(" (")?;
-    let (end, line) = place_behind(rest)?;
-    let message = rest[..end].split_once("): ")?.1;
-    let message = message.rsplit_once(" at ")?.0.lines().next().unwrap_or_default();
-    Some(Failure { code: code.parse().ok(), line, message: message.to_owned() })
-}
-
-fn failure_of_dump(told: &str) -> Option<Failure> {
-    let (place, rest) = told.split_once(" (byte ")?;
-    rest.split_once("): ")?.0.parse::<u64>().ok()?;
-    Some(Failure { code: None, line: place.rsplit_once(':')?.1.parse().ok()?, message: String::new() })
-}
-
 #[test]
-fn our_errors_are_read() {
-    let messages = "ERROR 1062 (23000): Duplicate: x at a/b.sql, line 2, byte 25: INSERT INTO t VALUES (1), line 3\n\
-                    ERROR 1064 (42000): near 'x\ny' at line 1 at -, line 30, byte 900: SELECT\n\
-                    d.sql:5 (byte 77): unknown command '\\y'; is a quote missing before it?\nfailed after 3 rows of 1 tables\n";
-    let outcome = Outcome { status: Some(1), rows: Vec::new(), messages: messages.to_owned() };
-    let failure = |code, line, message: &str| Failure { code, line, message: message.to_owned() };
-    let expected =
-        [failure(Some(1062), 2, "Duplicate: x"), failure(Some(1064), 30, "near 'x"), failure(None, 5, "")];
-    if !Way::only_client() {
-        assert_eq!(outcome.failures(), expected);
-    }
-}
-
-#[test]
-fn the_errors_of_the_client_are_read() {
+fn errors_are_read() {
     let messages = "--------------\nINSERT\n--------------\n\nERROR 1062 (23000) at line 2 in file: 'a/b.sql': Duplicate: x\n\
-                    ERROR 1064 (42000) at line 30: near 'x\ny' at line 1\nERROR at line 5: Unknown command '\\y'.\n";
+                    ERROR 1064 (42000) at line 30: near 'x\ny' at line 1\nERROR at line 5: Unknown command '\\y'.\n\
+                    ERROR 1452 (23000) at line 7: a foreign key\n  byte 95: INSERT INTO t VALUES (1)\n";
     let outcome = Outcome { status: Some(1), rows: Vec::new(), messages: messages.to_owned() };
     let failure = |code, line, message: &str| Failure { code, line, message: message.to_owned() };
-    let expected = [failure(Some(1062), 2, "Duplicate: x"), failure(Some(1064), 30, "near 'x"), failure(None, 5, "")];
-    assert_eq!(outcome.failures_of_client(), expected);
+    let expected = [
+        failure(Some(1062), 2, "Duplicate: x"),
+        failure(Some(1064), 30, "near 'x"),
+        failure(None, 5, ""),
+        failure(Some(1452), 7, "a foreign key"),
+    ];
+    assert_eq!(outcome.failures(), expected);
 }

@@ -68,15 +68,14 @@ impl Script {
         }
     }
 
-    /// Adds a statement.
+    /// Adds a statement. Each begins on a line of its own: of a second one on a line the client tells a wrong line in errors.
     pub fn say(&mut self, statement: impl AsRef<[u8]>) {
         let mut text = statement.as_ref().to_vec();
         text.extend(match self.dice.below(24) {
             0 => &b" ;\n-- a comment; it's one\n"[..],
             1 => b"; # another; \"\n",
             2 => b"\n;\n\n",
-            3 => b"; ",
-            4 => b"/* ; */;\n",
+            3 => b"/* ; */;\n",
             _ => b";\n",
         });
         self.statements.push(text);

@@ -1,4 +1,4 @@
--- fails: 1062
+-- only with force: without it the client ends only the sourced file, goes on behind it and exits with 0; Hortator stops
 -- An error within a sourced file: the file and the line are those of the inner one.
 CREATE TABLE t (id INT PRIMARY KEY);
 INSERT INTO t VALUES (1);
