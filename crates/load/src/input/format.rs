@@ -48,9 +48,8 @@ impl Format {
     pub(crate) fn of(head: &[u8]) -> Format {
         match head {
             [0x1f, 0x8b, ..] => Format::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Format::Zstd,
-            // A skippable frame, as pzstd writes it first.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Format::Zstd,
+            // The second is a skippable frame, as pzstd writes it first.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Format::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0x00, ..] => Format::Xz,
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Format::Bzip2,
             [0x04, 0x22, 0x4d, 0x18, ..] => Format::Lz4,

@@ -161,9 +161,9 @@ fn read_argument(text: &[u8], is_short: bool) -> Option<Vec<u8>> {
     let mut closed = quote.is_none();
     while let Some(&byte) = content.get(at) {
         let next = content.get(at + 1);
-        if byte == b'\\' && escapes && next.is_some() {
-            at += 1;
-        } else if quote == Some(byte) && next == Some(&byte) {
+        let escapes_next = byte == b'\\' && escapes && next.is_some();
+        let is_doubled = quote == Some(byte) && next == Some(&byte);
+        if escapes_next || is_doubled {
             at += 1;
         } else if quote == Some(byte) {
             closed = true;

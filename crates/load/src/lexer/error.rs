@@ -100,6 +100,28 @@ pub enum Error {
 }
 
 impl Error {
+    /// Where in the dump it is, but for what is wrong with an input as a whole.
+    pub fn location(&self) -> Option<&Location> {
+        match self {
+            Error::Input(_) => None,
+            Error::Nul { at }
+            | Error::TooLarge { at, .. }
+            | Error::UnknownCommand { at, .. }
+            | Error::Refused { at, .. }
+            | Error::Sandboxed { at, .. }
+            | Error::Argument { at, .. }
+            | Error::Source { at, .. }
+            | Error::Unterminated { at, .. } => Some(at),
+        }
+    }
+
+    /// What it says, without the place.
+    pub fn finding(&self) -> String {
+        let said = self.to_string();
+        let place = self.location().map(|at| format!("{at}: ")).unwrap_or_default();
+        said.strip_prefix(&place).map(str::to_owned).unwrap_or(said)
+    }
+
     /// True when nothing more can be had from the input.
     pub fn is_final(&self) -> bool {
         matches!(self, Error::Input(_) | Error::Nul { .. } | Error::TooLarge { .. })

@@ -49,7 +49,7 @@ pub(crate) fn plain(text: &[u8], in_string: bool, rules: &Rules) -> Plain {
     while start < text.len() {
         let stop = match Around::within(text, start) {
             Some(around) => state.block(&around, start, rules),
-            None => state.block(&Padded::at(text, start, rules).around(), start, rules),
+            None => state.edge_block(text, start, rules),
         };
         if stop.is_some_and(|stop| stop.length < text.len()) {
             return stop.expect("it has just been looked at");
@@ -119,7 +119,7 @@ struct State {
 }
 
 impl State {
-    #[inline]
+    #[inline(always)]
     fn block(&mut self, around: &Around<'_>, start: usize, rules: &Rules) -> Option<Plain> {
         let meanings = meanings(around, rules);
         let (any, parity) = fold(&meanings);
@@ -129,16 +129,23 @@ impl State {
             self.escaped = 0;
             return None;
         }
-        self.block_with_stops(&meanings, start, rules)
+        self.block_with_stops(&meanings, any, start, rules)
     }
 
-    fn block_with_stops(&mut self, meanings: &[u8; BLOCK], start: usize, rules: &Rules) -> Option<Plain> {
-        let backslash = gather(meanings, BACKSLASH);
+    #[inline(never)]
+    fn edge_block(&mut self, text: &[u8], start: usize, rules: &Rules) -> Option<Plain> {
+        self.block(&Padded::at(text, start, rules).around(), start, rules)
+    }
+
+    #[inline(never)]
+    fn block_with_stops(&mut self, meanings: &[u8; BLOCK], any: u8, start: usize, rules: &Rules) -> Option<Plain> {
+        let gather = |meaning: u8| if any & meaning == 0 { 0 } else { gather(meanings, meaning) };
+        let backslash = gather(BACKSLASH);
         self.escaped = if rules.escapes { self.escapes(backslash) } else { 0 };
-        let in_string = prefix_xor(gather(meanings, QUOTE) & !self.escaped) ^ self.in_string;
-        let outside = gather(meanings, OUTSIDE) | backslash;
-        let escaped_newline = if self.escaped == 0 { 0 } else { gather(meanings, NEWLINE) & self.escaped };
-        let stops = (outside & !in_string) | gather(meanings, ANYWHERE) | escaped_newline;
+        let in_string = prefix_xor(gather(QUOTE) & !self.escaped) ^ self.in_string;
+        let outside = gather(OUTSIDE) | backslash;
+        let escaped_newline = if self.escaped == 0 { 0 } else { gather(NEWLINE) & self.escaped };
+        let stops = (outside & !in_string) | gather(ANYWHERE) | escaped_newline;
         if stops == 0 {
             self.in_string = if in_string >> 63 == 1 { !0 } else { 0 };
             return None;
@@ -168,7 +175,7 @@ impl State {
 }
 
 /// The meanings of each byte. Comparisons without branches, for the compiler to make vector instructions of.
-#[inline]
+#[inline(always)]
 fn meanings(around: &Around<'_>, rules: &Rules) -> [u8; BLOCK] {
     let (second, third) = match rules.quote {
         b'\'' => (b'"', b'`'),
@@ -178,9 +185,9 @@ fn meanings(around: &Around<'_>, rules: &Rules) -> [u8; BLOCK] {
     let not_text = if rules.binary { 0 } else { ANYWHERE };
     let when = |holds: bool, meaning: u8| if holds { meaning } else { 0 };
     let mut meanings = [0; BLOCK];
-    for index in 0..BLOCK {
-        let (before, byte, behind) = (around.before[index], around.block[index], around.behind[index]);
-        meanings[index] = when(byte == rules.quote, QUOTE)
+    let neighbours = around.before.iter().zip(around.behind);
+    for ((meaning, &byte), (&before, &behind)) in meanings.iter_mut().zip(around.block).zip(neighbours) {
+        *meaning = when(byte == rules.quote, QUOTE)
             | when(byte == b'\\', BACKSLASH)
             | when(byte == b'\n', NEWLINE)
             | when((byte == second) | (byte == third) | (byte == b'#') | (byte == rules.delimiter_first), OUTSIDE)
@@ -192,7 +199,7 @@ fn meanings(around: &Around<'_>, rules: &Rules) -> [u8; BLOCK] {
 }
 
 /// All meanings in a block, and those that an odd number of bytes have.
-#[inline]
+#[inline(always)]
 fn fold(meanings: &[u8; BLOCK]) -> (u8, u8) {
     let (mut any, mut parity) = (0u64, 0u64);
     for word in words(meanings) {

@@ -49,8 +49,10 @@ impl StatementsOptions {
 pub enum Terminator {
     /// The delimiter.
     Delimiter,
-    /// `\g` or `\G`.
+    /// `\g`.
     Go,
+    /// `\G`: the client prints the rows one value a line.
+    GoVertical,
     /// The end of a line comment that is a statement of its own (with [`StatementsOptions::comments`]).
     Comment,
     /// The end of the input, or a `quit`. A dump that is whole rarely ends so.
@@ -198,7 +200,7 @@ impl Statements {
                 }
                 Cut::Use { database, place } => return Ok(Some(Item::Use { database, location: at(place) })),
                 Cut::Charset { name, place } => return Ok(Some(Item::Charset { name, location: at(place) })),
-                Cut::Source { file, place } => self.enter(&file, at(place))?,
+                Cut::Source { file, place } => self.enter(&file, &at(place))?,
                 Cut::Ignored { name, place } => return Ok(Some(Item::Ignored { name, location: at(place) })),
                 Cut::Quit { place } => {
                     self.leave();
@@ -228,7 +230,7 @@ impl Statements {
         }
     }
 
-    fn enter(&mut self, file: &[u8], at: Location) -> Result<(), Error> {
+    fn enter(&mut self, file: &[u8], at: &Location) -> Result<(), Error> {
         let named = PathBuf::from(OsStr::from_bytes(file));
         let failure = |reason: String| Error::Source { at: at.clone(), file: named.display().to_string(), reason };
         let including = self.inputs.last().and_then(|input| input.path.as_deref()).and_then(Path::parent);

@@ -33,7 +33,8 @@ impl Cutter {
         self.flushed = self.text.len();
         if !command.takes_argument {
             window.advance(2);
-            return self.obey(command, b"", place, window, Terminator::Go);
+            let terminator = if letter == b'G' { Terminator::GoVertical } else { Terminator::Go };
+            return self.obey(command, b"", place, window, terminator);
         }
         let line = self.rest_of_line(window)?;
         let taken = self.obey(command, &line, place, window, Terminator::Go);
@@ -98,15 +99,12 @@ impl Cutter {
             }
             Action::Ignore | Action::IgnoreBare => return Ok(Some(Cut::Ignored { name: command.name, place })),
             Action::Quit => self.lexical.leaving = Some(place),
-            Action::Refuse if self.lexical.sandboxed => {
+            Action::Refuse | Action::Source if self.lexical.sandboxed => {
                 return Err(Error::Sandboxed { at: at(), name: command.name });
             }
             Action::Refuse => return Err(Error::Refused { at: at(), name: command.name }),
             Action::Sandbox => self.lexical.sandboxed = true,
             Action::Send => return Ok(self.send(window, terminator)),
-            Action::Source if self.lexical.sandboxed => {
-                return Err(Error::Sandboxed { at: at(), name: command.name });
-            }
             Action::Source => {
                 let Some(file) = command::source_file(text) else { return needs("source must be followed by a file") };
                 return Ok(Some(Cut::Source { file: file.to_vec(), place }));
