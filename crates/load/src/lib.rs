@@ -15,6 +15,7 @@ pub mod class;
 pub mod input;
 pub mod lexer;
 mod load;
+mod output;
 pub mod preview;
 mod produce;
 pub mod progress;
@@ -23,4 +24,5 @@ pub mod rows;
 pub mod session;
 
 pub use load::{Interrupter, Load, Options};
+pub use output::Output;
 pub use preview::plan;

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hortator_mysql::{ConnectOptions, Connection, Error, Rows};
+use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
-use crate::lexer::{self, Charset, Dialect, Item, Location, Statements, StatementsOptions};
+use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
+use crate::output::Output;
 use crate::produce::Producer;
 use crate::progress::Progress;
 use crate::report::{End, Failure, Summary, TableRows};
@@ -107,14 +108,14 @@ impl Load {
         Interrupter { pool: self.pool.clone(), connect: self.options.connect.clone() }
     }
 
-    /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `rows`.
+    /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `output`.
     ///
     /// # Errors
     /// When the main session cannot be opened.
-    pub fn run(self, rows: &mut dyn Rows) -> Result<Summary, Error> {
+    pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
         let start = Instant::now();
         let chunk_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
-        let mut producer = Producer::open(&self.pool, &self.progress, &self.options.connect, chunk_bytes, rows)?;
+        let mut producer = Producer::open(&self.pool, &self.progress, &self.options.connect, chunk_bytes, output)?;
         std::thread::scope(|scope| {
             for number in 1..=self.threads {
                 let worker = Worker::new(number, &self.pool, &self.progress, &self.options.connect);
@@ -138,21 +139,19 @@ impl Load {
         };
         let mut statements = match Statements::open(&self.options.files, options) {
             Ok(statements) => statements,
-            Err(error) => return self.input_failed(&Location { file: "-".into(), line: 0, byte: 0 }, &error.into()),
+            Err(error) => return self.input_failed(&error.into()),
         };
         self.progress.follow(statements.progress());
         while let Some(item) = statements.next() {
             match item {
-                Ok(Item::Statement(statement)) => producer.statement(statement.text, statement.location)?,
+                Ok(Item::Statement(statement)) => producer.statement(statement)?,
                 Ok(Item::Use { database, location }) => producer.use_database(&database, &location)?,
                 Ok(Item::Charset { name, location }) => producer.use_charset(&name, &location)?,
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
                     producer.finish()?;
-                    let place = statements.location();
-                    let location = place.unwrap_or_else(|| Location { file: "-".into(), line: 0, byte: 0 });
-                    self.input_failed(&location, &error)?;
+                    self.input_failed(&error)?;
                 }
             }
             statements.set_dialect(producer.dialect());
@@ -161,9 +160,8 @@ impl Load {
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.
-    fn input_failed(&self, location: &Location, error: &lexer::Error) -> Result<(), Stopped> {
-        let failure = Failure::of_input(location, error.to_string());
-        self.pool.fail(self.pool.position(), failure, error.is_final());
+    fn input_failed(&self, error: &lexer::Error) -> Result<(), Stopped> {
+        self.pool.fail(self.pool.position(), Failure::of_input(error), error.is_final());
         if error.is_final() || !self.pool.is_forced() { Err(Stopped) } else { Ok(()) }
     }
 

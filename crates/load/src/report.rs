@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
 use crate::input::STANDARD_INPUT;
-use crate::lexer::Location;
+use crate::lexer::{self, Location};
 
 /// Bytes of a statement that a message shows.
 const BEGINNING_BYTES: usize = 80;
@@ -17,7 +17,7 @@ const BEGINNING_BYTES: usize = 80;
 pub struct Failure {
     /// The dump's file, as it was named; `-` for standard input.
     pub file: String,
-    /// The line in it, from 1.
+    /// The line in it, from 1; 0 where the whole input is meant.
     pub line: u64,
     /// The byte in the file's (decompressed) content, from 0.
     pub byte: u64,
@@ -48,7 +48,15 @@ impl Failure {
             }
             other => (None, None, other.to_string()),
         };
-        Self { statement: beginning(text), code, sqlstate, ..Self::of_input(location, message) }
+        Self {
+            file: location.file.to_string(),
+            line: location.line,
+            byte: location.byte,
+            statement: beginning(text),
+            code,
+            sqlstate,
+            message,
+        }
     }
 
     /// A commit whose outcome nobody knows.
@@ -66,17 +74,18 @@ impl Failure {
         failure
     }
 
-    /// Something found in the input itself.
+    /// Something found in the input itself; without a line where the whole input is meant.
     #[must_use]
-    pub fn of_input(location: &Location, message: String) -> Self {
+    pub fn of_input(error: &lexer::Error) -> Self {
+        let at = error.location();
         Self {
-            file: location.file.to_string(),
-            line: location.line,
-            byte: location.byte,
+            file: at.map_or_else(String::new, |at| at.file.to_string()),
+            line: at.map_or(0, |at| at.line),
+            byte: at.map_or(0, |at| at.byte),
             statement: String::new(),
             code: None,
             sqlstate: None,
-            message,
+            message: error.finding(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
+use hortator_load::Output;
 use hortator_mysql::{Column, Rows};
 
 /// Prints result sets to standard output, or to standard error where that is taken.
@@ -10,6 +11,8 @@ pub(super) struct BatchRows {
     out: BufWriter<Box<dyn Write>>,
     /// The line of names, until the first row: a result set without rows prints nothing.
     heading: Vec<u8>,
+    /// The names, where the rows are printed one value a line; and the rows printed so.
+    vertical: Option<(Vec<Vec<u8>>, u64)>,
     /// The first failure to write; nothing is written behind it.
     failed: io::Result<()>,
 }
@@ -17,7 +20,7 @@ pub(super) struct BatchRows {
 impl BatchRows {
     pub(super) fn new(to_stderr: bool) -> Self {
         let out: Box<dyn Write> = if to_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        Self { out: BufWriter::new(out), heading: Vec::new(), failed: Ok(()) }
+        Self { out: BufWriter::new(out), heading: Vec::new(), vertical: None, failed: Ok(()) }
     }
 
     /// Writes what is buffered, and tells of the first failure.
@@ -37,15 +40,23 @@ impl BatchRows {
 impl Rows for BatchRows {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         self.heading.clear();
-        for (index, column) in columns.iter().enumerate() {
-            // Writing to memory cannot fail.
-            let _ = separator(index, &mut self.heading).and_then(|()| escaped(&column.name, &mut self.heading));
+        if let Some(vertical) = &mut self.vertical {
+            *vertical = (columns.iter().map(|column| column.name.clone()).collect(), 0);
+            return ControlFlow::Continue(());
         }
+        // Names are printed without escapes, as the client does.
+        let names: Vec<&[u8]> = columns.iter().map(|column| &column.name[..]).collect();
+        self.heading = names.join(&b'\t');
         self.heading.push(b'\n');
         ControlFlow::Continue(())
     }
 
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
+        if let Some((names, count)) = &mut self.vertical {
+            *count += 1;
+            let (names, count) = (names.clone(), *count);
+            return self.write(|out| vertical_row(&names, count, values, out));
+        }
         let heading = std::mem::take(&mut self.heading);
         self.write(|out| {
             out.write_all(&heading)?;
@@ -59,6 +70,27 @@ impl Rows for BatchRows {
             out.write_all(b"\n")
         })
     }
+}
+
+impl Output for BatchRows {
+    fn shape(&mut self, is_vertical: bool) {
+        self.vertical = is_vertical.then(Default::default);
+    }
+}
+
+/// One value a line, the names to the right.
+fn vertical_row(names: &[Vec<u8>], count: u64, values: &[Option<&[u8]>], out: &mut dyn Write) -> io::Result<()> {
+    const STARS: &str = "***************************";
+    writeln!(out, "{STARS} {count}. row {STARS}")?;
+    let width = names.iter().map(Vec::len).max().unwrap_or_default();
+    for (name, value) in names.iter().zip(values) {
+        write!(out, "{:width$}", "", width = width - name.len())?;
+        out.write_all(name)?;
+        out.write_all(b": ")?;
+        out.write_all(value.unwrap_or(b"NULL"))?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 fn separator(index: usize, out: &mut dyn Write) -> io::Result<()> {

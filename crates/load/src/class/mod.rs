@@ -216,12 +216,28 @@ pub fn uses_session(text: &[u8], dialect: &Dialect) -> bool {
 /// Whether a SET reads more than constants and variables that stand still: tables, functions, the last statement's
 /// results.
 pub fn reads_session_results(text: &[u8], dialect: &Dialect) -> bool {
-    const RESULTS: [&[u8]; 4] = [b"identity", b"last_insert_id", b"warning_count", b"error_count"];
+    const RESULTS: [&[u8]; 2] = [b"identity", b"last_insert_id"];
     tokens(text, dialect).any(|token| match token.kind {
         Kind::Symbol(symbol) => symbol == b"(",
         Kind::SystemVariable(name) => {
             let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);
             RESULTS.iter().any(|result| name.eq_ignore_ascii_case(result))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a statement asks what the one before it did: its warnings, its row counts.
+pub fn reads_diagnostics(text: &[u8], dialect: &Dialect) -> bool {
+    const WORDS: [&[u8]; 5] = [b"ROW_COUNT", b"FOUND_ROWS", b"WARNINGS", b"ERRORS", b"DIAGNOSTICS"];
+    const VARIABLES: [&[u8]; 2] = [b"warning_count", b"error_count"];
+    // Rows are many and long, and do not ask.
+    let asks = matches!(text.first(), Some(b's' | b'S' | b'g' | b'G' | b'd' | b'D' | b'/' | b'('));
+    asks && tokens(text, dialect).any(|token| match token.kind {
+        Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
+        Kind::SystemVariable(name) => {
+            let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);
+            VARIABLES.iter().any(|asking| name.eq_ignore_ascii_case(asking))
         }
         _ => false,
     })

@@ -139,12 +139,12 @@ impl Reader {
                         Ok(Item::Statement(statement)) => self.statement(&statement.text, &statement.location)?,
                         Ok(Item::Use { database, .. }) => self.database = Some(database),
                         Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
-                        Err(error) => self.fail(error.to_string()),
+                        Err(error) => self.plan.failures.push(Failure::of_input(&error)),
                     }
                     statements.set_dialect(self.dialect());
                 }
             }
-            Err(error) => self.fail(error.to_string()),
+            Err(error) => self.plan.failures.push(Failure::of_input(&error.into())),
         }
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         for name in std::mem::take(&mut self.sequence) {
@@ -152,11 +152,6 @@ impl Reader {
             self.plan.tables.push(planned(&name, found));
         }
         Ok(self.plan)
-    }
-
-    fn fail(&mut self, message: String) {
-        let location = Location { file: "-".into(), line: 0, byte: 0 };
-        self.plan.failures.push(Failure::of_input(&location, message));
     }
 
     fn statement(&mut self, text: &[u8], location: &Location) -> Result<(), Error> {

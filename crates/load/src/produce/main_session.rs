@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, Rows};
+use hortator_mysql::{ConnectOptions, Connection, Error, Flavor};
 
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped};
 use crate::lexer::{Dialect, Location, tokens};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::{Assignments, SessionState, Tracker};
@@ -18,10 +19,13 @@ pub(super) struct MainSession<'l> {
     progress: &'l Progress,
     connection: Connection,
     tracker: Tracker,
-    result_rows: &'l mut dyn Rows,
+    output: &'l mut dyn Output,
     server: Dialect,
     /// How text is read in the state in force.
     dialect: Dialect,
+    /// A statement has run that may have changed the state; it is read again before the next one, but not before one
+    /// that asks for the warnings, because reading takes them away.
+    is_stale: bool,
     has_temporary_tables: bool,
     has_locks: bool,
     in_xa: bool,
@@ -32,7 +36,7 @@ impl<'l> MainSession<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         options: &ConnectOptions,
-        result_rows: &'l mut dyn Rows,
+        output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let mut connection = Connection::open(options)?;
         let version = connection.version();
@@ -46,9 +50,10 @@ impl<'l> MainSession<'l> {
             progress,
             connection,
             tracker,
-            result_rows,
+            output,
             server,
             dialect,
+            is_stale: false,
             has_temporary_tables: false,
             has_locks: false,
             in_xa: false,
@@ -60,7 +65,7 @@ impl<'l> MainSession<'l> {
     }
 
     pub(super) fn dialect(&self) -> Dialect {
-        self.dialect
+        Dialect { no_backslash_escapes: self.connection.status().no_backslash_escapes(), ..self.dialect }
     }
 
     pub(super) fn has_locks(&self) -> bool {
@@ -83,9 +88,14 @@ impl<'l> MainSession<'l> {
         }
     }
 
+    /// How the rows of what runs next are shown.
+    pub(super) fn shape(&mut self, is_vertical: bool) {
+        self.output.shape(is_vertical);
+    }
+
     /// Runs a statement and prints its rows. A statement that fails stops the load, unless it is forced.
     pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        let result = self.connection.query(text, self.result_rows);
+        let result = self.connection.query(text, self.output);
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
@@ -145,6 +155,16 @@ impl<'l> MainSession<'l> {
         self.state_read(read, location)
     }
 
+    /// A statement has run that may have changed the session's state in passing.
+    pub(super) fn state_may_differ(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Reads the session's state again, if it may have changed.
+    pub(super) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
+        if self.is_stale { self.refresh(location) } else { Ok(()) }
+    }
+
     /// Reads the session's state again.
     pub(super) fn refresh(&mut self, location: &Location) -> Result<(), Stopped> {
         let read = self.tracker.refresh(&mut self.connection);
@@ -153,6 +173,7 @@ impl<'l> MainSession<'l> {
 
     fn state_read(&mut self, read: Result<(), Error>, location: &Location) -> Result<(), Stopped> {
         self.dialect = self.tracker.state().dialect(self.server);
+        self.is_stale = false;
         match read {
             // Some states of a session answer no SELECT, such as a prepared XA transaction: nothing has changed then.
             Ok(()) | Err(Error::Server(_)) => Ok(()),

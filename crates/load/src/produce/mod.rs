@@ -14,11 +14,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_core::WriteSet;
 use hortator_mysql::catalog::{Table, TableName};
-use hortator_mysql::{ConnectOptions, Error, Rows};
+use hortator_mysql::{ConnectOptions, Error};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
-use crate::class::{Class, NamedTable, classify, reads_session_results};
-use crate::lexer::{Dialect, Location};
+use crate::class::{Class, NamedTable, classify, reads_diagnostics, reads_session_results};
+use crate::lexer::{Dialect, Location, Statement, Terminator};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::rows::{InsertHead, RowSource, survey};
@@ -66,9 +67,9 @@ impl<'l> Producer<'l> {
         progress: &'l Progress,
         options: &ConnectOptions,
         chunk_bytes: usize,
-        result_rows: &'l mut dyn Rows,
+        output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let main = MainSession::open(pool, progress, options, result_rows)?;
+        let main = MainSession::open(pool, progress, options, output)?;
         let mut tables = Tables::open(options)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
@@ -81,10 +82,20 @@ impl<'l> Producer<'l> {
     }
 
     /// Gives one statement its place.
-    pub(crate) fn statement(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
+    pub(crate) fn statement(&mut self, statement: Statement) -> Result<(), Stopped> {
+        let Statement { text, location, terminator, .. } = statement;
+        self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statements.fetch_add(1, Relaxed);
-        if let Some(reason) = self.main.must_be_serial() {
-            return self.serial(&text, &location, reason);
+        if reads_diagnostics(&text, &self.main.dialect()) {
+            return self.diagnostics(&text, &location);
+        }
+        self.main.sync(&location)?;
+        if self.main.must_be_serial().is_some() {
+            return self.serial(&text, &location);
+        }
+        // Not as soon as it was full: the last statement stays at hand for one that asks what it did.
+        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_bytes) {
+            self.flush()?;
         }
         if let Some(known) = &self.known
             && text.starts_with(&known.text)
@@ -97,7 +108,10 @@ impl<'l> Producer<'l> {
             Class::Define { tables, references } => self.define(text, location, &tables, &references),
             Class::Catalog { tables } => self.catalog(&text, &location, &tables),
             Class::Session => self.session(&text, &location),
-            Class::Standalone | Class::Nothing => self.main.run(&text, &location),
+            Class::Standalone | Class::Nothing => {
+                self.flush()?;
+                self.main.run(&text, &location)
+            }
             Class::Omit { tables } => self.omit(&text, &location, &tables),
             Class::Barrier { reason } => self.barrier(&text, &location, reason),
         }
@@ -105,11 +119,13 @@ impl<'l> Producer<'l> {
 
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.flush()?;
         self.main.use_database(database, location)
     }
 
     /// The client's `charset`, which sets its own character set and the session's.
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.flush()?;
         self.main.run(&[b"SET NAMES ", name].concat(), location)?;
         self.main.refresh(location)
     }
@@ -145,12 +161,11 @@ impl<'l> Producer<'l> {
     fn rows(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
         let dialect = self.main.dialect();
         let state = self.main.state().clone();
-        let checks = state.checks_foreign_keys();
         let known = self.known.as_mut().expect("callers have just looked");
         let plan = &mut known.plan;
         let placed = survey(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
-            .and_then(|survey| plan.place(&survey, checks));
+            .and_then(|survey| plan.place(&survey, &state));
         let placement = match placed {
             Ok(placement) => placement,
             Err(reason) => return self.barrier(&text, &location, reason),
@@ -165,17 +180,16 @@ impl<'l> Producer<'l> {
             open.chunk.statements.push(statement);
             open.bytes += bytes;
         } else {
-            let name = plan.name.clone();
-            let parents = plan.table.parents.clone();
+            let looked_into = if state.checks_foreign_keys() { &plan.table.parents[..] } else { &[] };
+            let write_set = write_sets::rows(&plan.name, placement.in_order, looked_into);
+            let lane = (!placement.in_order).then(|| write_sets::lane(&plan.name));
             self.flush()?;
-            let write_set = write_sets::rows(&name, placement.in_order, parents.iter().filter(|_| checks));
-            let lane = (!placement.in_order).then(|| write_sets::lane(&name));
             let work = Work::Rows { target: placement.target.clone(), lane };
             let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
             self.open =
                 Some(OpenChunk { chunk, target: placement.target, in_order: placement.in_order, write_set, bytes });
         }
-        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_bytes) { self.flush() } else { Ok(()) }
+        Ok(())
     }
 
     fn define(
@@ -214,7 +228,8 @@ impl<'l> Producer<'l> {
             self.forget(table);
         }
         self.main.run(text, location)?;
-        self.main.refresh(location)
+        self.main.state_may_differ();
+        Ok(())
     }
 
     fn session(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
@@ -225,6 +240,8 @@ impl<'l> Producer<'l> {
         }
         if self.main.is_new(&assignments) {
             self.finish()?;
+        } else {
+            self.flush()?;
         }
         self.main.run(text, location)?;
         self.main.assigned(&assignments, location)
@@ -259,41 +276,49 @@ impl<'l> Producer<'l> {
         location: &Location,
         assigned: Option<&crate::session::Assignments>,
     ) -> Result<(), Stopped> {
-        self.finish()?;
         self.progress.barriers.fetch_add(1, Relaxed);
-        self.known = None;
-        self.tables.forget_all();
-        self.main.take_latest_id(location)?;
-        self.main.run(text, location)?;
+        self.alone(text, location)?;
         match assigned {
             Some(assignments) => self.main.assigned(assignments, location),
-            None => self.main.refresh(location),
+            None => Ok(()),
         }
     }
 
     /// A statement while everything must stay in the main session.
-    fn serial(&mut self, text: &[u8], location: &Location, _reason: Reason) -> Result<(), Stopped> {
+    fn serial(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        let class = classify(text, &self.main.dialect());
+        self.alone(text, location)?;
+        match class {
+            Class::Session => {
+                let assignments = assignments(text, &self.main.dialect());
+                self.main.assigned(&assignments, location)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
+    fn alone(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         self.finish()?;
         self.known = None;
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
-        match classify(text, &self.main.dialect()) {
-            Class::Session => {
-                let assignments = assignments(text, &self.main.dialect());
-                self.main.run(text, location)?;
-                self.main.assigned(&assignments, location)
-            }
-            Class::Rows(_) => self.main.run(text, location),
-            _ => {
-                self.main.run(text, location)?;
-                self.main.refresh(location)
-            }
+        self.main.run(text, location)?;
+        self.main.state_may_differ();
+        Ok(())
+    }
+
+    /// A statement that asks what the one before it did: that one must run in the main session too, if it still can.
+    fn diagnostics(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        if let Some(last) = self.open.as_mut().and_then(|open| open.chunk.statements.pop()) {
+            self.alone(&last.text, &last.location)?;
         }
+        self.barrier(text, location, "it asks what the statement before did")
     }
 
     /// Sends off the chunk that is gathered.
     fn flush(&mut self) -> Result<(), Stopped> {
-        match self.open.take() {
+        match self.open.take().filter(|open| !open.chunk.statements.is_empty()) {
             Some(open) => self.pool.admit(open.write_set, open.bytes, open.chunk),
             None => Ok(()),
         }

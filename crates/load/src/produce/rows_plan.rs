@@ -6,6 +6,7 @@ use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use crate::apply::RowTarget;
 use crate::rows::{InsertHead, InsertVerb, Survey};
+use crate::session::SessionState;
 
 /// A form of INSERT into a known table.
 #[derive(Debug)]
@@ -22,8 +23,8 @@ pub(super) struct RowsPlan {
     columns: Option<Vec<usize>>,
     /// The AUTO_INCREMENT column is there and the statement leaves it out.
     leaves_id_out: bool,
-    /// Some value is drawn from a sequence when the statement leaves it out or says DEFAULT.
-    draws_from_sequence: bool,
+    /// Some column that the statement leaves out draws its value from a sequence.
+    leaves_sequence_out: bool,
     /// The targets handed out, by what differs between statements of this form.
     targets: Vec<Arc<RowTarget>>,
 }
@@ -57,7 +58,11 @@ impl RowsPlan {
         let id_value = columns.as_ref().and_then(|columns| columns.iter().position(|&index| Some(index) == id_column));
         Ok(Self {
             leaves_id_out: id_column.is_some() && id_value.is_none(),
-            draws_from_sequence: table.columns.iter().any(|column| column.draws_from_sequence),
+            leaves_sequence_out: table
+                .columns
+                .iter()
+                .enumerate()
+                .any(|(index, column)| column.draws_from_sequence && !columns.as_ref().is_some_and(|all| all.contains(&index))),
             name,
             table,
             offset,
@@ -69,24 +74,28 @@ impl RowsPlan {
     }
 
     /// Where a statement of this form belongs, given what its rows hold.
-    pub(super) fn place(&mut self, survey: &Survey, checks_foreign_keys: bool) -> Result<Placement, Reason> {
+    pub(super) fn place(&mut self, survey: &Survey, state: &SessionState) -> Result<Placement, Reason> {
+        let checks_foreign_keys = state.checks_foreign_keys();
         let replaces = self.verb == InsertVerb::Replace || survey.has_suffix;
         if replaces && checks_foreign_keys {
             return Err("it may change or delete a row that others refer to");
+        }
+        let may_draw = survey.has_default && self.table.columns.iter().any(|column| column.draws_from_sequence);
+        if self.leaves_sequence_out || may_draw {
+            return Err("it draws from a sequence, whose last value belongs to its session");
         }
         let implicit_id = self.leaves_id_out || survey.implicit_id;
         let in_order = implicit_id
             || replaces
             || self.verb == InsertVerb::InsertIgnore
-            || self.draws_from_sequence
             || self.table.kind != (TableKind::Base { transactional: true })
             || (checks_foreign_keys && self.table.refers_to_itself());
         let plain = self.verb == InsertVerb::Insert
             && !survey.has_suffix
             && !survey.has_expression
             && !implicit_id
-            && !self.draws_from_sequence
-            && self.columns.is_some();
+            && self.columns.is_some()
+            && state.strings_travel_as_parameters();
         let same = |target: &&Arc<RowTarget>| target.plain == plain && target.implicit_id == implicit_id;
         let target = match self.targets.iter().find(same) {
             Some(target) => target.clone(),

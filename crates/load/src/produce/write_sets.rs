@@ -32,10 +32,10 @@ pub(super) fn lane(name: &TableName) -> Key {
 
 /// Rows for a table. `in_order`: after all before and before all behind; else beside others of its kind. `parents` are
 /// the tables that are looked into for each row.
-pub(super) fn rows<'a>(name: &TableName, in_order: bool, parents: impl Iterator<Item = &'a TableName>) -> WriteSet {
+pub(super) fn rows(name: &TableName, in_order: bool, parents: &[TableName]) -> WriteSet {
     let mut write_set = WriteSet::new();
     write_set.add(table(name), if in_order { Mode::Exclusive } else { Mode::IntentionExclusive });
-    for parent in parents.filter(|parent| *parent != name) {
+    for parent in parents.iter().filter(|parent| *parent != name) {
         write_set.add(table(parent), Mode::Shared);
     }
     write_set

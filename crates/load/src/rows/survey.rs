@@ -16,6 +16,8 @@ pub struct Survey {
     pub implicit_id: bool,
     /// Something follows the last tuple: ON DUPLICATE KEY UPDATE, RETURNING.
     pub has_suffix: bool,
+    /// Some value is DEFAULT.
+    pub has_default: bool,
     /// Some value is an expression of functions that depend on nothing but their arguments and the statement's time.
     pub has_expression: bool,
 }
@@ -181,7 +183,11 @@ fn number_end(text: &[u8], mut at: usize) -> usize {
 fn word_end(text: &[u8], at: usize, found: &mut Survey) -> Result<usize, NotLiteral> {
     let length = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let word = &text[at..at + length];
-    if word.eq_ignore_ascii_case(b"NULL") || word.eq_ignore_ascii_case(b"DEFAULT") || word == b"_binary" {
+    if word.eq_ignore_ascii_case(b"NULL") || word == b"_binary" {
+        return Ok(at + length);
+    }
+    if word.eq_ignore_ascii_case(b"DEFAULT") {
+        found.has_default = true;
         return Ok(at + length);
     }
     found.has_expression |= length > 1;

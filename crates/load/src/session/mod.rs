@@ -22,12 +22,16 @@ const ALWAYS: &[&str] = &[
     "character_set_connection",
     "character_set_results",
     "collation_connection",
+    "collation_database",
     "foreign_key_checks",
     "sql_mode",
     "sql_notes",
     "time_zone",
     "unique_checks",
 ];
+
+/// The variable that follows the default schema: selecting one sets it, and `ALTER DATABASE` does so in its own session.
+const OF_DATABASE: &str = "collation_database";
 
 /// Where the value is forced on connections that share a table: with both checks off, InnoDB takes an empty table for
 /// one connection alone (bulk mode), and reports duplicates at commit instead of where they stand.
@@ -60,6 +64,13 @@ impl SessionState {
             charset: Charset::from_name(self.value("character_set_client")),
             ..server
         }
+    }
+
+    /// Whether a quoted string is stored as a parameter of the same bytes is: the server converts the one by way of the
+    /// connection's character set, the other by way of the client's.
+    #[must_use]
+    pub fn strings_travel_as_parameters(&self) -> bool {
+        self.value("character_set_client") == self.value("character_set_connection")
     }
 
     /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
@@ -143,7 +154,8 @@ impl Tracker {
         }
         let mut row = main.fetch(&query)?.into_iter().next().unwrap_or_default().into_iter();
         let database = row.next().flatten();
-        let state = SessionState { database, variables: self.names.iter().cloned().zip(row).collect() };
+        let variables = self.names.iter().cloned().zip(row).collect();
+        let state = SessionState { database, variables };
         if state != *self.state {
             self.state = Arc::new(state);
         }
@@ -186,6 +198,7 @@ impl Taken {
                 self.state.variables.clear();
             }
             connection.select_db(database)?;
+            self.state.variables.remove(OF_DATABASE);
         }
         let mut statement = Vec::new();
         for (name, value) in &target.variables {

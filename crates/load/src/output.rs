@@ -1,0 +1,9 @@
+//! Where the rows go that statements of the dump return.
+
+use hortator_mysql::Rows;
+
+/// Takes result rows, and how the dump wants them shown.
+pub trait Output: Rows {
+    /// The next statement ends in `\G`: one value a line; or it does not.
+    fn shape(&mut self, is_vertical: bool);
+}
