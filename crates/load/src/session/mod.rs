@@ -30,7 +30,8 @@ const ALWAYS: &[&str] = &[
     "unique_checks",
 ];
 
-/// The variable that follows the default schema: selecting one sets it, and `ALTER DATABASE` does so in its own session.
+/// The variable that shows the default schema's character set as the session took it on when it selected the schema:
+/// what tables are created with. Another session's `ALTER DATABASE` does not reach it, and setting it does nothing.
 const OF_DATABASE: &str = "collation_database";
 
 /// Where the value is forced on connections that share a table: with both checks off, InnoDB takes an empty table for
@@ -190,19 +191,24 @@ impl Taken {
         if self.state == *target {
             return Ok(false);
         }
-        if self.state.database != target.database
-            && let Some(database) = &target.database
+        let of_database = |state: &SessionState| state.variables.get(OF_DATABASE).cloned();
+        let is_other = self.state.database != target.database;
+        if let Some(database) = &target.database
+            && (is_other || of_database(&self.state) != of_database(target))
         {
             if !database.is_ascii() {
                 connection.execute(b"SET NAMES utf8mb4")?;
                 self.state.variables.clear();
             }
+            if !is_other {
+                // Selecting the schema that is selected would change nothing.
+                connection.select_db(b"information_schema")?;
+            }
             connection.select_db(database)?;
-            self.state.variables.remove(OF_DATABASE);
         }
         let mut statement = Vec::new();
         for (name, value) in &target.variables {
-            if self.state.variables.get(name) == Some(value) {
+            if name == OF_DATABASE || self.state.variables.get(name) == Some(value) {
                 continue;
             }
             statement.extend_from_slice(if statement.is_empty() { b"SET " } else { b", " });
