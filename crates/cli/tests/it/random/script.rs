@@ -1,9 +1,9 @@
 //! A random dump: statements whose outcome depends on their order, under a session whose state changes in between.
 
 use super::dice::Dice;
-use super::inserts;
 use super::tables::{Identity, Table, name};
 use super::values::{Charset, Spelling, value};
+use super::{collisions, detours, inserts};
 use crate::servers::DATABASE;
 
 /// Statements of one dump, about.
@@ -16,29 +16,32 @@ pub struct Script {
     pub spelling: Spelling,
     statements: Vec<Vec<u8>>,
     next_name: usize,
-    triggers: usize,
 }
 
 /// The statements of the dump of a seed, each with its delimiter and line end. Any of them may be left out and the rest
 /// still be a dump.
 pub fn statements(seed: u64) -> Vec<Vec<u8>> {
-    let spelling = Spelling { no_backslash_escapes: false, ansi_quotes: false, charset: Charset::Utf8mb4 };
-    let mut script = Script {
-        dice: Dice::new(seed),
-        tables: Vec::new(),
-        spelling,
-        statements: Vec::new(),
-        next_name: 0,
-        triggers: 0,
+    let mut dice = Dice::new(seed);
+    // NOW() is another time on each side unless it is fixed; and a session whose time is fixed is in one piece, which
+    // leaves nothing to run in parallel.
+    let has_fixed_time = dice.chance(15);
+    let spelling = Spelling {
+        no_backslash_escapes: false,
+        ansi_quotes: false,
+        charset: Charset::Utf8mb4,
+        has_fixed_time,
+        only_literals: dice.chance(60),
     };
+    let mut script = Script { dice, tables: Vec::new(), spelling, statements: Vec::new(), next_name: 0 };
     script.write();
     script.statements
 }
 
 impl Script {
     fn write(&mut self) {
-        // Without it NOW() would be another time on each side.
-        self.say("SET timestamp=1600000000, time_zone='+00:00'");
+        if self.spelling.has_fixed_time {
+            self.say("SET timestamp=1600000000, time_zone='+00:00'");
+        }
         self.say("CREATE TABLE log (seq INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(80))");
         for _ in 0..self.dice.below(3) + 1 {
             self.create_table();
@@ -49,8 +52,10 @@ impl Script {
     }
 
     fn step(&mut self) {
-        const WEIGHTS: [u64; 14] = [34, 12, 6, 5, 12, 7, 4, 6, 7, 4, 5, 5, 4, 3];
-        match self.dice.weighted(&WEIGHTS) {
+        const WEIGHTS: [u64; 17] = [34, 12, 6, 5, 12, 7, 4, 6, 7, 4, 5, 5, 4, 3, 5, 5, 5];
+        const PLAIN_WEIGHTS: [u64; 17] = [34, 14, 4, 3, 7, 4, 2, 4, 4, 2, 6, 6, 1, 2, 12, 2, 2];
+        let weights = if self.spelling.only_literals { &PLAIN_WEIGHTS } else { &WEIGHTS };
+        match self.dice.weighted(weights) {
             0 => self.insert_run(),
             1 => self.insert_in_turns(),
             2 => self.update(),
@@ -64,7 +69,10 @@ impl Script {
             10 => self.locked(),
             11 => self.create_table(),
             12 => self.trigger(),
-            _ => self.from_elsewhere(),
+            13 => self.from_elsewhere(),
+            14 => self.long_run(),
+            15 => collisions::run(self),
+            _ => detours::run(self),
         }
     }
 
@@ -82,11 +90,17 @@ impl Script {
     }
 
     /// Adds a text that brings its own delimiters.
-    fn say_as_it_is(&mut self, text: String) {
+    pub fn say_as_it_is(&mut self, text: String) {
         self.statements.push(text.into_bytes());
     }
 
-    fn some_table(&mut self) -> usize {
+    /// A number that no name has yet.
+    pub fn new_number(&mut self) -> usize {
+        self.next_name += 1;
+        self.next_name
+    }
+
+    pub fn some_table(&mut self) -> usize {
         usize::try_from(self.dice.below(self.tables.len() as u64)).expect("an index fits")
     }
 
@@ -109,6 +123,16 @@ impl Script {
         for _ in 0..self.dice.below(4) + 2 {
             self.insert(one);
             self.insert(other);
+        }
+    }
+
+    /// Enough statements to be spread over connections, into tables that may refer to each other.
+    fn long_run(&mut self) {
+        let tables = [self.some_table(), self.some_table(), self.some_table()];
+        let in_turns = self.dice.chance(50);
+        for _ in 0..self.dice.below(40) + 10 {
+            let table = if in_turns { *self.dice.pick(&tables) } else { tables[0] };
+            self.insert(table);
         }
     }
 
@@ -158,6 +182,8 @@ impl Script {
         let table = self.some_table();
         let condition = self.condition(table);
         let table_name = name(&self.tables[table].name);
+        // None of these is sure to be there any more, and no child should count on it.
+        self.tables[table].known_ids.clear();
         self.say(format!("DELETE FROM {table_name} WHERE {condition}"));
     }
 
@@ -167,7 +193,8 @@ impl Script {
             3 => format!("SET time_zone='{}'", self.dice.pick(&["+00:00", "+05:30", "-03:00"])),
             4 => format!("SET foreign_key_checks={}", self.dice.below(2)),
             5 => format!("SET SESSION auto_increment_increment={}", self.dice.below(3) + 1),
-            6 => format!("SET timestamp={}", 1_600_000_000 + self.dice.below(1000)),
+            6 if self.spelling.has_fixed_time => format!("SET timestamp={}", 1_600_000_000 + self.dice.below(1000)),
+            6 => "SET unique_checks=1".to_owned(),
             7 => format!("SET check_constraint_checks={}", self.dice.below(2)),
             _ => {
                 self.spelling.charset = *self.dice.pick(&Charset::ALL);
@@ -251,8 +278,7 @@ impl Script {
         let table = self.some_table();
         let table_name = name(&self.tables[table].name);
         let column = self.tables[table].columns[0].name.clone();
-        self.next_name += 1;
-        let number = self.next_name;
+        let number = self.new_number();
         match self.dice.below(6) {
             0 => self.say(format!("ALTER TABLE {table_name} ADD COLUMN late{number} INT DEFAULT {number}")),
             1 => self.say(format!("ALTER TABLE {table_name} ADD KEY late{number} ({column}(5))")),
@@ -265,7 +291,10 @@ impl Script {
                 self.say(format!("RENAME TABLE {table_name} TO {}", name(&new)));
                 self.tables[table].name = new;
             }
-            4 => self.say(format!("TRUNCATE TABLE {table_name}")),
+            4 => {
+                self.tables[table].known_ids.clear();
+                self.say(format!("TRUNCATE TABLE {table_name}"));
+            }
             _ => {
                 self.say(format!("CREATE VIEW v{number} AS SELECT * FROM {table_name}"));
                 self.say(format!("SELECT COUNT(*) FROM v{number}"));
@@ -310,8 +339,7 @@ impl Script {
     fn trigger(&mut self) {
         let table = self.some_table();
         let Table { identity, name: table_name, .. } = self.tables[table].clone();
-        self.triggers += 1;
-        let (number, table_name) = (self.triggers, name(&table_name));
+        let (number, table_name) = (self.new_number(), name(&table_name));
         let new = if identity == Identity::None { "'row'" } else { "NEW.id" };
         self.say_as_it_is(format!(
             "DELIMITER //\nCREATE TRIGGER tr{number} AFTER INSERT ON {table_name} FOR EACH ROW\nBEGIN\n  -- it's; a comment\n  \

@@ -108,8 +108,7 @@ impl Table {
             let name = &column.name;
             match dice.below(8) {
                 0 => self.extra.push(format!("KEY ({name})")),
-                1 if column.parent.is_none() => self.extra.push(format!("UNIQUE KEY u ({name})")),
-                2 => self.extra.push(format!("CHECK ({name} <> 13)")),
+                2 if column.parent.is_none() => self.extra.push(format!("CHECK ({name} <> 13)")),
                 3 if column.parent.is_none() => self.columns.push(Column {
                     name: "made".to_owned(),
                     kind: Kind::Number,
@@ -120,6 +119,17 @@ impl Table {
                 }),
                 _ => {}
             }
+        }
+        if dice.chance(20) {
+            self.extra.push("UNIQUE KEY (u)".to_owned());
+            self.columns.push(Column {
+                name: "u".to_owned(),
+                kind: Kind::Fresh,
+                definition: "BIGINT".to_owned(),
+                parent: None,
+                generated: false,
+                optional: true,
+            });
         }
         if self.columns.iter().any(|column| column.name == "c0") && dice.chance(15) {
             self.extra.push("KEY later (c0(3))".to_owned());

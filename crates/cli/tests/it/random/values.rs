@@ -11,6 +11,10 @@ pub struct Spelling {
     pub ansi_quotes: bool,
     /// The charset of `SET NAMES`.
     pub charset: Charset,
+    /// `SET timestamp` has fixed what NOW() gives.
+    pub has_fixed_time: bool,
+    /// Values are literals, as mysqldump writes them: rows that can travel as arrays.
+    pub only_literals: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +39,11 @@ impl Charset {
 /// A column's type, as far as values for it differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    Integer { limit: i64 },
+    Integer {
+        limit: i64,
+    },
+    /// A number that no other row of the dump has, but for a few.
+    Fresh,
     Number,
     Text,
     Bytes,
@@ -84,15 +92,35 @@ pub const TYPES: [(&str, Kind); 28] = [
 
 /// A literal or an expression for a column of this kind; seldom one that does not fit it.
 pub fn value(dice: &mut Dice, kind: Kind, spelling: Spelling) -> Vec<u8> {
-    if dice.chance(2) {
+    if spelling.only_literals {
+        // Most expressions have brackets or operators; those that have not are let through.
+        let made = (0..20).map(|_| any_value(dice, kind, spelling)).find(|value| looks_literal(value));
+        return made.unwrap_or_else(|| b"NULL".to_vec());
+    }
+    any_value(dice, kind, spelling)
+}
+
+fn looks_literal(value: &[u8]) -> bool {
+    let is_text = value.contains(&b'\'') || value.contains(&b'"');
+    let has_sign = |signs: &[u8]| value.iter().any(|byte| signs.contains(byte));
+    let starts = |words: &[&str]| words.iter().any(|word| value.starts_with(word.as_bytes()));
+    if is_text {
+        !starts(&["CONCAT", "JSON", "ST_", "DATE", "TIME"]) && !value.ends_with(b" 'x'")
+    } else {
+        !has_sign(b"(*/ ")
+    }
+}
+
+fn any_value(dice: &mut Dice, kind: Kind, spelling: Spelling) -> Vec<u8> {
+    if dice.chance(if spelling.only_literals { 1 } else { 2 }) {
         return misfit(dice, spelling);
     }
     match kind {
         Kind::Integer { limit } => integer(dice, limit).into_bytes(),
-        Kind::Number => number(dice).into_bytes(),
+        Kind::Number | Kind::Fresh => number(dice).into_bytes(),
         Kind::Text => text(dice, spelling),
         Kind::Bytes => bytes(dice, spelling),
-        Kind::Date => date(dice).into_bytes(),
+        Kind::Date => date(dice, spelling).into_bytes(),
         Kind::Time => time(dice).into_bytes(),
         Kind::Year => choose(dice, &["2020", "'1999'", "70", "'69'", "0", "'0'", "99", "2155"]),
         Kind::Enum => choose(dice, &["'a'", "'b'", "'it''s'", "'2'", "2", "1", "3", "'A'"]),
@@ -163,7 +191,7 @@ fn number(dice: &mut Dice) -> String {
     }
 }
 
-fn date(dice: &mut Dice) -> String {
+fn date(dice: &mut Dice, spelling: Spelling) -> String {
     let (year, month, day) = (dice.between(1971, 2037), dice.between(1, 12), dice.between(1, 28));
     let (hour, minute) = (dice.below(24), dice.below(60));
     match dice.below(9) {
@@ -173,7 +201,7 @@ fn date(dice: &mut Dice) -> String {
         3 => format!("{year}{month:02}{day:02}{hour:02}{minute:02}08"),
         4 => format!("DATE'{year}-{month:02}-{day:02}'"),
         5 => format!("'{year}/{month}/{day} 1:2:3'"),
-        6 => "NOW()".to_owned(),
+        6 if spelling.has_fixed_time => "NOW()".to_owned(),
         7 => "'2038-01-18 12:00:00'".to_owned(),
         _ => format!("'{year}-{month:02}-{day:02} {hour:02}:{minute:02}:00'"),
     }
