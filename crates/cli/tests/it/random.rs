@@ -6,6 +6,7 @@
 mod collisions;
 mod detours;
 mod dice;
+pub use dice::Dice;
 mod inserts;
 mod script;
 mod tables;
