@@ -116,9 +116,9 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
             place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| print!("{}", table(&all)))
         }
         Action::Env { name, place } => place.open(&name).map(|sandbox| print!("{}", environment(&sandbox))),
-        Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
-        Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
-        Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
+        Action::Stop(target) => target.change(interrupt, Sandbox::stop, Node::stop),
+        Action::Kill(target) => target.change(interrupt, Sandbox::kill, Node::kill),
+        Action::Start(target) => target.change(interrupt, Sandbox::start, Node::start),
         Action::Down { name, place, .. } => down(name.as_deref(), &place),
     };
     match result {

@@ -1,5 +1,6 @@
 //! One load from beginning to end: how many workers, the threads, and the summary.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -119,7 +120,12 @@ impl Load {
         std::thread::scope(|scope| {
             for number in 1..=self.threads {
                 let worker = Worker::new(number, &self.pool, &self.progress, &self.options.connect);
-                scope.spawn(move || worker.run());
+                let pool = &self.pool;
+                scope.spawn(move || {
+                    if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+                        pool.abandon();
+                    }
+                });
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.produce(&mut producer);

@@ -28,6 +28,10 @@ pub struct Progress {
     pub replays: AtomicU64,
     /// Warnings counted by the server.
     pub warnings: AtomicU64,
+    /// Text of the statements read, in bytes.
+    text_bytes: AtomicU64,
+    /// Text of the chunks that wait or run, in bytes.
+    in_flight_bytes: AtomicU64,
     /// What each worker is at, from worker 1.
     workers: Mutex<Vec<Option<TableName>>>,
     tables: Mutex<BTreeMap<TableName, u64>>,
@@ -51,6 +55,22 @@ impl Progress {
         self.set_worker(worker, table);
     }
 
+    /// A statement was read.
+    pub(crate) fn statement_read(&self, text: &[u8]) {
+        self.statements.fetch_add(1, Relaxed);
+        self.text_bytes.fetch_add(text.len() as u64, Relaxed);
+    }
+
+    /// A chunk is given to the workers.
+    pub(crate) fn chunk_begun(&self, chunk: &Chunk) {
+        self.in_flight_bytes.fetch_add(chunk.text_bytes() as u64, Relaxed);
+    }
+
+    /// A chunk has ended, whatever became of it.
+    pub(crate) fn chunk_ended(&self, chunk: &Chunk) {
+        self.in_flight_bytes.fetch_sub(chunk.text_bytes() as u64, Relaxed);
+    }
+
     /// A worker has nothing to do.
     pub(crate) fn idle(&self, worker: usize) {
         self.set_worker(worker, None);
@@ -65,6 +85,7 @@ impl Progress {
 
     /// Rows of a table were committed.
     pub(crate) fn loaded(&self, table: &TableName, rows: u64) {
+        self.rows.fetch_add(rows, Relaxed);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         match tables.get_mut(table) {
             Some(count) => *count += rows,
@@ -82,6 +103,15 @@ impl Progress {
     pub fn read_bytes(&self) -> u64 {
         let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         inputs.iter().map(|input| input.consumed_bytes()).sum()
+    }
+
+    /// Bytes of the inputs, as stored, whose statements are done: what workers still hold is not. An estimate where an
+    /// input is compressed.
+    #[must_use]
+    pub fn done_bytes(&self) -> u64 {
+        let text = self.text_bytes.load(Relaxed).max(1);
+        let waiting = self.in_flight_bytes.load(Relaxed).min(text);
+        (self.read_bytes() as f64 * (text - waiting) as f64 / text as f64) as u64
     }
 
     /// Bytes of the inputs begun so far as stored, where they are all known.

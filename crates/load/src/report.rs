@@ -15,7 +15,7 @@ const BEGINNING_BYTES: usize = 80;
 /// A statement that failed, or the place at which the load could not go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The dump's file, as it was named; `-` for standard input.
+    /// The dump's file, as it was named; `(standard input)`; empty where no file is meant.
     pub file: String,
     /// The line in it, from 1; 0 where the whole input is meant.
     pub line: u64,
@@ -57,6 +57,27 @@ impl Failure {
             sqlstate,
             message,
         }
+    }
+
+    /// The same, where the connection was lost before, and that is the cause.
+    #[must_use]
+    pub fn after_loss(statement: &ChunkStatement, error: &Error, lost: Option<&Error>) -> Self {
+        let mut failure = Self::new(statement, error);
+        if let (Some(lost), Error::Connect { .. }) = (lost, error) {
+            failure.message = format!("{lost}; and it did not come back: {}", failure.message);
+        }
+        failure
+    }
+
+    /// A commit that the server refused: nothing of the chunk is there.
+    #[must_use]
+    pub fn of_commit(chunk: &Chunk, error: &Error) -> Self {
+        let mut failure = Self::new(&chunk.statements[0], error);
+        failure.message.push_str(&format!(
+            "; this was the commit of {} statement(s) from here on, which are rolled back",
+            chunk.statements.len(),
+        ));
+        failure
     }
 
     /// A commit whose outcome nobody knows.
@@ -149,11 +170,11 @@ pub struct Summary {
     pub end: End,
     /// Statements read.
     pub statements: u64,
-    /// Rows that the server says were affected by inserts into tables.
+    /// Rows that the server says were affected by INSERT and REPLACE.
     pub rows: u64,
     /// Bytes read of the input, as stored (compressed, if it is).
     pub read_bytes: u64,
-    /// Seconds from the first statement to the last commit.
+    /// Seconds from the opening of the main session to the last commit.
     pub elapsed_s: f64,
     /// Connections that applied chunks.
     pub threads: usize,
@@ -165,11 +186,11 @@ pub struct Summary {
     pub as_written: u64,
     /// Statements left out, such as LOCK TABLES and ENABLE KEYS.
     pub omitted: u64,
-    /// Statements that everything else waited for.
+    /// Statements that everything else waited for, those of transactions of the dump's own among them.
     pub barriers: u64,
     /// Transactions replayed after deadlocks, lock waits or lost connections.
     pub replays: u64,
-    /// Warnings of the server in statements run in the main session.
+    /// Warnings of the server, as it counts them for each statement.
     pub warnings: u64,
     /// Rows by table, in the order of the names.
     pub tables: Vec<TableRows>,

@@ -31,8 +31,8 @@ pub struct LoadArgs {
     files: Vec<PathBuf>,
 
     /// Connections that load in parallel [default: two for each core of the server, 16 at most]
-    #[arg(short = 't', long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
 
     /// Go on after statements that fail; end with status 3 and the list of them
     #[arg(short, long)]
@@ -51,7 +51,7 @@ pub struct LoadArgs {
     json: bool,
 
     /// Print tables, order, barriers and what will slow the load on this server; load nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     plan: bool,
 
     /// Load into a private server that is started for it, and left running to look at
@@ -75,11 +75,16 @@ pub struct LoadArgs {
 /// # Errors
 /// When there is no connection to begin with; what happens later is in the summary and the exit status.
 pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
-    let connect = if args.sandbox { private_server::start()? } else { args.connection.resolve()? };
+    let mut connect = args.connection.resolve()?;
+    if args.sandbox {
+        let database = connect.database.take();
+        connect = private_server::start()?;
+        connect.database = database;
+    }
     let options = Options {
         connect,
         files: args.files,
-        threads: args.threads,
+        threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
         force: args.force,
         comments: args.comments,
@@ -91,7 +96,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let load = Load::open(options)?;
     end_on_signals(load.interrupter())?;
     let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
-    let mut rows = BatchRows::new(args.json);
+    let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));
     let outcome = load.run(&mut rows);
     if let Some(line) = line {
         line.finish();

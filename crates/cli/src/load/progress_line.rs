@@ -16,6 +16,7 @@ const TABLES_NAMED: usize = 3;
 
 /// A line that redraws itself until it is finished.
 pub(super) struct ProgressLine {
+    bar: ProgressBar,
     done: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
@@ -28,8 +29,15 @@ impl ProgressLine {
         }
         let done = Arc::new(AtomicBool::new(false));
         let ended = done.clone();
-        let thread = std::thread::spawn(move || draw(&progress, &ended));
-        Some(Self { done, thread })
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let drawn = bar.clone();
+        let thread = std::thread::spawn(move || draw(&progress, &drawn, &ended));
+        Some(Self { bar, done, thread })
+    }
+
+    /// The line itself, to be put aside while something else is printed.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
     }
 
     /// Takes the line off the terminal.
@@ -40,12 +48,11 @@ impl ProgressLine {
     }
 }
 
-fn draw(progress: &Progress, done: &AtomicBool) {
+fn draw(progress: &Progress, bar: &ProgressBar, done: &AtomicBool) {
     let start = Instant::now();
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let style = |template| ProgressStyle::with_template(template).expect("the template is a constant that is tested");
     while !done.load(Ordering::Relaxed) {
-        let read = progress.read_bytes();
+        let read = progress.done_bytes();
         match progress.total_bytes() {
             Some(total) => {
                 bar.set_style(style("{bar:24} {percent:>3}% {msg}"));

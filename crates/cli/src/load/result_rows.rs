@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use hortator_load::Output;
 use hortator_mysql::{Column, Rows};
+use indicatif::ProgressBar;
 
 /// Prints result sets to standard output, or to standard error where that is taken.
 pub(super) struct BatchRows {
@@ -13,14 +14,16 @@ pub(super) struct BatchRows {
     heading: Vec<u8>,
     /// The names, where the rows are printed one value a line; and the rows printed so.
     vertical: Option<(Vec<Vec<u8>>, u64)>,
+    /// A line on the terminal that must not be written into.
+    bar: Option<ProgressBar>,
     /// The first failure to write; nothing is written behind it.
     failed: io::Result<()>,
 }
 
 impl BatchRows {
-    pub(super) fn new(to_stderr: bool) -> Self {
+    pub(super) fn new(to_stderr: bool, bar: Option<ProgressBar>) -> Self {
         let out: Box<dyn Write> = if to_stderr { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        Self { out: BufWriter::new(out), heading: Vec::new(), vertical: None, failed: Ok(()) }
+        Self { out: BufWriter::new(out), heading: Vec::new(), vertical: None, bar, failed: Ok(()) }
     }
 
     /// Writes what is buffered, and tells of the first failure.
@@ -74,6 +77,14 @@ impl Rows for BatchRows {
 
 impl Output for BatchRows {
     fn shape(&mut self, is_vertical: bool) {
+        // What the statement before printed is to be seen now, not when the buffer is full.
+        if !self.out.buffer().is_empty() {
+            let flushed = match &self.bar {
+                Some(bar) => bar.suspend(|| self.out.flush()),
+                None => self.out.flush(),
+            };
+            self.failed = std::mem::replace(&mut self.failed, Ok(())).and(flushed);
+        }
         self.vertical = is_vertical.then(Default::default);
     }
 }

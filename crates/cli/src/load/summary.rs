@@ -20,16 +20,16 @@ pub(super) fn text(summary: &Summary) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{what} {} rows of {} tables in {:.2} s ({rate} rows/s), {} read, {} statements",
+        "{what} {} rows in {:.2} s ({rate} rows/s); tables: {}, statements: {}, read: {}",
         HumanCount(summary.rows),
-        summary.tables.len(),
         summary.elapsed_s,
-        HumanBytes(summary.read_bytes),
+        summary.tables.len(),
         HumanCount(summary.statements),
+        HumanBytes(summary.read_bytes),
     );
     let _ = writeln!(
         text,
-        "{} connections ({}); {} inserts as arrays, {} statements as written, {} left out, {} barriers, {} replays",
+        "connections: {} ({}); inserts as arrays: {}, statements as written: {}, left out: {}, barriers: {}, replays: {}",
         summary.threads,
         summary.threads_because,
         HumanCount(summary.by_array),
@@ -38,13 +38,16 @@ pub(super) fn text(summary: &Summary) -> String {
         HumanCount(summary.barriers),
         HumanCount(summary.replays),
     );
+    if summary.warnings > 0 {
+        let _ = writeln!(text, "warnings of the server: {} (the client gets them too)", HumanCount(summary.warnings));
+    }
     if summary.end != End::Complete {
         for table in &summary.tables {
             let _ = writeln!(text, "  {}: {} rows", table.table, HumanCount(table.rows));
         }
     }
     if summary.failure_count > 0 {
-        let _ = writeln!(text, "{} statement(s) failed", HumanCount(summary.failure_count));
+        let _ = writeln!(text, "failures: {}", HumanCount(summary.failure_count));
     }
     text
 }
@@ -62,7 +65,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     let _ = writeln!(text, "{tables}");
     let _ = writeln!(
         text,
-        "{} statements, {} left out, {} barriers",
+        "statements: {}, left out: {}, barriers: {}",
         HumanCount(plan.statements),
         HumanCount(plan.omitted),
         HumanCount(plan.barrier_count),

@@ -15,7 +15,7 @@ pub struct ChunkStatement {
     pub text: Vec<u8>,
     /// Where it stands in the dump.
     pub location: Location,
-    /// For an INSERT whose rows are all literals: where its tuples start in the text.
+    /// For an INSERT: where its tuples start in the text.
     pub tuples: Option<usize>,
 }
 
@@ -60,6 +60,12 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// Bytes of its statements' text.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        self.statements.iter().map(|statement| statement.text.len()).sum()
+    }
+
     /// The lane in which the chunk commits.
     #[must_use]
     pub fn lane(&self) -> Option<Key> {

@@ -53,6 +53,8 @@ struct State {
     failures: Vec<(Seqno, Failure)>,
     failure_count: u64,
     latest_id: Option<(Seqno, u64)>,
+    /// A worker is gone without having ended its chunk: nobody may wait for it.
+    is_abandoned: bool,
 }
 
 impl Pool {
@@ -69,6 +71,7 @@ impl Pool {
             failures: Vec::new(),
             failure_count: 0,
             latest_id: None,
+            is_abandoned: false,
         };
         Self {
             state: Mutex::new(state),
@@ -138,7 +141,7 @@ impl Pool {
     /// [`Stopped`] when the load is to end; then too, nothing is under way any more.
     pub fn drain(&self) -> Result<(), Stopped> {
         let mut state = self.lock();
-        while !state.scheduler.is_idle() {
+        while !state.scheduler.is_idle() && !state.is_abandoned {
             state = self.wait(state);
         }
         if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
@@ -154,7 +157,7 @@ impl Pool {
                 }
                 self.release(&mut state, seqno, chunk.lane());
             }
-            if state.closed && state.scheduler.is_idle() {
+            if state.is_abandoned || (state.closed && state.scheduler.is_idle()) {
                 return None;
             }
             state = self.wait(state);
@@ -165,7 +168,7 @@ impl Pool {
     pub fn await_turn(&self, seqno: Seqno, lane: Key, patience: Duration) -> Turn {
         let mut state = self.lock();
         loop {
-            if state.lanes.get(&lane).is_none_or(|order| order.may_enter(seqno)) {
+            if state.is_abandoned || state.lanes.get(&lane).is_none_or(|order| order.may_enter(seqno)) {
                 return Turn::Mine;
             }
             let (next, timeout) = self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
@@ -209,6 +212,12 @@ impl Pool {
         self.changed.notify_all();
     }
 
+    /// Gives the load up: a worker has ended without ending its chunk, which only an error of ours can bring about.
+    pub fn abandon(&self) {
+        self.lock().is_abandoned = true;
+        self.changed.notify_all();
+    }
+
     /// The position of a statement that the producer runs itself: behind everything admitted.
     pub fn position(&self) -> Seqno {
         self.lock().next
@@ -220,11 +229,11 @@ impl Pool {
     }
 
     fn is_void(&self, state: &State, seqno: Seqno) -> bool {
-        self.is_interrupted() || state.stop_at.is_some_and(|stop| stop < seqno)
+        self.is_interrupted() || state.is_abandoned || state.stop_at.is_some_and(|stop| stop < seqno)
     }
 
     fn is_stopping(&self, state: &State) -> bool {
-        self.is_interrupted() || state.stop_at.is_some()
+        self.is_interrupted() || state.is_abandoned || state.stop_at.is_some()
     }
 
     /// Whether failed statements stop nothing.
@@ -234,7 +243,8 @@ impl Pool {
 
     /// Whether a failure has stopped the load.
     pub fn has_stopped(&self) -> bool {
-        self.lock().stop_at.is_some()
+        let state = self.lock();
+        state.stop_at.is_some() || state.is_abandoned
     }
 
     /// Nothing more will be admitted: workers end when all is done.
@@ -279,11 +289,15 @@ impl Pool {
         self.lock().latest_id.take().map(|(_, id)| id)
     }
 
-    /// All failures in the stream's order, and how many there were.
+    /// All failures in the stream's order, and how many there were. What failed behind the place at which the load
+    /// stopped does not count: it was not to be done any more.
     pub fn failures(&self) -> (Vec<Failure>, u64) {
         let mut state = self.lock();
         let mut failures = std::mem::take(&mut state.failures);
+        let found = failures.len();
+        failures.retain(|(seqno, _)| state.stop_at.is_none_or(|stop| *seqno <= stop));
         failures.sort_by_key(|(seqno, _)| *seqno);
-        (failures.into_iter().map(|(_, failure)| failure).collect(), state.failure_count)
+        let behind = (found - failures.len()) as u64;
+        (failures.into_iter().map(|(_, failure)| failure).collect(), state.failure_count - behind)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use hortator_core::{Key, Seqno};
-use hortator_mysql::{ConnectOptions, Connection, Error};
+use hortator_mysql::{ConnectOptions, Connection, Done, Error};
 
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{Pool, Turn};
@@ -42,6 +42,33 @@ struct Link {
     taken: Taken,
 }
 
+/// What a chunk's statements did, counted once they are committed.
+#[derive(Debug, Default)]
+struct Sent {
+    rows: u64,
+    warnings: u64,
+    by_array: u64,
+    as_written: u64,
+}
+
+impl Sent {
+    fn add(&mut self, done: &Done, way: Way, statements: u64) {
+        self.rows += done.affected_rows;
+        self.warnings += u64::from(done.warnings);
+        match way {
+            Way::Array => self.by_array += statements,
+            Way::Text => self.as_written += statements,
+        }
+    }
+
+    fn count(&self, target: &RowTarget, progress: &Progress) {
+        progress.loaded(&target.table.name, self.rows);
+        progress.warnings.fetch_add(self.warnings, Relaxed);
+        progress.by_array.fetch_add(self.by_array, Relaxed);
+        progress.as_written.fetch_add(self.as_written, Relaxed);
+    }
+}
+
 /// What became of one attempt at a chunk.
 enum Attempt {
     /// All that was to be done is committed.
@@ -72,6 +99,7 @@ impl<'l> Worker<'l> {
                 Work::Definition => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
+            self.progress.chunk_ended(&chunk);
             self.pool.complete(seqno, chunk.lane());
         }
     }
@@ -82,6 +110,7 @@ impl<'l> Worker<'l> {
         let mut merge = true;
         let mut in_turn = false;
         let mut replays = 0;
+        let mut lost: Option<Error> = None;
         loop {
             if in_turn
                 && let Some(lane) = lane
@@ -101,17 +130,19 @@ impl<'l> Worker<'l> {
                     self.progress.replays.fetch_add(1, Relaxed);
                     in_turn = true;
                 }
+                Attempt::Replay(_) if self.pool.is_interrupted() => return,
                 Attempt::Replay(error) => {
                     self.progress.replays.fetch_add(1, Relaxed);
                     replays += 1;
                     let may_pass = error.is_transient() || error.is_lost();
                     let may_replay = transactional && may_pass && replays <= REPLAYS_LIMIT;
                     if !may_replay {
-                        return self.pool.fail(
-                            seqno,
-                            Failure::new(&chunk.statements[0], &error),
-                            !is_of_server(&error),
-                        );
+                        // Not one statement's failure, but the whole chunk's: going on would leave its rows out.
+                        let failure = Failure::after_loss(&chunk.statements[0], &error, lost.as_ref());
+                        return self.pool.fail(seqno, failure, true);
+                    }
+                    if error.is_lost() {
+                        lost = Some(error);
                     }
                     // The sole holder of the turn cannot be in conflict with its own kind again.
                     in_turn = replays > 1;
@@ -142,9 +173,9 @@ impl<'l> Worker<'l> {
     ) -> Attempt {
         let force = self.pool.is_forced();
         let mut failures = Vec::new();
-        let mut rows = 0;
+        let mut sent = Sent::default();
         let mut last_id = 0;
-        let outcome = self.on_connection(chunk, |connection, road, pool, progress| {
+        let outcome = self.on_connection(chunk, |connection, road, pool| {
             connection.execute(b"START TRANSACTION")?;
             let mut at = 0;
             while let Some(statement) = chunk.statements.get(at) {
@@ -157,17 +188,10 @@ impl<'l> Worker<'l> {
                     let Some(done) = road.send_merged(connection, group, target, &chunk.dialect)? else {
                         return Ok(Some(Attempt::Unmerge));
                     };
-                    rows += done.affected_rows;
-                    progress.by_array.fetch_add(together as u64, Relaxed);
+                    sent.add(&done, Way::Array, together as u64);
                 } else {
                     match road.send(connection, statement, target, &chunk.dialect) {
-                        Ok((done, way)) => {
-                            rows += done.affected_rows;
-                            match way {
-                                Way::Array => progress.by_array.fetch_add(1, Relaxed),
-                                Way::Text => progress.as_written.fetch_add(1, Relaxed),
-                            };
-                        }
+                        Ok((done, way)) => sent.add(&done, way, 1),
                         Err(error @ Error::Server(_)) if !error.is_transient() => {
                             if pool.is_interrupted() {
                                 return Ok(Some(Attempt::Void));
@@ -206,16 +230,21 @@ impl<'l> Worker<'l> {
             return self.rolled_back(Attempt::Void);
         }
         if let Err(error) = self.commit() {
-            if error.is_transient() {
-                return self.rolled_back(Attempt::Replay(error));
-            }
-            self.link = None;
-            let failure = Failure::ambiguous_commit(chunk, &error);
-            self.pool.fail(seqno, failure, true);
-            return Attempt::Done;
+            return match error {
+                Error::Server(_) if self.pool.is_interrupted() => self.rolled_back(Attempt::Void),
+                Error::Server(_) if error.is_transient() => self.rolled_back(Attempt::Replay(error)),
+                Error::Server(_) => {
+                    self.pool.fail(seqno, Failure::of_commit(chunk, &error), true);
+                    self.rolled_back(Attempt::Done)
+                }
+                _ => {
+                    self.link = None;
+                    self.pool.fail(seqno, Failure::ambiguous_commit(chunk, &error), true);
+                    Attempt::Done
+                }
+            };
         }
-        self.progress.rows.fetch_add(rows, Relaxed);
-        self.progress.loaded(&target.table.name, rows);
+        sent.count(target, self.progress);
         if last_id > 0 {
             self.pool.generated_id(seqno, last_id);
         }
@@ -231,12 +260,11 @@ impl<'l> Worker<'l> {
             if self.pool.is_void_at(seqno) {
                 return Attempt::Void;
             }
-            let sent = self.on_connection(chunk, |connection, _, _, _| connection.execute(&statement.text));
-            match sent {
+            match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
                 Ok(done) => {
-                    self.progress.as_written.fetch_add(1, Relaxed);
-                    self.progress.rows.fetch_add(done.affected_rows, Relaxed);
-                    self.progress.loaded(&target.table.name, done.affected_rows);
+                    let mut sent = Sent::default();
+                    sent.add(&done, Way::Text, 1);
+                    sent.count(target, self.progress);
                 }
                 Err(_) if self.pool.is_interrupted() => return Attempt::Void,
                 Err(error) => {
@@ -255,7 +283,7 @@ impl<'l> Worker<'l> {
         for statement in &chunk.statements {
             let mut replays = 0;
             loop {
-                match self.on_connection(chunk, |connection, _, _, _| connection.execute(&statement.text)) {
+                match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
                     Ok(_) => {
                         self.progress.as_written.fetch_add(1, Relaxed);
                         break;
@@ -284,10 +312,8 @@ impl<'l> Worker<'l> {
                 return Some(Attempt::Void);
             }
             match self.holds_up_another() {
-                Ok(Some(true)) => return Some(Attempt::GiveWay),
-                Ok(Some(false)) => {}
-                Ok(None) if waited < BLIND_TURNS => {}
-                Ok(None) => return Some(Attempt::GiveWay),
+                Ok(holds) if holds.unwrap_or(waited >= BLIND_TURNS) => return Some(Attempt::GiveWay),
+                Ok(_) => {}
                 Err(error) => return Some(Attempt::Replay(error)),
             }
         }
@@ -313,7 +339,7 @@ impl<'l> Worker<'l> {
     fn on_connection<T>(
         &mut self,
         chunk: &Chunk,
-        work: impl FnOnce(&mut Connection, &mut Road, &Pool, &Progress) -> Result<T, Error>,
+        work: impl FnOnce(&mut Connection, &mut Road, &Pool) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if self.link.is_none() {
             self.link = Some(Link { connection: self.connect()?, taken: Taken::default() });
@@ -326,7 +352,7 @@ impl<'l> Worker<'l> {
                 if changed {
                     self.road.forget();
                 }
-                work(&mut link.connection, &mut self.road, self.pool, self.progress)
+                work(&mut link.connection, &mut self.road, self.pool)
             }
             Err(error) => Err(error),
         };
@@ -343,7 +369,7 @@ impl<'l> Worker<'l> {
     fn connect(&self) -> Result<Connection, Error> {
         let start = Instant::now();
         loop {
-            match Connection::open(self.options) {
+            match crate::session::open_for_long(self.options) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => {
                     let passing = matches!(error, Error::Connect { .. } | Error::Lost { .. });

@@ -53,7 +53,7 @@ pub enum Class {
         /// Why, in words for a user.
         reason: &'static str,
     },
-    /// Nothing to send: only comments, or a version comment that this server skips.
+    /// Only comments, or a version comment that this server skips: sent as the client does, to no effect.
     Nothing,
 }
 

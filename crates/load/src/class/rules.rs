@@ -2,7 +2,8 @@
 //!
 //! A rule is a pattern of leading words and an [`Effect`]. The first rule that fits decides; what no rule fits is a
 //! barrier. In a pattern, `[A B]` may be there or not, `<table>` is a table's name, `<tables>` several, `<name>` any
-//! name, `<definer>` a DEFINER clause that may be absent, and `...` skips to the next word of the pattern.
+//! name, and `...` skips to the next word of the pattern; `[definer]`, `[algorithm]` and `[security]` are those clauses
+//! of CREATE, which may be absent.
 
 /// What a statement does, as far as its place among others is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,6 +100,7 @@ pub fn plan(options: &Options) -> Result<Plan, Error> {
         defined: BTreeSet::new(),
         triggers: BTreeSet::new(),
         needs: Needs::default(),
+        in_transaction: false,
     };
     reader.read(&options.files, options)
 }
@@ -118,6 +119,8 @@ struct Reader {
     /// Tables on which the dump has put triggers so far.
     triggers: BTreeSet<TableName>,
     needs: Needs,
+    /// Between BEGIN and its end.
+    in_transaction: bool,
 }
 
 impl Reader {
@@ -139,7 +142,11 @@ impl Reader {
                         Ok(Item::Statement(statement)) => self.statement(&statement.text, &statement.location)?,
                         Ok(Item::Use { database, .. }) => self.database = Some(database),
                         Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
-                        Err(error) => self.plan.failures.push(Failure::of_input(&error)),
+                        Err(error) => {
+                            if self.plan.failures.len() < BARRIERS_KEPT {
+                                self.plan.failures.push(Failure::of_input(&error));
+                            }
+                        }
                     }
                     statements.set_dialect(self.dialect());
                 }
@@ -181,7 +188,15 @@ impl Reader {
             }
             Class::Standalone | Class::Nothing => {}
             Class::Omit { .. } => self.plan.omitted += 1,
-            Class::Barrier { reason } => self.barrier(text, location, reason),
+            Class::Barrier { reason } => {
+                let first = crate::lexer::tokens(text, &dialect).next();
+                let first_is = |words: [&[u8]; 3]| {
+                    first.as_ref().is_some_and(|token| words.iter().any(|word| token.is_word(word)))
+                };
+                self.in_transaction |= first_is([b"BEGIN", b"START", b"XA"]);
+                self.in_transaction &= !first_is([b"COMMIT", b"ROLLBACK", b"CREATE"]);
+                self.barrier(text, location, reason);
+            }
         }
         Ok(())
     }
@@ -192,8 +207,19 @@ impl Reader {
             self.barrier(text, location, "its rows come from elsewhere than VALUES, or its table is not certain");
             return Ok(());
         };
+        if self.in_transaction || !self.connection.status().autocommit() {
+            self.barrier(text, location, "inside a transaction of the dump's own");
+            return Ok(());
+        }
         let known = self.look(&name)?;
+        if self.triggers.contains(&name) || known.as_ref().is_some_and(|table| table.has_triggers) {
+            self.barrier(text, location, "triggers fire on the table and may write elsewhere");
+            return Ok(());
+        }
+        let checks = self.tracker.state().checks_foreign_keys();
+        self.needs.checks_foreign_keys |= checks;
         let id_value = known.as_ref().and_then(|table| id_value(table, head));
+        let leaves_id_out = id_value.is_none() && known.as_ref().is_some_and(|table| table.auto_increment().is_some());
         let Ok(survey) = survey(text, offset, id_value, &self.dialect()) else {
             self.barrier(text, location, "its values are more than literals");
             return Ok(());
@@ -212,16 +238,12 @@ impl Reader {
         if survey.has_suffix || head.verb != InsertVerb::Insert {
             found.order.insert("rows may replace or skip others".to_owned());
         }
-        if survey.implicit_id {
+        if survey.implicit_id || leaves_id_out {
             found.order.insert("the server numbers its rows".to_owned());
             found.as_written = true;
             self.needs.implicit_ids = true;
         }
-        if self.triggers.contains(&name) || known.as_ref().is_some_and(|table| table.has_triggers) {
-            found.order.insert("triggers fire on it".to_owned());
-            found.as_written = true;
-        }
-        if known.as_ref().is_some_and(|table| table.refers_to_itself()) && self.tracker.state().checks_foreign_keys() {
+        if known.as_ref().is_some_and(Table::refers_to_itself) && checks {
             found.order.insert("its rows refer to each other".to_owned());
         }
         self.needs.rows_bytes += text.len() as u64;

@@ -9,6 +9,8 @@ pub(super) struct Needs {
     pub(super) statement_bytes: u64,
     /// Text of all rows.
     pub(super) rows_bytes: u64,
+    /// Rows come while foreign keys are checked.
+    pub(super) checks_foreign_keys: bool,
     /// Some rows leave their AUTO_INCREMENT value to the server, or may.
     pub(super) implicit_ids: bool,
 }
@@ -35,7 +37,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "innodb_flush_log_at_trx_commit",
         matters: |value, _| value == "1",
-        note: "every commit is flushed to disk: safe, and a load commits a few megabytes at a time, so it costs little",
+        note: "every commit is flushed to disk, a few megabytes of rows at a time",
     },
     Setting {
         name: "sync_binlog",
@@ -56,6 +58,17 @@ const SETTINGS: &[Setting] = &[
         name: "innodb_buffer_pool_size",
         matters: |value, needs| number(value) < needs.rows_bytes,
         note: "the buffer pool is smaller than the rows: pages will be written and read again during the load",
+    },
+    Setting {
+        name: "foreign_key_checks",
+        matters: |_, needs| needs.checks_foreign_keys,
+        note: "the dump leaves foreign keys checked: every row is looked up in its parents, and a child table waits for \
+               its parents' rows",
+    },
+    Setting {
+        name: "local_infile",
+        matters: |value, _| value == "0",
+        note: "LOAD DATA LOCAL is off: that takes nothing away, since no road of a load needs it",
     },
     Setting {
         name: "max_allowed_packet",

@@ -11,7 +11,7 @@ use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::session::{Assignments, SessionState, Tracker};
+use crate::session::{Assignments, SessionState, Tracker, open_for_long};
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
@@ -38,7 +38,7 @@ impl<'l> MainSession<'l> {
         options: &ConnectOptions,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let mut connection = Connection::open(options)?;
+        let mut connection = open_for_long(options)?;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
@@ -93,8 +93,9 @@ impl<'l> MainSession<'l> {
         self.output.shape(is_vertical);
     }
 
-    /// Runs a statement and prints its rows. A statement that fails stops the load, unless it is forced.
-    pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+    /// Runs a statement and prints its rows; gives the number of rows affected. A statement that fails stops the load,
+    /// unless it is forced.
+    pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
         let result = self.connection.query(text, self.output);
         if self.pool.is_interrupted() {
             return Err(Stopped);
@@ -104,9 +105,9 @@ impl<'l> MainSession<'l> {
                 self.progress.as_written.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
                 self.note(text);
-                Ok(())
+                Ok(done.affected_rows)
             }
-            Err(error) => self.failed(location, text, &error),
+            Err(error) => self.failed(location, text, &error).map(|()| 0),
         }
     }
 

@@ -85,7 +85,7 @@ impl<'l> Producer<'l> {
     pub(crate) fn statement(&mut self, statement: Statement) -> Result<(), Stopped> {
         let Statement { text, location, terminator, .. } = statement;
         self.main.shape(terminator == Terminator::GoVertical);
-        self.progress.statements.fetch_add(1, Relaxed);
+        self.progress.statement_read(&text);
         if reads_diagnostics(&text, &self.main.dialect()) {
             return self.diagnostics(&text, &location);
         }
@@ -104,13 +104,13 @@ impl<'l> Producer<'l> {
             return self.rows(text, location);
         }
         match classify(&text, &self.main.dialect()) {
-            Class::Rows(head) => self.rows_of_new_form(text, location, head),
+            Class::Rows(head) => self.rows_of_new_form(text, location, &head),
             Class::Define { tables, references } => self.define(text, location, &tables, &references),
             Class::Catalog { tables } => self.catalog(&text, &location, &tables),
             Class::Session => self.session(&text, &location),
             Class::Standalone | Class::Nothing => {
                 self.flush()?;
-                self.main.run(&text, &location)
+                self.main.run(&text, &location).map(drop)
             }
             Class::Omit { tables } => self.omit(&text, &location, &tables),
             Class::Barrier { reason } => self.barrier(&text, &location, reason),
@@ -136,7 +136,7 @@ impl<'l> Producer<'l> {
         self.pool.drain()
     }
 
-    fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: InsertHead) -> Result<(), Stopped> {
+    fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: &InsertHead) -> Result<(), Stopped> {
         let RowSource::Values { offset } = head.source else {
             return self.barrier(&text, &location, "its rows come from elsewhere than VALUES");
         };
@@ -215,7 +215,7 @@ impl<'l> Producer<'l> {
             dialect: self.main.dialect(),
             statements: vec![ChunkStatement { text, location, tuples: None }],
         };
-        self.pool.admit(write_set, bytes, chunk)
+        self.admit(write_set, bytes, chunk)
     }
 
     fn catalog(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
@@ -286,6 +286,7 @@ impl<'l> Producer<'l> {
 
     /// A statement while everything must stay in the main session.
     fn serial(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.progress.barriers.fetch_add(1, Relaxed);
         let class = classify(text, &self.main.dialect());
         self.alone(text, location)?;
         match class {
@@ -303,7 +304,12 @@ impl<'l> Producer<'l> {
         self.known = None;
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
-        self.main.run(text, location)?;
+        let affected_rows = self.main.run(text, location)?;
+        if let Class::Rows(head) = classify(text, &self.main.dialect())
+            && let Some(name) = self.resolve(&NamedTable { schema: head.schema, table: head.table })
+        {
+            self.progress.loaded(&name, affected_rows);
+        }
         self.main.state_may_differ();
         Ok(())
     }
@@ -316,10 +322,15 @@ impl<'l> Producer<'l> {
         self.barrier(text, location, "it asks what the statement before did")
     }
 
+    fn admit(&self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
+        self.progress.chunk_begun(&chunk);
+        self.pool.admit(write_set, bytes, chunk)
+    }
+
     /// Sends off the chunk that is gathered.
     fn flush(&mut self) -> Result<(), Stopped> {
         match self.open.take().filter(|open| !open.chunk.statements.is_empty()) {
-            Some(open) => self.pool.admit(open.write_set, open.bytes, open.chunk),
+            Some(open) => self.admit(open.write_set, open.bytes, open.chunk),
             None => Ok(()),
         }
     }

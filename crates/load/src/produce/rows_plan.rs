@@ -42,7 +42,7 @@ pub(super) struct Placement {
 
 impl RowsPlan {
     /// For a table that exists; an error is the reason why its rows need the main session.
-    pub(super) fn new(head: InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
+    pub(super) fn new(head: &InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
         match table.kind {
             TableKind::Base { .. } => {}
             TableKind::Other => return Err("it inserts through a view"),
@@ -58,11 +58,9 @@ impl RowsPlan {
         let id_value = columns.as_ref().and_then(|columns| columns.iter().position(|&index| Some(index) == id_column));
         Ok(Self {
             leaves_id_out: id_column.is_some() && id_value.is_none(),
-            leaves_sequence_out: table
-                .columns
-                .iter()
-                .enumerate()
-                .any(|(index, column)| column.draws_from_sequence && !columns.as_ref().is_some_and(|all| all.contains(&index))),
+            leaves_sequence_out: table.columns.iter().enumerate().any(|(index, column)| {
+                column.draws_from_sequence && !columns.as_ref().is_some_and(|all| all.contains(&index))
+            }),
             name,
             table,
             offset,

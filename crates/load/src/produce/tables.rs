@@ -6,6 +6,8 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
+use crate::session::open_for_long;
+
 /// Tables remembered; beyond that all are forgotten and asked for again.
 const REMEMBERED_LIMIT: usize = 10_000;
 
@@ -20,7 +22,7 @@ impl Tables {
     pub(crate) fn open(options: &ConnectOptions) -> Result<Self, Error> {
         // Names are asked for in UTF-8, whatever the dump's character set is.
         let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
-        Ok(Self { connection: Connection::open(&options)?, known: HashMap::new() })
+        Ok(Self { connection: open_for_long(&options)?, known: HashMap::new() })
     }
 
     /// What is known without asking.

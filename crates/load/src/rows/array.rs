@@ -216,14 +216,14 @@ fn value(text: &[u8], literal: &Literal, wire: WireType, dialect: &Dialect, out:
         WireType::VarString => match literal.kind {
             LiteralKind::Plain => lenenc(literal.content(text), out),
             LiteralKind::Escaped => {
-                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out)
+                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out);
             }
             _ => return Err(Inexact),
         },
         WireType::Blob => match literal.kind {
             LiteralKind::BinaryPlain => lenenc(literal.content(text), out),
             LiteralKind::BinaryEscaped => {
-                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out)
+                lenenc(&decode(literal.quoted(text), dialect.charset, !dialect.no_backslash_escapes), out);
             }
             LiteralKind::Hex => {
                 let digits = literal.content(text);

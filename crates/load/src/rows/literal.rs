@@ -298,10 +298,7 @@ impl Scanner<'_> {
             let found =
                 if self.dialect.no_backslash_escapes { memchr(quote, rest) } else { memchr2(quote, b'\\', rest) };
             at += found.ok_or(NotLiteral)?;
-            if self.text[at] == b'\\' {
-                kind = escaped;
-                at += 2;
-            } else if self.text.get(at + 1) == Some(&quote) {
+            if self.text[at] == b'\\' || self.text.get(at + 1) == Some(&quote) {
                 kind = escaped;
                 at += 2;
             } else {

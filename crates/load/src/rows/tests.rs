@@ -223,7 +223,7 @@ fn what_an_array_might_store_differently_travels_as_written() {
 fn lengths_are_encoded_in_all_widths() {
     for (length, prefix) in [(250, 1), (251, 3), (65_535, 3), (65_536, 4), (16_777_216, 9)] {
         let mut out = Vec::new();
-        super::array::lenenc_prefix(length, &mut out);
+        array::lenenc_prefix(length, &mut out);
         assert_eq!(out.len(), prefix, "{length}");
     }
 }

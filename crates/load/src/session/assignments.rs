@@ -88,7 +88,6 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
     let Some(first) = rest.first() else { return };
     let is_reset = rest.last().is_some_and(|last| last.is_word(b"DEFAULT"));
     match &first.kind {
-        Kind::UserVariable(_) => {}
         Kind::SystemVariable(name) => {
             let name = String::from_utf8_lossy(name).to_ascii_lowercase().replace('`', "");
             match name.split_once('.') {
@@ -107,6 +106,7 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
         Kind::Word(_) if first.is_word(b"ROLE") => found.beyond_session = true,
         Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
+        // User variables are the main session's own.
         _ => {}
     }
 }

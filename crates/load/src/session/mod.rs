@@ -8,7 +8,7 @@ mod assignments;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hortator_mysql::{Connection, Error, quote_string};
+use hortator_mysql::{ConnectOptions, Connection, Error, quote_string};
 
 use crate::lexer::{Charset, Dialect};
 
@@ -37,6 +37,19 @@ const OF_DATABASE: &str = "collation_database";
 /// Where the value is forced on connections that share a table: with both checks off, InnoDB takes an empty table for
 /// one connection alone (bulk mode), and reports duplicates at commit instead of where they stand.
 const FORCED: (&str, &[u8]) = ("unique_checks", b"1");
+
+/// How long a connection may be idle, in seconds: the most that servers take. A session waits while others load.
+const IDLE_LIMIT_S: u32 = 31_536_000;
+
+/// Opens a connection that the server will not close because it has nothing to do for hours.
+///
+/// # Errors
+/// When there is no connection.
+pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
+    let mut connection = Connection::open(options)?;
+    connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
+    Ok(connection)
+}
 
 /// What a session's variables and default schema are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
