@@ -108,6 +108,7 @@ enum Kind {
 }
 
 /// Runs the subcommand. An interrupted `up` leaves nothing behind.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path names one lifetime, a closure any")]
 pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
     let interrupt = interrupt_flag()?;
     let result = match args.action {
@@ -116,9 +117,9 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
             place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| print!("{}", table(&all)))
         }
         Action::Env { name, place } => place.open(&name).map(|sandbox| print!("{}", environment(&sandbox))),
-        Action::Stop(target) => target.change(interrupt, Sandbox::stop, Node::stop),
-        Action::Kill(target) => target.change(interrupt, Sandbox::kill, Node::kill),
-        Action::Start(target) => target.change(interrupt, Sandbox::start, Node::start),
+        Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
+        Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
+        Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
         Action::Down { name, place, .. } => down(name.as_deref(), &place),
     };
     match result {
