@@ -12,6 +12,7 @@ mod cases;
 mod compare;
 mod errors;
 mod features;
+mod interrupted;
 mod large;
 mod programs;
 mod random;

@@ -81,16 +81,22 @@ fn replay(pair: &Pair, seed: u64) {
             let mut fewer = statements.clone();
             fewer.drain(index..(index + step).min(statements.len()));
             let differing = differences(pair, seed, &fewer);
-            if differing.is_empty() {
-                index += step;
-            } else {
+            // Another difference would lead elsewhere.
+            if differing.iter().any(|other| what(other) == what(&found[0])) {
                 (statements, found) = (fewer, differing);
+            } else {
+                index += step;
             }
         }
         step /= 2;
     }
     let dump = String::from_utf8_lossy(&statements.concat()).into_owned();
     panic!("HORTATOR_SEED={seed} by {:?} differs:\n{}\n\nwith\n{dump}", way(seed), found.join("\n"));
+}
+
+/// What a difference is about, without its numbers: `Default: hortator_case: rows of log`.
+fn what(difference: &str) -> String {
+    difference.lines().next().unwrap_or_default().split(':').take(3).collect::<Vec<_>>().join(":")
 }
 
 #[test]

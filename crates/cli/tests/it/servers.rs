@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use hortator_mysql::state::{self, State};
 use hortator_mysql::{Connection, quote_identifier};
@@ -24,6 +25,10 @@ const SETTINGS: [(&str, &str); 5] = [
     // A statement that waits for a lock this long is a fault, and should be told as one within the test's patience.
     ("innodb_lock_wait_timeout", "20"),
 ];
+
+/// Half a minute.
+const PATIENCE_TRIES: u32 = 6_000;
+const PATIENCE_PAUSE: Duration = Duration::from_millis(5);
 
 const OF_THE_SERVER: &str = "'mysql', 'sys', 'information_schema', 'performance_schema'";
 
@@ -86,6 +91,25 @@ impl Server {
             connection.execute(&[b"DROP DATABASE ".to_vec(), quote_identifier(schema)].concat()).unwrap();
         }
         connection.execute(format!("CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4").as_bytes()).unwrap();
+    }
+
+    /// Waits until a query gives 1.
+    ///
+    /// # Panics
+    /// When it does not for too long.
+    pub fn wait_until(&self, query: &str) {
+        let mut connection = self.connect();
+        for _ in 0..PATIENCE_TRIES {
+            let rows = connection.fetch(query.as_bytes());
+            let is_so =
+                |rows: &Vec<hortator_mysql::Row>| rows.first().is_some_and(|row| row[0].as_deref() == Some(b"1"));
+            // A table that it asks for may not be there yet.
+            if rows.as_ref().is_ok_and(is_so) {
+                return;
+            }
+            thread::sleep(PATIENCE_PAUSE);
+        }
+        panic!("it does not come to: {query}");
     }
 
     /// All schemas that are not the server's own, with everything in them.
