@@ -56,7 +56,7 @@ pub(super) fn text(summary: &Summary) -> String {
 pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
     let mut tables = Table::new();
-    tables.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    tables.load_preset(presets::NOTHING);
     tables.set_header(["table", "rows", "text", "road", "order"]);
     for table in &plan.tables {
         let (rows, bytes) = (HumanCount(table.rows).to_string(), HumanBytes(table.bytes).to_string());

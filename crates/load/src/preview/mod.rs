@@ -97,7 +97,7 @@ pub fn plan(options: &Options) -> Result<Plan, Error> {
         plan: Plan::default(),
         found: BTreeMap::new(),
         sequence: Vec::new(),
-        defined: BTreeSet::new(),
+        defined: BTreeMap::new(),
         triggers: BTreeSet::new(),
         needs: Needs::default(),
         in_transaction: false,
@@ -114,8 +114,8 @@ struct Reader {
     plan: Plan,
     found: BTreeMap<TableName, Found>,
     sequence: Vec<TableName>,
-    /// Tables that the dump defines.
-    defined: BTreeSet<TableName>,
+    /// Tables that the dump defines, with their AUTO_INCREMENT column as far as the definition's text shows it.
+    defined: BTreeMap<TableName, Option<Vec<u8>>>,
     /// Tables on which the dump has put triggers so far.
     triggers: BTreeSet<TableName>,
     needs: Needs,
@@ -168,8 +168,13 @@ impl Reader {
         match classify(text, &dialect) {
             Class::Rows(head) => self.rows(text, location, &head)?,
             Class::Define { tables, .. } => {
-                let names: Vec<TableName> = tables.iter().filter_map(|named| self.resolve(named)).collect();
-                self.defined.extend(names);
+                let id_column = id_column(text, &dialect);
+                for name in tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
+                    self.defined
+                        .entry(name)
+                        .and_modify(|known| *known = known.take().or(id_column.clone()))
+                        .or_insert(id_column.clone());
+                }
             }
             Class::Catalog { tables } => {
                 let is_trigger = crate::lexer::tokens(text, &dialect).take(12).any(|token| token.is_word(b"TRIGGER"));
@@ -218,8 +223,17 @@ impl Reader {
         }
         let checks = self.tracker.state().checks_foreign_keys();
         self.needs.checks_foreign_keys |= checks;
-        let id_value = known.as_ref().and_then(|table| id_value(table, head));
-        let leaves_id_out = id_value.is_none() && known.as_ref().is_some_and(|table| table.auto_increment().is_some());
+        let expected = self.defined.get(&name).cloned().flatten();
+        let (id_value, has_id) = match (&known, expected) {
+            (Some(table), _) => (id_value(table, head), table.auto_increment().is_some()),
+            // The column's place is certain only where the statement names it; else it is most often the first.
+            (None, Some(id)) => {
+                let place = |names: &Vec<Vec<u8>>| names.iter().position(|name| name.eq_ignore_ascii_case(&id));
+                (head.columns.as_ref().map_or(Some(0), place), true)
+            }
+            (None, None) => (None, false),
+        };
+        let leaves_id_out = has_id && id_value.is_none();
         let Ok(survey) = survey(text, offset, id_value, &self.dialect()) else {
             self.barrier(text, location, "its values are more than literals");
             return Ok(());
@@ -252,7 +266,7 @@ impl Reader {
 
     /// What the server says of a table that the dump does not define itself.
     fn look(&mut self, name: &TableName) -> Result<Option<Table>, Error> {
-        if self.defined.contains(name) { Ok(None) } else { catalog::table(&mut self.catalog, name) }
+        if self.defined.contains_key(name) { Ok(None) } else { catalog::table(&mut self.catalog, name) }
     }
 
     fn barrier(&mut self, text: &[u8], location: &Location, reason: &str) {
@@ -267,6 +281,29 @@ impl Reader {
         let schema = named.schema.clone().or_else(|| self.database.clone())?;
         Some(TableName { schema, table: named.table.clone() })
     }
+}
+
+/// The column that a CREATE TABLE marks with AUTO_INCREMENT: the name that begins its definition.
+fn id_column(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
+    let mut depth = 0_usize;
+    let mut first = None;
+    let mut begins = false;
+    for token in crate::lexer::tokens(text, dialect) {
+        if token.is_symbol(b"(") {
+            depth += 1;
+            begins = depth == 1;
+        } else if token.is_symbol(b")") {
+            depth = depth.saturating_sub(1);
+        } else if token.is_symbol(b",") {
+            begins = depth == 1;
+        } else if begins {
+            first = crate::rows::name(&token);
+            begins = false;
+        } else if token.is_word(b"AUTO_INCREMENT") && depth == 1 {
+            return first;
+        }
+    }
+    None
 }
 
 /// Which value of a tuple is the AUTO_INCREMENT column's.
