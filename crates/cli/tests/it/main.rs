@@ -8,10 +8,13 @@
 //! With `HORTATOR_COMPARE_WITH=client` in the environment the client loads both sides: that shows what of a comparison
 //! is the load's doing, and what its own.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
+
 mod cases;
 mod compare;
 mod errors;
 mod features;
+mod inputs;
 mod interrupted;
 mod large;
 mod programs;

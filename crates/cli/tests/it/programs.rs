@@ -149,16 +149,21 @@ impl Running {
     }
 
     /// Waits for its end. One that hangs is ended, and says so in its messages.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(self) -> Outcome {
+        self.finish_within(PATIENCE)
+    }
+
+    /// The same for one that has less time.
+    pub fn finish_within(mut self, limit: Duration) -> Outcome {
         let start = Instant::now();
         let (status, hung) = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break (status.code(), String::new());
             }
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > limit {
                 self.child.kill().unwrap();
                 self.child.wait().unwrap();
-                break (None, format!("{} did not end within {PATIENCE:?}\n", self.said));
+                break (None, format!("{} did not end within {limit:?}\n", self.said));
             }
             thread::sleep(POLL);
         };

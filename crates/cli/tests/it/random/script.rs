@@ -69,7 +69,7 @@ impl Script {
             10 => self.locked(),
             11 => self.create_table(),
             12 => self.trigger(),
-            13 => self.from_elsewhere(),
+            13 => self.use_elsewhere(),
             14 => self.long_run(),
             15 => collisions::run(self),
             _ => detours::run(self),
@@ -352,7 +352,7 @@ impl Script {
     }
 
     /// Rows while another database is the default.
-    fn from_elsewhere(&mut self) {
+    fn use_elsewhere(&mut self) {
         self.say("CREATE DATABASE IF NOT EXISTS `else where`");
         self.say("USE `else where`");
         self.say("CREATE TABLE IF NOT EXISTS log (seq INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(80))");
