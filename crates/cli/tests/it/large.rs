@@ -187,3 +187,16 @@ fn rows_of_megabytes() {
     }
     check(&text, None);
 }
+
+/// Where the protocol's length prefixes change; the shorter ones are in `values/lengths.sql`.
+#[test]
+fn strings_of_telling_lengths() {
+    let mut text = b"CREATE TABLE t (id INT PRIMARY KEY, v LONGTEXT, b LONGBLOB);\n".to_vec();
+    for (number, length) in [65_534, 65_535, 65_536, 65_537].into_iter().enumerate() {
+        let (one, other) = (number * 2, number * 2 + 1);
+        let (long, short) = ("x".repeat(length), "y".repeat(number));
+        text.extend(format!("INSERT INTO t VALUES ({one},'{long}','{short}'),({other},'{short}',NULL);\n").bytes());
+        text.extend(format!("INSERT INTO t VALUES ({},'','{long}');\n", number + 100).bytes());
+    }
+    check(&text, None);
+}

@@ -74,6 +74,7 @@ fn replay(pair: &Pair, seed: u64) {
         eprintln!("seed {seed} does not differ:\n{}", String::from_utf8_lossy(&statements.concat()));
         return;
     }
+    let wanted = what(&found[0]);
     let mut step = statements.len().div_ceil(2);
     while step > 0 {
         let mut index = 0;
@@ -82,7 +83,7 @@ fn replay(pair: &Pair, seed: u64) {
             fewer.drain(index..(index + step).min(statements.len()));
             let differing = differences(pair, seed, &fewer);
             // Another difference would lead elsewhere.
-            if differing.iter().any(|other| what(other) == what(&found[0])) {
+            if differing.iter().any(|other| what(other) == wanted) {
                 (statements, found) = (fewer, differing);
             } else {
                 index += step;

@@ -1,0 +1,22 @@
+-- Functions in VALUES that look at the session: its database, charsets, modes, zone, random seeds, warnings.
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(300), n DOUBLE);
+SET sql_mode='STRICT_TRANS_TABLES', time_zone='+03:00', lc_time_names='de_DE', default_week_format=3;
+SET rand_seed1=11, rand_seed2=22;
+INSERT INTO t (v, n) VALUES (DATABASE(), RAND()), (SCHEMA(), RAND());
+INSERT INTO t (v, n) VALUES (CHARSET('a'), LENGTH('é')), (COLLATION('a'), CHAR_LENGTH('é'));
+INSERT INTO t (v, n) VALUES (@@sql_mode, @@default_week_format), (@@time_zone, WEEK('2020-01-05'));
+INSERT INTO t (v, n) VALUES (MONTHNAME('2020-05-01'), UNIX_TIMESTAMP('2020-05-01 00:00:00')), (FROM_UNIXTIME(0), RAND(7));
+SET NAMES latin1 COLLATE latin1_bin;
+INSERT INTO t (v, n) VALUES (CHARSET('a'), LENGTH('é')), (COLLATION('a'), 'A' = 'a');
+SET NAMES utf8mb4, time_zone='-02:00', lc_time_names='fr_FR';
+INSERT INTO t (v, n) VALUES (DATE_FORMAT('2020-02-01', '%W %M'), RAND()), (FORMAT(1234567.891, 2), UNIX_TIMESTAMP('2020-05-01'));
+INSERT INTO t (v, n) VALUES (CONVERT_TZ('2020-01-01 00:00:00', '+00:00', @@time_zone), 1), (IF(CONNECTION_ID() > 0, 'connected', 'not'), 2);
+INSERT INTO t (v, n) VALUES (USER() LIKE 'root@%', CURRENT_ROLE() IS NULL), (@@character_set_connection, FOUND_ROWS() >= 0);
+SET div_precision_increment=2;
+INSERT INTO t (v, n) VALUES (1/3, 2/3), (10/7, 1);
+SET max_sort_length=4, group_concat_max_len=5, sql_mode='';
+INSERT INTO t (v) SELECT GROUP_CONCAT(id ORDER BY id) FROM t;
+SET sql_mode='PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE,REAL_AS_FLOAT,NO_UNSIGNED_SUBTRACTION';
+INSERT INTO t (v, n) VALUES ('a' || 1, NOT 1 BETWEEN -5 AND 5), (CAST(1 AS UNSIGNED) - 2, 1);
+CREATE TABLE r (f REAL);
+INSERT INTO r VALUES (0.1), (1e30);
