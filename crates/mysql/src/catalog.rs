@@ -38,7 +38,9 @@ impl ColumnKind {
             "decimal" => Self::Decimal,
             "float" | "double" => Self::Real,
             "bit" => Self::Bit,
-            "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" | "json" => Self::Text,
+            "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" | "json" => {
+                Self::Text
+            }
             "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Self::Bytes,
             "date" => Self::Date,
             "datetime" | "timestamp" => Self::DateTime,
@@ -175,7 +177,10 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     let mut parents: Vec<TableName> = connection
         .fetch(&parent_query)?
         .into_iter()
-        .map(|mut row| TableName { table: row.pop().flatten().unwrap_or_default(), schema: row.pop().flatten().unwrap_or_default() })
+        .map(|mut row| TableName {
+            table: row.pop().flatten().unwrap_or_default(),
+            schema: row.pop().flatten().unwrap_or_default(),
+        })
         .collect();
     parents.sort();
     parents.dedup();

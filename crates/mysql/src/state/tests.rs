@@ -4,9 +4,12 @@
 use super::definitions::without_name;
 use super::rows::content;
 
+/// The values of a row, as they are hashed.
+type Values<'a> = &'a [Option<&'a [u8]>];
+
 #[test]
 fn rows_are_equal_in_any_order_and_only_as_often() {
-    let (a, b): (&[Option<&[u8]>], &[Option<&[u8]>]) = (&[Some(b"1"), None], &[Some(b"2"), Some(b"x")]);
+    let (a, b): (Values<'_>, Values<'_>) = (&[Some(b"1"), None], &[Some(b"2"), Some(b"x")]);
     assert_eq!(content(&[a, b]).difference(&content(&[b, a])), None);
     assert!(content(&[a, b]).difference(&content(&[a, b, b])).is_some());
     assert!(content(&[a, a]).difference(&content(&[b, b])).is_some());
@@ -14,7 +17,7 @@ fn rows_are_equal_in_any_order_and_only_as_often() {
 
 #[test]
 fn values_do_not_run_into_each_other() {
-    let pairs: [(&[Option<&[u8]>], &[Option<&[u8]>]); 3] = [
+    let pairs: [(Values<'_>, Values<'_>); 3] = [
         (&[Some(b"ab"), Some(b"c")], &[Some(b"a"), Some(b"bc")]),
         (&[None], &[Some(b"")]),
         (&[Some(b"NULL")], &[None]),
