@@ -20,3 +20,4 @@ mod large;
 mod programs;
 mod random;
 mod servers;
+mod shown;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
 mod bulk;
+mod catalog;
 mod certificates;
 mod losing;
 mod opening;
