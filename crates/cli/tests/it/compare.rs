@@ -17,6 +17,8 @@ pub struct Comparison {
     pub failures: Vec<Failure>,
     /// One entry for each difference, the way in front.
     pub differences: Vec<String>,
+    /// INSERTs of ours that travelled as arrays, over all ways.
+    pub arrays: u64,
 }
 
 /// How a dump is loaded.
@@ -59,14 +61,16 @@ pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
         let client = client.join().expect("the client's side was loaded");
         let failures = client.outcome.failures();
         let mut differences = Vec::new();
+        let mut arrays = 0;
         if failures.is_empty() && client.outcome.status != Some(0) {
             differences.push(format!("the client's errors are not understood: {}", client.outcome.messages));
         }
         for (way, side) in first.into_iter().chain(ours) {
+            arrays += side.outcome.arrays();
             let found = differences_of(pair, &client, &failures, &side, terms);
             differences.extend(found.into_iter().map(|found| format!("{way:?}{}: {found}", forced(terms.force))));
         }
-        Comparison { failures, differences }
+        Comparison { failures, differences, arrays }
     })
 }
 

@@ -214,6 +214,15 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// INSERTs that Hortator's summary says travelled as arrays.
+    pub fn arrays(&self) -> u64 {
+        const BEFORE: &str = "inserts as arrays: ";
+        let told = self.messages.split_once(BEFORE).map(|(_, rest)| rest.split(|sign: char| !sign.is_ascii_digit()));
+        told.and_then(|mut digits| digits.next()?.parse().ok()).unwrap_or_default()
+    }
+}
+
 #[test]
 fn errors_are_read() {
     let messages = "--------------\nINSERT\n--------------\n\nERROR 1062 (23000) at line 2 in file: 'a/b.sql': Duplicate: x\n\
