@@ -1,0 +1,12 @@
+-- fails: 1062
+-- LAST_INSERT_ID() after a statement that failed behind its first new id, in an engine with and one without transactions.
+CREATE TABLE i (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE) ENGINE=InnoDB;
+CREATE TABLE m (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE) ENGINE=MyISAM;
+INSERT INTO i (u) VALUES (1), (2);
+INSERT INTO i (u) VALUES (3), (1);
+SELECT LAST_INSERT_ID();
+INSERT INTO m (u) VALUES (1), (2);
+INSERT INTO m (u) VALUES (3), (1), (4);
+SELECT LAST_INSERT_ID();
+INSERT INTO i VALUES (NULL, 7), (50, 1);
+INSERT INTO m VALUES (LAST_INSERT_ID() + 100, 9);
