@@ -85,6 +85,9 @@ impl std::fmt::Display for TableName {
     }
 }
 
+/// Engines whose tables hold their own rows, by lower-case name. Others may stand for tables elsewhere.
+const ENGINES: [&str; 8] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb", "ndbcluster"];
+
 /// What a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableKind {
@@ -93,7 +96,7 @@ pub enum TableKind {
         /// Whether its engine can roll back.
         transactional: bool,
     },
-    /// A view, a sequence, or anything else that only looks like a table.
+    /// A view, a sequence, a MERGE table, or anything else whose rows may be elsewhere.
     Other,
 }
 
@@ -145,7 +148,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     };
 
     let kind_query = [
-        b"SELECT t.TABLE_TYPE, e.TRANSACTIONS FROM information_schema.TABLES t \
+        b"SELECT t.TABLE_TYPE, e.TRANSACTIONS, t.ENGINE FROM information_schema.TABLES t \
           LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE WHERE "
             .as_slice(),
         &place("t.TABLE_SCHEMA", "t.TABLE_NAME"),
@@ -153,7 +156,9 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     .concat();
     let Some(row) = connection.fetch(&kind_query)?.into_iter().next() else { return Ok(None) };
     let kind = match text(&row, 0).as_str() {
-        "BASE TABLE" | "SYSTEM VERSIONED" => TableKind::Base { transactional: text(&row, 1) == "YES" },
+        "BASE TABLE" | "SYSTEM VERSIONED" if ENGINES.contains(&text(&row, 2).to_ascii_lowercase().as_str()) => {
+            TableKind::Base { transactional: text(&row, 1) == "YES" }
+        }
         _ => TableKind::Other,
     };
 
@@ -206,7 +211,10 @@ fn column(row: &[Option<Vec<u8>>]) -> Column {
         kind: ColumnKind::from_data_type(&text(row, 1)),
         nullable,
         has_default: nullable || row.get(3).is_some_and(Option::is_some),
-        draws_from_sequence: default.contains("nextval(") || default.contains("next value for"),
+        draws_from_sequence: default.contains("nextval(")
+            || default.contains("next value for")
+            || default.contains("lastval(")
+            || default.contains("previous value for"),
         generated: extra.contains("GENERATED"),
         invisible: extra.contains("INVISIBLE"),
         auto_increment: extra.contains("AUTO_INCREMENT"),

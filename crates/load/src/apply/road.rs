@@ -16,6 +16,9 @@ const SMALL_BYTES: usize = 64 << 10;
 /// Text of all statements that are sent as one.
 const MERGED_BYTES: usize = 512 << 10;
 
+/// Memory for an array that is kept for the next one.
+const COMMAND_KEPT_BYTES: usize = 8 << 20;
+
 /// What one connection needs to send rows: prepared heads, and memory that is used again.
 #[derive(Debug, Default)]
 pub struct Road {
@@ -23,6 +26,8 @@ pub struct Road {
     tuples: Tuples,
     command: Vec<u8>,
     merged: Vec<u8>,
+    /// The server takes no command as long as this.
+    packet_limit_bytes: usize,
 }
 
 /// Which way a statement went.
@@ -35,9 +40,21 @@ pub enum Way {
 }
 
 impl Road {
-    /// Forgets what was prepared: the connection is a new one, or reads heads differently now.
-    pub fn forget(&mut self) {
-        self.prepared.clear();
+    /// For a connection to a server with this `max_allowed_packet`, in bytes.
+    #[must_use]
+    pub fn new(max_allowed_packet: u64) -> Self {
+        Self { packet_limit_bytes: usize::try_from(max_allowed_packet).unwrap_or(usize::MAX), ..Self::default() }
+    }
+
+    /// Gives up what was prepared: heads are read differently now.
+    ///
+    /// # Errors
+    /// A lost connection.
+    pub fn forget(&mut self, connection: &mut Connection) -> Result<(), Error> {
+        for (_, prepared) in self.prepared.drain() {
+            connection.close(prepared)?;
+        }
+        Ok(())
     }
 
     /// Sends one statement; the outcome and the error are those of its text.
@@ -121,7 +138,12 @@ impl Road {
         if encode(text, &self.tuples, &columns, dialect, statement_id, &mut self.command).is_err() {
             return Ok(None);
         }
-        match connection.execute_raw(&self.command) {
+        if self.command.len() >= self.packet_limit_bytes {
+            return Ok(None);
+        }
+        let sent = connection.execute_raw(&self.command);
+        self.command.shrink_to(COMMAND_KEPT_BYTES);
+        match sent {
             Ok(done) => Ok(Some(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(_) => Ok(None),
@@ -134,9 +156,7 @@ impl Road {
             return Ok(Some(prepared.id));
         }
         if self.prepared.len() >= PREPARED_LIMIT {
-            for (_, prepared) in self.prepared.drain() {
-                connection.close(prepared)?;
-            }
+            self.forget(connection)?;
         }
         let mut text = head.to_vec();
         text.extend_from_slice(b" (?");

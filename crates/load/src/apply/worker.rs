@@ -177,6 +177,9 @@ impl<'l> Worker<'l> {
         let mut last_id = 0;
         let outcome = self.on_connection(chunk, |connection, road, pool| {
             connection.execute(b"START TRANSACTION")?;
+            if target.implicit_id {
+                connection.execute(b"SET last_insert_id = 0")?;
+            }
             let mut at = 0;
             while let Some(statement) = chunk.statements.get(at) {
                 if pool.is_void_at(seqno) {
@@ -196,6 +199,10 @@ impl<'l> Worker<'l> {
                             if pool.is_interrupted() {
                                 return Ok(Some(Attempt::Void));
                             }
+                            if !is_in_transaction(connection)? {
+                                // The server has rolled back more than the statement.
+                                return Err(error);
+                            }
                             failures.push(Failure::new(statement, &error));
                             if !force {
                                 break;
@@ -207,12 +214,7 @@ impl<'l> Worker<'l> {
                 at += together;
             }
             if target.implicit_id {
-                last_id = connection
-                    .fetch(b"SELECT LAST_INSERT_ID()")?
-                    .first()
-                    .and_then(|row| row.first()?.as_deref())
-                    .and_then(|id| std::str::from_utf8(id).ok()?.parse().ok())
-                    .unwrap_or(0);
+                last_id = number(connection, b"SELECT LAST_INSERT_ID()")?;
             }
             Ok(None)
         });
@@ -262,6 +264,9 @@ impl<'l> Worker<'l> {
             }
             match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
                 Ok(done) => {
+                    if target.implicit_id && done.last_insert_id > 0 {
+                        self.pool.generated_id(seqno, done.last_insert_id);
+                    }
                     let mut sent = Sent::default();
                     sent.add(&done, Way::Text, 1);
                     sent.count(target, self.progress);
@@ -342,17 +347,16 @@ impl<'l> Worker<'l> {
         work: impl FnOnce(&mut Connection, &mut Road, &Pool) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if self.link.is_none() {
-            self.link = Some(Link { connection: self.connect()?, taken: Taken::default() });
-            self.road.forget();
+            let mut connection = self.connect()?;
+            self.road = Road::new(number(&mut connection, b"SELECT @@max_allowed_packet")?);
+            self.link = Some(Link { connection, taken: Taken::default() });
         }
         let link = self.link.as_mut().expect("set just above");
         self.pool.runs_on(self.number, link.connection.id());
         let result = match link.taken.bring_to(&chunk.session, &mut link.connection) {
             Ok(changed) => {
-                if changed {
-                    self.road.forget();
-                }
-                work(&mut link.connection, &mut self.road, self.pool)
+                let forgotten = if changed { self.road.forget(&mut link.connection) } else { Ok(()) };
+                forgotten.and_then(|()| work(&mut link.connection, &mut self.road, self.pool))
             }
             Err(error) => Err(error),
         };
@@ -398,6 +402,18 @@ impl<'l> Worker<'l> {
         }
         attempt
     }
+}
+
+/// Whether the transaction is still open: some errors end it, where most undo one statement.
+fn is_in_transaction(connection: &mut Connection) -> Result<bool, Error> {
+    Ok(number(connection, b"SELECT @@in_transaction")? == 1)
+}
+
+/// The number that a query gives; 0 for none.
+fn number(connection: &mut Connection, query: &[u8]) -> Result<u64, Error> {
+    let rows = connection.fetch(query)?;
+    let value = rows.first().and_then(|row| row.first()?.as_deref());
+    Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
 }
 
 /// Whether the server itself refused: the connection is good, and the refusal is the statement's own.

@@ -83,6 +83,13 @@ pub fn classify(text: &[u8], dialect: &Dialect) -> Class {
         if let Some(word) = forbidden(rule, text, dialect) {
             return Class::Barrier { reason: word };
         }
+        // `DISABLE KEYS` may be one of several changes.
+        let is_more = rule.effect == Effect::Omit
+            && leading[0].is_word(b"ALTER")
+            && leading.iter().any(|token| token.is_symbol(b","));
+        if is_more {
+            continue;
+        }
         return match rule.effect {
             Effect::Rows => Class::Barrier { reason: "an INSERT of a form that is not known" },
             Effect::Define if uses_session(text, dialect) => Class::Barrier { reason: "it reads a user variable" },
@@ -229,11 +236,15 @@ pub fn reads_session_results(text: &[u8], dialect: &Dialect) -> bool {
 
 /// Whether a statement asks what the one before it did: its warnings, its row counts.
 pub fn reads_diagnostics(text: &[u8], dialect: &Dialect) -> bool {
+    // Rows are many and long; what they ask is looked for where their values turn out to be no literals.
+    !matches!(text.first(), Some(b'i' | b'I' | b'r' | b'R')) && mentions_diagnostics(text, dialect)
+}
+
+/// Whether any word or variable of a statement stands for what the statement before it did.
+pub fn mentions_diagnostics(text: &[u8], dialect: &Dialect) -> bool {
     const WORDS: [&[u8]; 5] = [b"ROW_COUNT", b"FOUND_ROWS", b"WARNINGS", b"ERRORS", b"DIAGNOSTICS"];
     const VARIABLES: [&[u8]; 2] = [b"warning_count", b"error_count"];
-    // Rows are many and long, and do not ask.
-    let asks = matches!(text.first(), Some(b's' | b'S' | b'g' | b'G' | b'd' | b'D' | b'/' | b'('));
-    asks && tokens(text, dialect).any(|token| match token.kind {
+    tokens(text, dialect).any(|token| match token.kind {
         Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
         Kind::SystemVariable(name) => {
             let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);

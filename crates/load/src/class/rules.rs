@@ -79,6 +79,7 @@ pub static RULES: &[Rule] = &[
     ]),
     rule("ALTER [ONLINE] TABLE [IF EXISTS] <table>", Effect::Define).unless(&[
         "RENAME",
+        "CONVERT",
         "EXCHANGE",
         "UNION",
         "CONNECTION",

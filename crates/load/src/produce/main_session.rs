@@ -113,11 +113,16 @@ impl<'l> MainSession<'l> {
 
     /// Takes note of what binds later statements to this session.
     fn note(&mut self, text: &[u8]) {
-        self.tracker.statement_ran();
         let mut words = tokens(text, &self.dialect);
         let Some(first) = words.next() else { return };
         let second = words.next();
         let second_is = |word: &[u8]| second.as_ref().is_some_and(|token| token.is_word(word));
+        if first.is_word(b"INSERT") || first.is_word(b"REPLACE") || first.is_word(b"COMMIT") {
+            self.tracker.rows_ran();
+        }
+        // A routine may leave anything behind in its session: temporary tables, variables.
+        self.has_temporary_tables |= first.is_word(b"CALL") || first.is_word(b"EXECUTE");
+        self.has_locks |= first.is_word(b"HANDLER") || first.is_word(b"BACKUP");
         if first.is_word(b"CREATE") {
             self.has_temporary_tables |= second_is(b"TEMPORARY")
                 || (second_is(b"OR") && words.nth(1).is_some_and(|token| token.is_word(b"TEMPORARY")));

@@ -17,8 +17,8 @@ use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{ConnectOptions, Error};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
-use crate::class::{Class, NamedTable, classify, reads_diagnostics, reads_session_results};
-use crate::lexer::{Dialect, Location, Statement, Terminator};
+use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diagnostics, reads_session_results};
+use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Failure;
@@ -168,6 +168,7 @@ impl<'l> Producer<'l> {
             .and_then(|survey| plan.place(&survey, &state));
         let placement = match placed {
             Ok(placement) => placement,
+            Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),
             Err(reason) => return self.barrier(&text, &location, reason),
         };
         let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
@@ -223,6 +224,10 @@ impl<'l> Producer<'l> {
             return self.barrier(text, location, "the table's name is not certain");
         };
         self.flush()?;
+        if self.takes_away(text, &tables, location)? {
+            // What the dump takes away must not go if it fails before this place.
+            self.finish()?;
+        }
         self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
         for table in &tables {
             self.forget(table);
@@ -230,6 +235,22 @@ impl<'l> Producer<'l> {
         self.main.run(text, location)?;
         self.main.state_may_differ();
         Ok(())
+    }
+
+    /// Whether a statement drops or empties something that is there.
+    fn takes_away(&mut self, text: &[u8], tables: &[TableName], location: &Location) -> Result<bool, Stopped> {
+        let first = tokens(text, &self.main.dialect())
+            .next()
+            .is_some_and(|first| first.is_word(b"DROP") || first.is_word(b"TRUNCATE"));
+        if !first || tables.is_empty() {
+            return Ok(first);
+        }
+        for table in tables {
+            if self.table(table, location)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn session(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {

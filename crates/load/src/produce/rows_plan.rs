@@ -73,8 +73,11 @@ impl RowsPlan {
 
     /// Where a statement of this form belongs, given what its rows hold.
     pub(super) fn place(&mut self, survey: &Survey, state: &SessionState) -> Result<Placement, Reason> {
+        if survey.has_suffix {
+            return Err("what follows its rows may read or return anything");
+        }
         let checks_foreign_keys = state.checks_foreign_keys();
-        let replaces = self.verb == InsertVerb::Replace || survey.has_suffix;
+        let replaces = self.verb == InsertVerb::Replace;
         if replaces && checks_foreign_keys {
             return Err("it may change or delete a row that others refer to");
         }
@@ -89,7 +92,6 @@ impl RowsPlan {
             || self.table.kind != (TableKind::Base { transactional: true })
             || (checks_foreign_keys && self.table.refers_to_itself());
         let plain = self.verb == InsertVerb::Insert
-            && !survey.has_suffix
             && !survey.has_expression
             && !implicit_id
             && self.columns.is_some()

@@ -138,7 +138,7 @@ fn wire_type<'a>(
         ColumnKind::Bit if within(kinds, L::Bits.bit()) => Ok(WireType::UnsignedLongLong),
         ColumnKind::Decimal if within(kinds, EXACT) => exact_digits(text, literals, WireType::NewDecimal),
         ColumnKind::Real if within(kinds, NUMBER) => exact_digits(text, literals, WireType::Double),
-        ColumnKind::Bytes | ColumnKind::Other if within(kinds, BYTES) => Ok(WireType::Blob),
+        ColumnKind::Bytes if within(kinds, BYTES) => Ok(WireType::Blob),
         ColumnKind::Date if within(kinds, L::Plain.bit()) => {
             let canonical =
                 literals.all(|literal| literal.kind != L::Plain || temporal::date(literal.content(text)).is_some());

@@ -8,6 +8,9 @@ use memchr::{memchr, memchr2};
 
 use crate::lexer::{Charset, Dialect};
 
+/// Literals of one statement that are located: 16 bytes each. A statement of more travels as written.
+const LITERALS_LIMIT: usize = 1 << 20;
+
 /// What a literal is, as the server's parser would see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiteralKind {
@@ -128,8 +131,8 @@ pub struct NotLiteral;
 /// Reads all tuples from `offset` to the end of `text` into `tuples`, whose memory is used again.
 ///
 /// # Errors
-/// [`NotLiteral`] at the first thing that is none, where rows differ in width, for texts of 4 GiB and more, and
-/// in character sets in which a byte of a longer character may look like a quote.
+/// [`NotLiteral`] at the first thing that is none, where rows differ in width, for texts of 4 GiB and more, for more than `LITERALS_LIMIT`
+/// literals, and in character sets in which a byte of a longer character may look like a quote.
 pub fn scan(text: &[u8], offset: usize, dialect: &Dialect, tuples: &mut Tuples) -> Result<(), NotLiteral> {
     tuples.literals.clear();
     tuples.columns.clear();
@@ -151,6 +154,9 @@ pub fn scan(text: &[u8], offset: usize, dialect: &Dialect, tuples: &mut Tuples) 
             if literal.kind == LiteralKind::Signed {
                 range.min = range.min.min(literal.signed());
                 range.max = range.max.max(literal.signed());
+            }
+            if tuples.literals.len() == LITERALS_LIMIT {
+                return Err(NotLiteral);
             }
             tuples.literals.push(literal);
             column += 1;

@@ -150,8 +150,7 @@ pub fn survey(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Di
         }
         if !value_seen {
             value_seen = true;
-            let digit = if matches!(byte, b'\'' | b'"') { text.get(at + 1).copied() } else { Some(byte) };
-            found.implicit_id |= id_column == Some(column) && !matches!(digit, Some(b'1'..=b'9'));
+            found.implicit_id |= id_column == Some(column) && !is_explicit_id(&text[at..]);
         }
         at = match byte {
             b'\'' => at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes),
@@ -165,6 +164,20 @@ pub fn survey(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Di
         };
     }
     if depth == 0 && behind_tuple { Ok(found) } else { Err(NotLiteral) }
+}
+
+/// Whether a value is a whole number above 0, bare or quoted, and nothing else.
+fn is_explicit_id(value: &[u8]) -> bool {
+    let quote = value.first().copied().filter(|byte| matches!(byte, b'\'' | b'"'));
+    let digits = &value[usize::from(quote.is_some())..];
+    let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let behind = &digits[length..];
+    let behind = match (quote, behind.first()) {
+        (Some(quote), Some(&byte)) if byte == quote => &behind[1..],
+        (Some(_), _) => return false,
+        (None, _) => behind,
+    };
+    matches!(digits.first(), Some(b'1'..=b'9')) && matches!(behind.trim_ascii_start().first(), Some(b',' | b')'))
 }
 
 /// Behind a number: digits, point, exponent with its sign, hexadecimal digits.

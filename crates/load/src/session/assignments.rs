@@ -21,6 +21,8 @@ enum Treatment {
     Pinned,
     /// It acts on the next statement of the session.
     PinsNext,
+    /// It stands for what statements of other connections have done: it is set after all of them.
+    ReadByAll,
     /// The server's status flags tell of it after every statement.
     Reported,
 }
@@ -31,8 +33,8 @@ const SPECIAL: &[(&str, Treatment)] = &[
     ("pseudo_slave_mode", Treatment::Pinned),
     ("pseudo_thread_id", Treatment::Pinned),
     ("insert_id", Treatment::PinsNext),
-    ("last_insert_id", Treatment::PinsNext),
-    ("identity", Treatment::PinsNext),
+    ("last_insert_id", Treatment::ReadByAll),
+    ("identity", Treatment::ReadByAll),
     ("rand_seed1", Treatment::PinsNext),
     ("rand_seed2", Treatment::PinsNext),
     ("gtid_seq_no", Treatment::PinsNext),
@@ -48,7 +50,12 @@ pub(super) const CHARSET_VARIABLES: [&str; 4] =
 #[must_use]
 pub fn assignments(text: &[u8], dialect: &Dialect) -> Assignments {
     let mut found = Assignments::default();
-    let all: Vec<Token<'_>> = tokens(text, dialect).skip(1).collect();
+    let mut all = tokens(text, dialect);
+    // USE is of the session too, but assigns no variable.
+    if !all.next().is_some_and(|first| first.is_word(b"SET")) {
+        return found;
+    }
+    let all: Vec<Token<'_>> = all.collect();
     for item in split_at_commas(&all) {
         read_item(item, &mut found);
     }
@@ -79,6 +86,10 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
     if let Some(scope) = rest.first() {
         if ["GLOBAL", "PERSIST", "PERSIST_ONLY"].iter().any(|word| scope.is_word(word.as_bytes())) {
             found.beyond_session = true;
+            // Connections that open later would begin with the new value, the main session keeps its own.
+            if let Some(Kind::Word(name)) = item.get(1).map(|token| &token.kind) {
+                found.mirrored.push(String::from_utf8_lossy(name).to_ascii_lowercase());
+            }
             return;
         }
         if scope.is_word(b"SESSION") || scope.is_word(b"LOCAL") {
@@ -92,7 +103,10 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             let name = String::from_utf8_lossy(name).to_ascii_lowercase().replace('`', "");
             match name.split_once('.') {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
-                Some(_) => found.beyond_session = true,
+                Some((_, name)) => {
+                    found.beyond_session = true;
+                    found.mirrored.push(name.to_owned());
+                }
                 None => variable(&name, is_reset, found),
             }
         }
@@ -100,10 +114,17 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             found.mirrored.extend(CHARSET_VARIABLES.map(str::to_owned));
         }
         Kind::Word(_) if first.is_word(b"TRANSACTION") => {
-            // Isolation does not change what rows of literals become. Without SESSION it is for the next transaction.
-            found.pins_next |= rest.len() == item.len();
+            if rest.len() == item.len() {
+                // For the next transaction only.
+                found.pins_next = true;
+            } else {
+                found.mirrored.extend(["tx_isolation", "tx_read_only"].map(str::to_owned));
+            }
         }
-        Kind::Word(_) if first.is_word(b"ROLE") => found.beyond_session = true,
+        Kind::Word(_) if first.is_word(b"ROLE") => {
+            found.beyond_session = true;
+            found.pinned.push(("role".to_owned(), rest.last().is_some_and(|last| last.is_word(b"NONE"))));
+        }
         Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         // User variables are the main session's own.
@@ -115,6 +136,7 @@ fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
     match SPECIAL.iter().find(|(special, _)| *special == name) {
         Some((_, Treatment::Pinned)) => found.pinned.push((name.to_owned(), is_reset)),
         Some((_, Treatment::PinsNext)) => found.pins_next = true,
+        Some((_, Treatment::ReadByAll)) => found.beyond_session = true,
         Some((_, Treatment::Reported)) => {}
         None => found.mirrored.push(name.to_owned()),
     }

@@ -64,17 +64,15 @@ impl SessionState {
     /// Whether foreign keys are checked.
     #[must_use]
     pub fn checks_foreign_keys(&self) -> bool {
-        self.value("foreign_key_checks") != b"0"
+        !matches!(self.value("foreign_key_checks"), b"0" | b"OFF")
     }
 
     /// How this session reads the text of a statement, on a server whose own part of the answer is `server`.
     #[must_use]
     pub fn dialect(&self, server: Dialect) -> Dialect {
-        let mode = String::from_utf8_lossy(self.value("sql_mode")).into_owned();
-        let has = |name: &str| mode.split(',').any(|part| part == name);
         Dialect {
-            no_backslash_escapes: has("NO_BACKSLASH_ESCAPES"),
-            ansi_quotes: has("ANSI_QUOTES"),
+            no_backslash_escapes: self.has_mode("NO_BACKSLASH_ESCAPES"),
+            ansi_quotes: self.has_mode("ANSI_QUOTES"),
             charset: Charset::from_name(self.value("character_set_client")),
             ..server
         }
@@ -85,12 +83,17 @@ impl SessionState {
     #[must_use]
     pub fn strings_travel_as_parameters(&self) -> bool {
         self.value("character_set_client") == self.value("character_set_connection")
+            && !self.has_mode("EMPTY_STRING_IS_NULL")
     }
 
     /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
     #[must_use]
     pub fn names_are_utf8(&self) -> bool {
         self.value("character_set_client").starts_with(b"utf8")
+    }
+
+    fn has_mode(&self, name: &str) -> bool {
+        self.value("sql_mode").split(|byte| *byte == b',').any(|mode| mode == name.as_bytes())
     }
 
     /// A variable's value; empty for NULL and for one that was never read.
@@ -150,8 +153,25 @@ impl Tracker {
             }
         }
         self.pins_next |= assignments.pins_next;
-        self.names.extend(assignments.mirrored.iter().cloned());
-        self.refresh(main)
+        let new: Vec<String> =
+            assignments.mirrored.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
+        self.names.extend(new.iter().cloned());
+        match self.refresh(main) {
+            // Not every name can be read: one that exists globally only, one that does not exist at all.
+            Err(Error::Server(_)) if !new.is_empty() => {
+                for name in &new {
+                    self.names.remove(name);
+                }
+                for name in new {
+                    let query = format!("SELECT @@session.`{}`", name.replace('`', "``"));
+                    if main.fetch(query.as_bytes()).is_ok() {
+                        self.names.insert(name);
+                    }
+                }
+                self.refresh(main)
+            }
+            read => read,
+        }
     }
 
     /// Reads the state again, where a statement may have changed it in passing.
@@ -182,8 +202,8 @@ impl Tracker {
         self.pins_next || !self.pinned.is_empty()
     }
 
-    /// Takes note that a statement other than SET has run.
-    pub fn statement_ran(&mut self) {
+    /// Takes note that a statement has run that uses up what was set for the next one.
+    pub fn rows_ran(&mut self) {
         self.pins_next = false;
     }
 }
