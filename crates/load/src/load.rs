@@ -47,29 +47,43 @@ pub struct Options {
 /// A load that is ready to run.
 pub struct Load {
     options: Options,
+    course: Arc<Course>,
+}
+
+/// What is known of a load while it runs.
+struct Course {
     threads: usize,
     threads_because: String,
-    pool: Arc<Pool>,
+    start: Instant,
+    pool: Pool,
     progress: Arc<Progress>,
 }
 
 /// Ends a load from another thread.
 #[derive(Clone)]
 pub struct Interrupter {
-    pool: Arc<Pool>,
+    course: Arc<Course>,
     connect: ConnectOptions,
 }
 
 impl Interrupter {
     /// Ends the load: statements under way are killed, open transactions roll back, and the summary tells the rest.
     pub fn interrupt(&self) {
-        self.pool.interrupt();
+        self.course.pool.interrupt();
         // Best effort: without it, the load ends with the statements under way.
         if let Ok(mut connection) = Connection::open(&self.connect) {
-            for id in self.pool.running() {
+            for id in self.course.pool.running() {
                 let _ = connection.execute(format!("KILL QUERY {id}").as_bytes());
             }
         }
+    }
+
+    /// What an interrupted load did, once its workers have rolled back. For a load whose producer cannot end by itself
+    /// because it waits for input that does not come.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let _ = self.course.pool.drain();
+        self.course.summary()
     }
 }
 
@@ -92,21 +106,22 @@ impl Load {
         };
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
-        let pool = Arc::new(Pool::new(threads, limit_bytes, options.force));
+        let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        Ok(Self { options, threads, threads_because, pool, progress })
+        let course = Course { threads, threads_because, start: Instant::now(), pool, progress };
+        Ok(Self { options, course: Arc::new(course) })
     }
 
     /// Counters to read while it runs.
     #[must_use]
     pub fn progress(&self) -> Arc<Progress> {
-        self.progress.clone()
+        self.course.progress.clone()
     }
 
     /// A handle to end it with.
     #[must_use]
     pub fn interrupter(&self) -> Interrupter {
-        Interrupter { pool: self.pool.clone(), connect: self.options.connect.clone() }
+        Interrupter { course: self.course.clone(), connect: self.options.connect.clone() }
     }
 
     /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `output`.
@@ -114,13 +129,12 @@ impl Load {
     /// # Errors
     /// When the main session cannot be opened.
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
-        let start = Instant::now();
+        let Course { threads, pool, progress, .. } = &*self.course;
         let chunk_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
-        let mut producer = Producer::open(&self.pool, &self.progress, &self.options.connect, chunk_bytes, output)?;
+        let mut producer = Producer::open(pool, progress, &self.options.connect, chunk_bytes, output)?;
         std::thread::scope(|scope| {
-            for number in 1..=self.threads {
-                let worker = Worker::new(number, &self.pool, &self.progress, &self.options.connect);
-                let pool = &self.pool;
+            for number in 1..=*threads {
+                let worker = Worker::new(number, pool, progress, &self.options.connect);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
                         pool.abandon();
@@ -129,11 +143,11 @@ impl Load {
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.produce(&mut producer);
-            let _ = self.pool.drain();
-            self.pool.close();
+            let _ = pool.drain();
+            pool.close();
         });
         drop(producer);
-        Ok(self.summary(start))
+        Ok(self.course.summary())
     }
 
     fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
@@ -147,7 +161,7 @@ impl Load {
             Ok(statements) => statements,
             Err(error) => return self.input_failed(&error.into()),
         };
-        self.progress.follow(statements.progress());
+        self.course.progress.follow(statements.progress());
         while let Some(item) = statements.next() {
             match item {
                 Ok(Item::Statement(statement)) => producer.statement(statement)?,
@@ -167,11 +181,14 @@ impl Load {
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.
     fn input_failed(&self, error: &lexer::Error) -> Result<(), Stopped> {
-        self.pool.fail(self.pool.position(), Failure::of_input(error), error.is_final());
-        if error.is_final() || !self.pool.is_forced() { Err(Stopped) } else { Ok(()) }
+        let pool = &self.course.pool;
+        pool.fail(pool.position(), Failure::of_input(error), error.is_final());
+        if error.is_final() || !pool.is_forced() { Err(Stopped) } else { Ok(()) }
     }
+}
 
-    fn summary(&self, start: Instant) -> Summary {
+impl Course {
+    fn summary(&self) -> Summary {
         let (failures, failure_count) = self.pool.failures();
         let end = if self.pool.is_interrupted() {
             End::Interrupted
@@ -189,7 +206,7 @@ impl Load {
             statements: Progress::value(&progress.statements),
             rows: Progress::value(&progress.rows),
             read_bytes: progress.read_bytes(),
-            elapsed_s: start.elapsed().as_secs_f64(),
+            elapsed_s: self.start.elapsed().as_secs_f64(),
             threads: self.threads,
             threads_because: self.threads_because.clone(),
             by_array: Progress::value(&progress.by_array),

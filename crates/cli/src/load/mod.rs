@@ -7,10 +7,13 @@ mod summary;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use hortator_load::report::End;
+use hortator_load::report::{End, Summary};
 use hortator_load::{Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -21,6 +24,8 @@ use result_rows::BatchRows;
 
 /// What the shell reports for a program that SIGINT ended.
 const INTERRUPTED: u8 = 130;
+/// How long an interrupted load may take to end by itself once its workers have.
+const INPUT_PATIENCE: Duration = Duration::from_millis(500);
 /// A forced load that went through with errors.
 const WITH_ERRORS: u8 = 3;
 
@@ -93,31 +98,47 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     if args.plan {
         return plan(&options);
     }
+    let shown = Shown { json: args.json, quiet: args.quiet };
     let load = Load::open(options)?;
-    end_on_signals(load.interrupter())?;
+    let has_ended = end_on_signals(load.interrupter(), shown)?;
     let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
     let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));
     let outcome = load.run(&mut rows);
+    has_ended.store(true, Ordering::Release);
     if let Some(line) = line {
         line.finish();
     }
     let printed = rows.finish();
-    let summary = outcome?;
-    for failure in &summary.failures {
-        eprintln!("{failure}");
-    }
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&summary).context("the summary as JSON")?);
-    } else if !args.quiet {
-        eprint!("{}", summary::text(&summary));
-    }
+    let status = shown.show(&outcome?)?;
     printed.context("cannot print the rows that the dump selects")?;
-    Ok(match summary.end {
-        End::Complete => ExitCode::SUCCESS,
-        End::WithErrors => ExitCode::from(WITH_ERRORS),
-        End::Failed => ExitCode::FAILURE,
-        End::Interrupted => ExitCode::from(INTERRUPTED),
-    })
+    Ok(ExitCode::from(status))
+}
+
+/// How much is shown at the end.
+#[derive(Clone, Copy)]
+struct Shown {
+    json: bool,
+    quiet: bool,
+}
+
+impl Shown {
+    /// Prints failures and summary; gives the exit status.
+    fn show(self, summary: &Summary) -> anyhow::Result<u8> {
+        for failure in &summary.failures {
+            eprintln!("{failure}");
+        }
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(summary).context("the summary as JSON")?);
+        } else if !self.quiet {
+            eprint!("{}", summary::text(summary));
+        }
+        Ok(match summary.end {
+            End::Complete => 0,
+            End::WithErrors => WITH_ERRORS,
+            End::Failed => 1,
+            End::Interrupted => INTERRUPTED,
+        })
+    }
 }
 
 /// Prints what a load would do.
@@ -130,9 +151,11 @@ fn plan(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(if plan.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Ends the load cleanly at the first SIGINT or SIGTERM, and at once at the second.
-fn end_on_signals(interrupter: Interrupter) -> anyhow::Result<()> {
+/// Ends the load cleanly at the first SIGINT or SIGTERM, and at once at the second. The flag says that it has ended.
+fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let ended = has_ended.clone();
     std::thread::spawn(move || {
         let mut seen = 0;
         for _ in signals.forever() {
@@ -141,9 +164,21 @@ fn end_on_signals(interrupter: Interrupter) -> anyhow::Result<()> {
                 std::process::exit(INTERRUPTED.into());
             }
             eprintln!("hortator: interrupted: rolling back what is open (once more to end at once)");
-            let interrupter = interrupter.clone();
-            std::thread::spawn(move || interrupter.interrupt());
+            let (interrupter, ended) = (interrupter.clone(), ended.clone());
+            std::thread::spawn(move || end(&interrupter, shown, &ended));
         }
     });
-    Ok(())
+    Ok(has_ended)
+}
+
+/// Ends the load, and the program where the load only waits for input that does not come.
+fn end(interrupter: &Interrupter, shown: Shown, has_ended: &AtomicBool) {
+    interrupter.interrupt();
+    let summary = interrupter.summary();
+    std::thread::sleep(INPUT_PATIENCE);
+    if !has_ended.load(Ordering::Acquire) {
+        // The main session's transaction rolls back with its connection.
+        let status = shown.show(&summary).unwrap_or(INTERRUPTED);
+        std::process::exit(status.into());
+    }
 }

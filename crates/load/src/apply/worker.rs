@@ -172,6 +172,7 @@ impl<'l> Worker<'l> {
         merge: bool,
     ) -> Attempt {
         let force = self.pool.is_forced();
+        let began_in_turn = lane.is_none_or(|lane| self.pool.await_turn(seqno, lane, Duration::ZERO) == Turn::Mine);
         let mut failures = Vec::new();
         let mut sent = Sent::default();
         let mut last_id = 0;
@@ -223,6 +224,10 @@ impl<'l> Worker<'l> {
             Ok(Some(attempt)) => return self.rolled_back(attempt),
             Err(error) => return self.rolled_back(Attempt::Replay(error)),
         }
+        if !failures.is_empty() && !began_in_turn {
+            // Rows that stand before may not have been there yet: only in its turn is a failure the one to tell.
+            return self.rolled_back(Attempt::GiveWay);
+        }
         if let Some(lane) = lane
             && let Some(attempt) = self.enter(seqno, lane)
         {
@@ -258,27 +263,51 @@ impl<'l> Worker<'l> {
 
     /// Statements on a table that cannot roll back: each stands for itself, and none is sent twice.
     fn one_by_one(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
-        for statement in &chunk.statements {
-            if self.pool.is_void_at(seqno) {
-                return Attempt::Void;
+        let mut sent = Sent::default();
+        let mut failed = None;
+        let mut last_id = 0;
+        let mut failures = Vec::new();
+        let force = self.pool.is_forced();
+        let outcome = self.on_connection(chunk, |connection, _, pool| {
+            if target.implicit_id {
+                connection.execute(b"SET last_insert_id = 0")?;
             }
-            match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
-                Ok(done) => {
-                    if target.implicit_id && done.last_insert_id > 0 {
-                        self.pool.generated_id(seqno, done.last_insert_id);
-                    }
-                    let mut sent = Sent::default();
-                    sent.add(&done, Way::Text, 1);
-                    sent.count(target, self.progress);
+            for statement in &chunk.statements {
+                if pool.is_void_at(seqno) {
+                    break;
                 }
-                Err(_) if self.pool.is_interrupted() => return Attempt::Void,
-                Err(error) => {
-                    self.pool.fail(seqno, Failure::new(statement, &error), !is_of_server(&error));
-                    if !self.pool.is_forced() || !is_of_server(&error) {
-                        return Attempt::Done;
+                match connection.execute(&statement.text) {
+                    Ok(done) => sent.add(&done, Way::Text, 1),
+                    Err(Error::Server(_)) if pool.is_interrupted() => break,
+                    Err(error @ Error::Server(_)) => {
+                        failures.push(Failure::new(statement, &error));
+                        if !force {
+                            break;
+                        }
+                    }
+                    Err(error) => {
+                        failed = Some(Failure::new(statement, &error));
+                        return Err(error);
                     }
                 }
             }
+            if target.implicit_id {
+                last_id = number(connection, b"SELECT LAST_INSERT_ID()")?;
+            }
+            Ok(())
+        });
+        sent.count(target, self.progress);
+        if last_id > 0 {
+            self.pool.generated_id(seqno, last_id);
+        }
+        for failure in failures {
+            self.pool.fail(seqno, failure, false);
+        }
+        if let Err(error) = outcome
+            && !self.pool.is_interrupted()
+        {
+            let failure = failed.unwrap_or_else(|| Failure::new(&chunk.statements[0], &error));
+            self.pool.fail(seqno, failure, true);
         }
         Attempt::Done
     }

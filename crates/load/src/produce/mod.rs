@@ -161,11 +161,12 @@ impl<'l> Producer<'l> {
     fn rows(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
         let dialect = self.main.dialect();
         let state = self.main.state().clone();
+        let force = self.pool.is_forced();
         let known = self.known.as_mut().expect("callers have just looked");
         let plan = &mut known.plan;
         let placed = survey(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
-            .and_then(|survey| plan.place(&survey, &state));
+            .and_then(|survey| plan.place(&survey, &state, force));
         let placement = match placed {
             Ok(placement) => placement,
             Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),

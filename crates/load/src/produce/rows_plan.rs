@@ -72,7 +72,7 @@ impl RowsPlan {
     }
 
     /// Where a statement of this form belongs, given what its rows hold.
-    pub(super) fn place(&mut self, survey: &Survey, state: &SessionState) -> Result<Placement, Reason> {
+    pub(super) fn place(&mut self, survey: &Survey, state: &SessionState, force: bool) -> Result<Placement, Reason> {
         if survey.has_suffix {
             return Err("what follows its rows may read or return anything");
         }
@@ -86,7 +86,10 @@ impl RowsPlan {
             return Err("it draws from a sequence, whose last value belongs to its session");
         }
         let implicit_id = self.leaves_id_out || survey.implicit_id;
+        // A statement that fails moves the table's counter, so with rows after failures its place among them counts.
+        let counts_through_failures = force && self.table.auto_increment().is_some();
         let in_order = implicit_id
+            || counts_through_failures
             || replaces
             || self.verb == InsertVerb::InsertIgnore
             || self.table.kind != (TableKind::Base { transactional: true })
