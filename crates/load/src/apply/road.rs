@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use hortator_mysql::catalog::Column;
-use hortator_mysql::{Connection, Done, Error, Prepared};
+use hortator_mysql::error::PACKET_TOO_LARGE;
+use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
 use crate::lexer::Dialect;
@@ -70,6 +71,14 @@ impl Road {
     ) -> Result<(Done, Way), Error> {
         if let Some(done) = self.send_array(connection, &statement.text, statement.tuples, target, dialect)? {
             return Ok((done, Way::Array));
+        }
+        if statement.text.len() >= self.packet_limit_bytes {
+            // The server would say just that, and close the connection with the transaction on it.
+            return Err(Error::Server(ServerError {
+                code: PACKET_TOO_LARGE,
+                sqlstate: *b"08S01",
+                message: "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
+            }));
         }
         Ok((connection.execute(&statement.text)?, Way::Text))
     }

@@ -1,4 +1,5 @@
 -- fails: 1062
+-- only with force: a counter does not roll back, so rows that had run ahead of a failure leave it higher
 -- Ids that a failed statement gave itself move the counter, or not: what the server numbers next, with --force.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE);
 INSERT INTO t VALUES (1, 1), (2, 2);
