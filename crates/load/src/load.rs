@@ -14,8 +14,9 @@ use crate::produce::Producer;
 use crate::progress::Progress;
 use crate::report::{End, Failure, Summary, TableRows};
 
-/// Workers per core of the server: while one waits for the disk or for its turn to commit, another computes.
-const WORKERS_PER_CORE: usize = 2;
+/// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
+/// Measured on two cores: 3 beat 4 and 6 by a tenth, because more only wait for each other inside the server.
+const WORKERS_PER_TWO_CORES: usize = 3;
 /// Workers where the server does not tell its cores.
 const WORKERS_UNTOLD: usize = 8;
 /// Most workers that are chosen without being asked for.
@@ -98,7 +99,7 @@ impl Load {
             Some(threads) => (threads.max(1), "as asked for".to_owned()),
             None => match cores(&mut connection)? {
                 Some(cores) => {
-                    let threads = (cores * WORKERS_PER_CORE).clamp(2, WORKERS_CHOSEN_LIMIT);
+                    let threads = (cores * WORKERS_PER_TWO_CORES / 2).clamp(2, WORKERS_CHOSEN_LIMIT);
                     (threads, format!("the server has {cores} cores"))
                 }
                 None => (WORKERS_UNTOLD, "the server does not tell its cores".to_owned()),

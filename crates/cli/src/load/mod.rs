@@ -35,7 +35,7 @@ pub struct LoadArgs {
     /// The dump's files, in their order: plain or compressed (gzip, zstd, xz, bzip2, lz4). None, or `-`: standard input
     files: Vec<PathBuf>,
 
-    /// Connections that load in parallel [default: two for each core of the server, 16 at most]
+    /// Connections that load in parallel [default: three for every two cores of the server, 16 at most]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
