@@ -2,7 +2,7 @@
 //!
 //! All from `/proc`, without tools that may not be installed. CPU time is read when the program has ended and before
 //! anyone has asked for its exit status: until then the kernel keeps its numbers, to the last tick. Peak memory
-//! (`VmHWM`) is gone by then and is read every [`SAMPLE_INTERVAL`] instead; what a program grew by in its last such
+//! (`VmHWM`) is gone by then and is read every `SAMPLE_INTERVAL` instead; what a program grew by in its last such
 //! moment is missed.
 
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! Which class a statement belongs to and which tables it names: what the planner needs to give it a place.
 //!
-//! The classes are data, in [`rules`]; this room only matches them. A statement that is not understood is a barrier:
+//! The classes are data, in [`RULES`]; this room only matches them. A statement that is not understood is a barrier:
 //! it is sent as written, after all before it and before all behind it.
 
 mod rules;
