@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::report::{End, Failure, Summary, TableRows};
 
 /// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
-/// Measured on two cores: 3 beat 4 and 6 by a tenth, because more only wait for each other inside the server.
+/// Measured on two cores: 3, 4 and 6 are within a tenth of each other; more only wait for each other in the server.
 const WORKERS_PER_TWO_CORES: usize = 3;
 /// Workers where the server does not tell its cores.
 const WORKERS_UNTOLD: usize = 8;
