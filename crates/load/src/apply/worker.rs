@@ -435,7 +435,9 @@ impl<'l> Worker<'l> {
 
 /// Whether the transaction is still open: some errors end it, where most undo one statement.
 fn is_in_transaction(connection: &mut Connection) -> Result<bool, Error> {
-    Ok(number(connection, b"SELECT @@in_transaction")? == 1)
+    // Any statement's answer carries the session's status; this one does nothing on MariaDB and MySQL alike.
+    connection.execute(b"DO 0")?;
+    Ok(connection.status().in_transaction())
 }
 
 /// The number that a query gives; 0 for none.
