@@ -201,6 +201,7 @@ impl Course {
             End::Complete
         };
         let progress = &self.progress;
+        let barrier_reasons = progress.barriers();
         let tables = progress.rows_by_table().into_iter().map(|(table, rows)| TableRows { table, rows }).collect();
         Summary {
             end,
@@ -213,7 +214,8 @@ impl Course {
             by_array: Progress::value(&progress.by_array),
             as_written: Progress::value(&progress.as_written),
             omitted: Progress::value(&progress.omitted),
-            barriers: Progress::value(&progress.barriers),
+            barriers: barrier_reasons.values().sum(),
+            barrier_reasons,
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
             tables,

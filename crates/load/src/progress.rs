@@ -22,8 +22,6 @@ pub struct Progress {
     pub as_written: AtomicU64,
     /// Statements left out.
     pub omitted: AtomicU64,
-    /// Statements that everything else waited for.
-    pub barriers: AtomicU64,
     /// Transactions replayed.
     pub replays: AtomicU64,
     /// Warnings counted by the server.
@@ -35,6 +33,8 @@ pub struct Progress {
     /// What each worker is at, from worker 1.
     workers: Mutex<Vec<Option<TableName>>>,
     tables: Mutex<BTreeMap<TableName, u64>>,
+    /// Statements that everything else waited for, by reason.
+    barriers: Mutex<BTreeMap<&'static str, u64>>,
     /// The inputs begun so far.
     inputs: Mutex<Vec<Arc<input::Progress>>>,
 }
@@ -44,6 +44,17 @@ impl Progress {
     #[must_use]
     pub fn new(workers: usize) -> Self {
         Self { workers: Mutex::new(vec![None; workers]), ..Self::default() }
+    }
+
+    /// Everything else waits for a statement.
+    pub(crate) fn barrier(&self, reason: &'static str) {
+        *self.barriers.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
+    }
+
+    /// Statements that everything else waited for, by reason.
+    #[must_use]
+    pub fn barriers(&self) -> BTreeMap<&'static str, u64> {
+        self.barriers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A worker has begun with a chunk.

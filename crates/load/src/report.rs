@@ -1,5 +1,6 @@
 //! What a load tells at its end: how much it did, by which way, and every failure with its place.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hortator_mysql::Error;
@@ -188,6 +189,8 @@ pub struct Summary {
     pub omitted: u64,
     /// Statements that everything else waited for, those of transactions of the dump's own among them.
     pub barriers: u64,
+    /// The same by reason.
+    pub barrier_reasons: BTreeMap<&'static str, u64>,
     /// Transactions replayed after deadlocks, lock waits or lost connections.
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.

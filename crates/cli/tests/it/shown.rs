@@ -50,6 +50,7 @@ fn the_summary_is_one_object_and_selected_rows_go_elsewhere() {
     assert_eq!(summary["rows"], 8);
     assert_eq!(summary["omitted"], 2);
     assert_eq!(summary["barriers"], 1);
+    assert_eq!(summary["barrier_reasons"], serde_json::json!({"its rows come from elsewhere than VALUES": 1}));
     assert_eq!(summary["threads"], 2);
     assert_eq!(summary["by_array"], 1);
     assert_eq!(summary["failures"], serde_json::json!([]));

@@ -90,8 +90,8 @@ impl<'l> Producer<'l> {
             return self.diagnostics(&text, &location);
         }
         self.main.sync(&location)?;
-        if self.main.must_be_serial().is_some() {
-            return self.serial(&text, &location);
+        if let Some(reason) = self.main.must_be_serial() {
+            return self.serial(&text, &location, reason);
         }
         // Not as soon as it was full: the last statement stays at hand for one that asks what it did.
         if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_bytes) {
@@ -258,7 +258,7 @@ impl<'l> Producer<'l> {
         let dialect = self.main.dialect();
         let assignments = assignments(text, &dialect);
         if assignments.beyond_session || reads_session_results(text, &dialect) {
-            return self.barrier_with(text, location, Some(&assignments));
+            return self.barrier_with(text, location, "it changes or reads more than the session", Some(&assignments));
         }
         if self.main.is_new(&assignments) {
             self.finish()?;
@@ -288,17 +288,18 @@ impl<'l> Producer<'l> {
     }
 
     /// Runs a statement in the main session, after all before it and before all behind it.
-    fn barrier(&mut self, text: &[u8], location: &Location, _reason: Reason) -> Result<(), Stopped> {
-        self.barrier_with(text, location, None)
+    fn barrier(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
+        self.barrier_with(text, location, reason, None)
     }
 
     fn barrier_with(
         &mut self,
         text: &[u8],
         location: &Location,
+        reason: Reason,
         assigned: Option<&crate::session::Assignments>,
     ) -> Result<(), Stopped> {
-        self.progress.barriers.fetch_add(1, Relaxed);
+        self.progress.barrier(reason);
         self.alone(text, location)?;
         match assigned {
             Some(assignments) => self.main.assigned(assignments, location),
@@ -307,8 +308,8 @@ impl<'l> Producer<'l> {
     }
 
     /// A statement while everything must stay in the main session.
-    fn serial(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        self.progress.barriers.fetch_add(1, Relaxed);
+    fn serial(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
+        self.progress.barrier(reason);
         let class = classify(text, &self.main.dialect());
         self.alone(text, location)?;
         match class {
