@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::state::{self, State};
+use hortator_check::state::{self, State};
 
 use crate::employees::{self, Dump, SCHEMA};
 use crate::measure::{self, Usage};

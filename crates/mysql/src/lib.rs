@@ -15,7 +15,6 @@ pub mod option_file;
 pub mod options;
 mod password;
 mod quote;
-pub mod state;
 mod tls;
 mod version;
 

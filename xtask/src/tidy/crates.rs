@@ -11,9 +11,10 @@ pub struct Crate {
 
 /// Who may use whom: downward only, as ARCHITECTURE.md draws it. A new crate starts here.
 const EDGES: &[(&str, &[&str])] = &[
-    ("hortator", &["hortator-bench", "hortator-load", "hortator-mysql", "hortator-sandbox"]),
-    ("hortator-bench", &["hortator-core", "hortator-mysql", "hortator-sandbox"]),
-    ("hortator-load", &["hortator-core", "hortator-mysql"]),
+    ("hortator", &["hortator-bench", "hortator-check", "hortator-load", "hortator-mysql", "hortator-sandbox"]),
+    ("hortator-bench", &["hortator-check", "hortator-core", "hortator-mysql", "hortator-sandbox"]),
+    ("hortator-load", &["hortator-check", "hortator-core", "hortator-mysql"]),
+    ("hortator-check", &["hortator-mysql"]),
     ("hortator-sandbox", &["hortator-mysql"]),
     ("hortator-mysql", &["hortator-core"]),
     ("hortator-core", &[]),

@@ -4,8 +4,6 @@
 
 mod employees;
 mod experiment;
-mod state;
-mod state_rows;
 
 use std::fs::File;
 use std::path::Path;
@@ -28,10 +26,4 @@ fn client(server: &Temporary, script: &Path) {
     command.args(["--no-defaults", "-u", "root", "-S"]).arg(server.node(0).socket());
     command.stdin(File::open(script).unwrap()).stdout(Stdio::null()).current_dir(script.parent().unwrap());
     assert!(command.status().unwrap().success());
-}
-
-fn run(connection: &mut Connection, statements: &[&str]) {
-    for statement in statements {
-        connection.execute(statement.as_bytes()).unwrap_or_else(|error| panic!("{statement}: {error}"));
-    }
 }

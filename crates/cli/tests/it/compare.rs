@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
 
-use hortator_mysql::state::State;
+use hortator_check::state::State;
 
 use crate::programs::{Dump, Failure, Outcome, Way, load};
 use crate::servers::{Pair, Server};

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hortator_mysql::state::{self, State};
+use hortator_check::state::{self, State};
 use hortator_mysql::{Connection, quote_identifier};
 use hortator_sandbox::{Builder, Temporary};
 

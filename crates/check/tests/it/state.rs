@@ -1,7 +1,7 @@
 //! States of schemas that have one of everything, and one thing different.
 
+use hortator_check::state::{Kind, Options, describe_with};
 use hortator_mysql::Connection;
-use hortator_mysql::state::{Kind, Options, describe_with};
 
 use crate::{connect, run, server};
 

@@ -19,7 +19,7 @@ use definitions::Definition;
 pub use definitions::Kind;
 use rows::Content;
 
-use crate::{Connection, Error};
+use hortator_mysql::{Connection, Error};
 
 /// What of a schema is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{Kind, Options};
-use crate::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
 
 /// A row's values as the server's text; `None` is NULL.
 pub(super) type Row = Vec<Option<Vec<u8>>>;

@@ -1,6 +1,6 @@
 //! Values that look alike as text and are not the same.
 
-use hortator_mysql::state::{Options, describe_with};
+use hortator_check::state::{Options, describe_with};
 
 use crate::{connect, run, server};
 

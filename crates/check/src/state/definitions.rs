@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use super::Options;
-use crate::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
 
 /// A kind of thing that a schema holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
