@@ -37,6 +37,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Text of one chunk, in bytes; `None` for the default.
     pub chunk_bytes: Option<usize>,
+    /// Rows go by prepared statements of so many rows, even where the server takes arrays.
+    pub prepared_rows: Option<usize>,
     /// Go on after statements that fail.
     pub force: bool,
     /// Send comments too.
@@ -135,7 +137,8 @@ impl Load {
         let mut producer = Producer::open(pool, progress, &self.options.connect, chunk_bytes, output)?;
         std::thread::scope(|scope| {
             for number in 1..=*threads {
-                let worker = Worker::new(number, pool, progress, &self.options.connect);
+                let worker = Worker::new(number, pool, progress, &self.options.connect)
+                    .with_piece_rows(self.options.prepared_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
                         pool.abandon();

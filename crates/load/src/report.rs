@@ -181,7 +181,7 @@ pub struct Summary {
     pub threads: usize,
     /// Why so many.
     pub threads_because: String,
-    /// INSERT statements that travelled as typed arrays.
+    /// INSERT statements that travelled as typed parameters: arrays, or rows of prepared statements.
     pub by_array: u64,
     /// Statements that travelled as written.
     pub as_written: u64,

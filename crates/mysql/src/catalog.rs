@@ -62,6 +62,8 @@ pub struct Column {
     pub has_default: bool,
     /// Whether its default draws from a sequence.
     pub draws_from_sequence: bool,
+    /// Whether its default is computed (the time, an expression), and may be another for each statement.
+    pub default_varies: bool,
     /// Whether its value is computed, or kept by system versioning.
     pub generated: bool,
     /// Whether it is left out of `SELECT *` and of inserts without a column list.
@@ -113,6 +115,8 @@ pub struct Table {
     pub parents: Vec<TableName>,
     /// Whether any trigger fires on it.
     pub has_triggers: bool,
+    /// Whether it keeps its rows' history, with the times of the statements that made it.
+    pub versioned: bool,
 }
 
 impl Table {
@@ -155,6 +159,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     ]
     .concat();
     let Some(row) = connection.fetch(&kind_query)?.into_iter().next() else { return Ok(None) };
+    let versioned = text(&row, 0) == "SYSTEM VERSIONED";
     let kind = match text(&row, 0).as_str() {
         "BASE TABLE" | "SYSTEM VERSIONED" if ENGINES.contains(&text(&row, 2).to_ascii_lowercase().as_str()) => {
             TableKind::Base { transactional: text(&row, 1) == "YES" }
@@ -198,7 +203,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     .concat();
     let has_triggers = !connection.fetch(&trigger_query)?.is_empty();
 
-    Ok(Some(Table { name: name.clone(), kind, columns, parents, has_triggers }))
+    Ok(Some(Table { name: name.clone(), kind, columns, parents, has_triggers, versioned }))
 }
 
 /// A row of the column query as a [`Column`].
@@ -215,7 +220,9 @@ fn column(row: &[Option<Vec<u8>>]) -> Column {
             || default.contains("next value for")
             || default.contains("lastval(")
             || default.contains("previous value for"),
-        generated: extra.contains("GENERATED"),
+        // MySQL says so; MariaDB quotes what is not computed.
+        default_varies: extra.contains("DEFAULT_GENERATED") || (!default.starts_with('\'') && default.contains('(')),
+        generated: extra.replace("DEFAULT_GENERATED", "").contains("GENERATED"),
         invisible: extra.contains("INVISIBLE"),
         auto_increment: extra.contains("AUTO_INCREMENT"),
     }

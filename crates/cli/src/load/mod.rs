@@ -71,6 +71,10 @@ pub struct LoadArgs {
     #[arg(long, hide = true, value_name = "BYTES")]
     chunk_bytes: Option<usize>,
 
+    /// Send rows by prepared statements of so many rows, as to servers without arrays
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    prepared_rows: Option<u16>,
+
     #[command(flatten)]
     connection: ConnectionArgs,
 }
@@ -91,6 +95,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
+        prepared_rows: args.prepared_rows.map(usize::from),
         force: args.force,
         comments: args.comments,
         binary_mode: args.binary_mode,

@@ -29,7 +29,7 @@ pub(super) fn text(summary: &Summary) -> String {
     );
     let _ = writeln!(
         text,
-        "connections: {} ({}); inserts as arrays: {}, statements as written: {}, left out: {}, barriers: {}, replays: {}",
+        "connections: {} ({}); inserts as parameters: {}, statements as written: {}, left out: {}, barriers: {}, replays: {}",
         summary.threads,
         summary.threads_because,
         HumanCount(summary.by_array),

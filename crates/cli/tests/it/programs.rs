@@ -34,11 +34,15 @@ pub enum Way {
     ManyChunks,
     /// As without any option, from standard input.
     Default,
+    /// Rows by prepared statements, as to servers without arrays.
+    Pieces,
+    /// The same, of so few rows that small dumps have some too.
+    SmallPieces,
 }
 
 impl Way {
-    /// Every way of `hortator load`.
-    pub const OURS: [Way; 3] = [Way::OneThread, Way::ManyChunks, Way::Default];
+    /// The ways of `hortator load` in which every case is loaded.
+    pub const OURS: [Way; 4] = [Way::OneThread, Way::ManyChunks, Way::Default, Way::SmallPieces];
 
     /// Whether the client loads both sides, to show what of a comparison is its own doing.
     pub fn only_client() -> bool {
@@ -51,6 +55,8 @@ impl Way {
             Way::OneThread => &["--threads", "1"],
             Way::ManyChunks => &["--threads", "4", "--chunk-bytes", "1"],
             Way::Default => &[],
+            Way::Pieces => &["--prepared-rows", "256"],
+            Way::SmallPieces => &["--threads", "2", "--prepared-rows", "2"],
         }
     }
 }
@@ -215,9 +221,9 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// INSERTs that Hortator's summary says travelled as arrays.
+    /// INSERTs that Hortator's summary says travelled as arrays or prepared rows.
     pub fn arrays(&self) -> u64 {
-        const BEFORE: &str = "inserts as arrays: ";
+        const BEFORE: &str = "inserts as parameters: ";
         let told = self.messages.split_once(BEFORE).map(|(_, rest)| rest.split(|sign: char| !sign.is_ascii_digit()));
         told.and_then(|mut digits| digits.next()?.parse().ok()).unwrap_or_default()
     }

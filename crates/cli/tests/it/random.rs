@@ -22,7 +22,7 @@ use crate::servers::{Pair, pair};
 /// Seeds of a usual run.
 const SEEDS: RangeInclusive<u64> = 1..=200;
 /// INSERTs that travel as arrays, of about fifty in a dump, at least.
-const ARRAYS_PER_DUMP: u64 = 8;
+const ARRAYS_PER_DUMP: u64 = 6;
 
 #[test]
 fn dumps_from_seeds() {
@@ -54,7 +54,7 @@ fn seeds() -> RangeInclusive<u64> {
     parsed.map_or(SEEDS, |(first, last)| first..=last)
 }
 
-/// Every third seed runs in the same way.
+/// Every fourth seed runs in the same way.
 fn way(seed: u64) -> Way {
     Way::OURS[usize::try_from(seed).expect("a seed is small") % Way::OURS.len()]
 }
@@ -69,7 +69,7 @@ fn compare_seed(pair: &Pair, seed: u64, statements: &[Vec<u8>]) -> Comparison {
         )
     };
     // A failed statement stops some dumps, where what else ran is not certain; with --force everything is.
-    let stops = seed.is_multiple_of(4);
+    let stops = (seed / 4).is_multiple_of(4);
     let once = run(!stops);
     if stops && !once.failures.is_empty() { run(true) } else { once }
 }

@@ -28,6 +28,8 @@ fn a_plan_names_tables_barriers_and_settings_and_writes_nothing() {
     let shown = String::from_utf8(outcome.rows).unwrap();
     let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {shown}"));
     assert!(line(".plain ").contains("arrays") && line(".plain ").contains("in parallel"), "{shown}");
+    let pieces = run(load_into(&pair.hortator, &["--plan", "--prepared-rows", "256", dump.to_str().unwrap()]));
+    assert!(String::from_utf8(pieces.rows).unwrap().contains("prepared rows"), "{}", pieces.messages);
     assert!(line(".numbered ").contains("in order: the server numbers its rows"), "{shown}");
     assert!(line("INSERT INTO plain SELECT").contains("dump.sql:7"), "{shown}");
     assert!(line("SET GLOBAL").contains("barrier"), "{shown}");

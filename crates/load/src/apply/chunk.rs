@@ -32,6 +32,17 @@ pub struct RowTarget {
     pub implicit_id: bool,
 }
 
+impl RowTarget {
+    /// Whether it makes no difference to the rows if they come by several statements instead of one: nothing in them is
+    /// taken from the time at which their statement runs.
+    #[must_use]
+    pub fn is_divisible(&self) -> bool {
+        let given = |index: &usize| self.columns.as_ref().is_some_and(|columns| columns.contains(index));
+        let columns = self.table.columns.iter().enumerate();
+        !self.table.versioned && columns.filter(|(index, _)| !given(index)).all(|(_, column)| !column.default_varies)
+    }
+}
+
 /// What a chunk does.
 #[derive(Clone, Debug)]
 pub enum Work {

@@ -1,6 +1,7 @@
 //! Appliers: chunks, the pool that orders them, and the workers that send them.
 
 mod chunk;
+mod pieces;
 mod pool;
 mod road;
 mod worker;

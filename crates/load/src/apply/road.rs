@@ -1,4 +1,7 @@
-//! How the rows of one statement travel: as a typed array where that is exact, as written otherwise.
+//! How the rows of one statement travel: as typed parameters where that is exact, as written otherwise.
+//!
+//! Parameters are one array where the server takes arrays (MariaDB), and executions of a prepared statement of some rows
+//! where it does not (MySQL): `pieces.rs`.
 
 use std::collections::HashMap;
 
@@ -8,7 +11,7 @@ use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
 use crate::lexer::Dialect;
-use crate::rows::{Tuples, encode, scan};
+use crate::rows::{Tuples, WireType, encode_array, scan, wire_types};
 
 /// Statement heads that a connection keeps prepared.
 const PREPARED_LIMIT: usize = 32;
@@ -20,31 +23,45 @@ const MERGED_BYTES: usize = 512 << 10;
 /// Memory for an array that is kept for the next one.
 const COMMAND_KEPT_BYTES: usize = 8 << 20;
 
-/// What one connection needs to send rows: prepared heads, and memory that is used again.
+/// What one connection needs to send rows: prepared statements, and memory that is used again.
 #[derive(Debug, Default)]
 pub struct Road {
+    /// By the statement's text up to its rows.
     prepared: HashMap<Vec<u8>, Prepared>,
-    tuples: Tuples,
-    command: Vec<u8>,
+    pub(super) tuples: Tuples,
+    pub(super) command: Vec<u8>,
     merged: Vec<u8>,
     /// The server takes no command as long as this.
-    packet_limit_bytes: usize,
+    pub(super) packet_limit_bytes: usize,
+    /// Rows of a prepared statement where that was asked for, even if the server takes arrays.
+    pub(super) piece_rows: Option<usize>,
 }
 
 /// Which way a statement went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As a typed array.
-    Array,
+    /// As typed parameters.
+    Typed,
     /// As written.
     Text,
 }
 
+/// What became of typed parameters.
+#[derive(Debug)]
+pub(super) enum Typed {
+    /// All rows are in.
+    Done(Done),
+    /// Not exact, or refused by the server, with its reason if it is an error: the text tells all.
+    Refused(Option<Error>),
+}
+
 impl Road {
-    /// For a connection to a server with this `max_allowed_packet`, in bytes.
+    /// For a connection to a server with this `max_allowed_packet`, in bytes. With `piece_rows`, rows go by prepared
+    /// statements of so many rows even to a server that takes arrays.
     #[must_use]
-    pub fn new(max_allowed_packet: u64) -> Self {
-        Self { packet_limit_bytes: usize::try_from(max_allowed_packet).unwrap_or(usize::MAX), ..Self::default() }
+    pub fn new(max_allowed_packet: u64, piece_rows: Option<usize>) -> Self {
+        let packet_limit_bytes = usize::try_from(max_allowed_packet).unwrap_or(usize::MAX);
+        Self { packet_limit_bytes, piece_rows, ..Self::default() }
     }
 
     /// Gives up what was prepared: heads are read differently now.
@@ -58,7 +75,7 @@ impl Road {
         Ok(())
     }
 
-    /// Sends one statement; the outcome and the error are those of its text.
+    /// Sends one statement in the open transaction; the outcome and the error are those of its text.
     ///
     /// # Errors
     /// What the server says to the text, or a lost connection.
@@ -69,25 +86,25 @@ impl Road {
         target: &RowTarget,
         dialect: &Dialect,
     ) -> Result<(Done, Way), Error> {
-        if let Some(done) = self.send_array(connection, &statement.text, statement.tuples, target, dialect)? {
-            return Ok((done, Way::Array));
+        if let Some(offset) = statement.tuples {
+            let typed = if self.takes_arrays(connection) {
+                self.send_array(connection, &statement.text, offset, target, dialect)?
+            } else {
+                self.send_pieces(connection, &statement.text, offset, target, dialect)?
+            };
+            if let Typed::Done(done) = typed {
+                return Ok((done, Way::Typed));
+            }
         }
-        if statement.text.len() >= self.packet_limit_bytes {
-            // The server would say just that, and close the connection with the transaction on it.
-            return Err(Error::Server(ServerError {
-                code: PACKET_TOO_LARGE,
-                sqlstate: *b"08S01",
-                message: "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
-            }));
-        }
-        Ok((connection.execute(&statement.text)?, Way::Text))
+        Ok((self.send_text(connection, &statement.text)?, Way::Text))
     }
 
     /// How many of the first statements can be sent as one: small ones with the same head.
     #[must_use]
-    pub fn mergeable(connection: &Connection, statements: &[ChunkStatement], target: &RowTarget) -> usize {
+    pub fn mergeable(&self, connection: &Connection, statements: &[ChunkStatement], target: &RowTarget) -> usize {
         let Some(first) = statements.first() else { return 0 };
-        let Some(offset) = first.tuples.filter(|_| target.plain && connection.supports_bulk()) else { return 1 };
+        let may_merge = target.plain && (self.takes_arrays(connection) || target.is_divisible());
+        let Some(offset) = first.tuples.filter(|_| may_merge) else { return 1 };
         let mut total = 0;
         let head = &first.text[..offset];
         let same = statements.iter().take_while(|statement| {
@@ -100,8 +117,8 @@ impl Road {
         same.count().max(1)
     }
 
-    /// Sends several statements as one array; `None` when that is not exact or the server refuses any of it, in which
-    /// case the transaction must be rolled back and replayed statement by statement.
+    /// Sends several statements as one; `None` when that is not exact or the server refuses any of it, in which case the
+    /// transaction must be rolled back and replayed statement by statement.
     ///
     /// # Errors
     /// A lost connection, a deadlock or a lock wait.
@@ -112,6 +129,7 @@ impl Road {
         target: &RowTarget,
         dialect: &Dialect,
     ) -> Result<Option<Done>, Error> {
+        let Some(offset) = statements[0].tuples else { return Ok(None) };
         let mut merged = std::mem::take(&mut self.merged);
         merged.clear();
         for statement in statements {
@@ -119,68 +137,116 @@ impl Road {
                 merged.extend_from_slice(&statement.text);
             } else {
                 merged.push(b',');
-                merged.extend_from_slice(&statement.text[statement.tuples.unwrap_or_default()..]);
+                merged.extend_from_slice(&statement.text[offset..]);
             }
         }
-        let sent = self.send_array(connection, &merged, statements[0].tuples, target, dialect);
+        let sent = if self.takes_arrays(connection) {
+            self.send_array(connection, &merged, offset, target, dialect)
+        } else {
+            self.send_merged_pieces(connection, &merged, offset, target, dialect)
+        };
         self.merged = merged;
-        sent
+        Ok(match sent? {
+            Typed::Done(done) => Some(done),
+            Typed::Refused(_) => None,
+        })
     }
 
-    /// `None` when the array is not exact, or the server refused it: its text then tells why.
+    fn takes_arrays(&self, connection: &Connection) -> bool {
+        self.piece_rows.is_none() && connection.supports_bulk()
+    }
+
+    pub(super) fn send_text(&self, connection: &mut Connection, text: &[u8]) -> Result<Done, Error> {
+        if text.len() >= self.packet_limit_bytes {
+            // The server would say just that, and close the connection with the transaction on it.
+            return Err(Error::Server(ServerError {
+                code: PACKET_TOO_LARGE,
+                sqlstate: *b"08S01",
+                message: "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
+            }));
+        }
+        connection.execute(text)
+    }
+
+    /// The types of the columns of the rows that were located, if there are any that are exact.
+    pub(super) fn types(&self, text: &[u8], target: &RowTarget) -> Option<Vec<WireType>> {
+        let columns = target.columns.as_ref()?;
+        let columns: Vec<&Column> = columns.iter().map(|&index| &target.table.columns[index]).collect();
+        wire_types(text, &self.tuples, &columns).ok()
+    }
+
     fn send_array(
         &mut self,
         connection: &mut Connection,
         text: &[u8],
-        tuples: Option<usize>,
+        offset: usize,
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<Option<Done>, Error> {
-        let (Some(offset), Some(columns)) = (tuples, &target.columns) else { return Ok(None) };
-        if !target.plain || !connection.supports_bulk() || scan(text, offset, dialect, &mut self.tuples).is_err() {
-            return Ok(None);
+    ) -> Result<Typed, Error> {
+        if !target.plain || scan(text, offset, dialect, &mut self.tuples).is_err() {
+            return Ok(Typed::Refused(None));
         }
-        let Some(statement_id) = self.statement_id(connection, &text[..offset], columns.len())? else {
-            return Ok(None);
+        let Some(types) = self.types(text, target) else { return Ok(Typed::Refused(None)) };
+        let Some(id) = self.statement_id(connection, &text[..offset], types.len(), 1)? else {
+            return Ok(Typed::Refused(None));
         };
-        let columns: Vec<&Column> = columns.iter().map(|&index| &target.table.columns[index]).collect();
-        if encode(text, &self.tuples, &columns, dialect, statement_id, &mut self.command).is_err() {
-            return Ok(None);
+        if encode_array(text, &self.tuples, &types, dialect, id, &mut self.command).is_err()
+            || self.command.len() >= self.packet_limit_bytes
+        {
+            return Ok(Typed::Refused(None));
         }
-        if self.command.len() >= self.packet_limit_bytes {
-            return Ok(None);
-        }
-        let sent = connection.execute_raw(&self.command);
-        self.command.shrink_to(COMMAND_KEPT_BYTES);
-        match sent {
-            Ok(done) => Ok(Some(done)),
+        match self.send_command(connection) {
+            Ok(done) => Ok(Typed::Done(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
-            Err(_) => Ok(None),
+            Err(error) => match is_in_transaction(connection)? {
+                true => Ok(Typed::Refused(Some(error))),
+                // The server has rolled back more than the array: the text would stand alone.
+                false => Err(error),
+            },
         }
     }
 
-    /// The prepared form of `head (?, …)`; `None` when the server does not take it.
-    fn statement_id(&mut self, connection: &mut Connection, head: &[u8], width: usize) -> Result<Option<u32>, Error> {
-        if let Some(prepared) = self.prepared.get(head) {
-            return Ok(Some(prepared.id));
+    pub(super) fn send_command(&mut self, connection: &mut Connection) -> Result<Done, Error> {
+        let sent = connection.execute_raw(&self.command);
+        self.command.shrink_to(COMMAND_KEPT_BYTES);
+        sent
+    }
+
+    /// The prepared form of `head (?, …), …`; `None` when the server does not take it.
+    pub(super) fn statement_id(
+        &mut self,
+        connection: &mut Connection,
+        head: &[u8],
+        width: usize,
+        rows: usize,
+    ) -> Result<Option<u32>, Error> {
+        if let Some(&prepared) = self.prepared.get(head) {
+            if usize::from(prepared.parameters) == width * rows {
+                return Ok(Some(prepared.id));
+            }
+            // Without a list of columns, the head means others since the table was changed.
+            self.prepared.remove(head);
+            connection.close(prepared)?;
         }
         if self.prepared.len() >= PREPARED_LIMIT {
             self.forget(connection)?;
         }
-        let mut text = head.to_vec();
-        text.extend_from_slice(b" (?");
-        for _ in 1..width {
-            text.extend_from_slice(b",?");
-        }
-        text.push(b')');
+        let row = format!(" ({})", vec!["?"; width].join(","));
+        let text = [head, vec![row; rows].join(",").as_bytes()].concat();
         match connection.prepare(&text) {
             Ok(prepared) => {
-                let id = prepared.id;
                 self.prepared.insert(head.to_vec(), prepared);
-                Ok(Some(id))
+                Ok(Some(prepared.id))
             }
             Err(error) if error.is_lost() => Err(error),
             Err(_) => Ok(None),
         }
     }
+}
+
+/// Whether the transaction is still open: some errors end it, where most undo one statement.
+pub(super) fn is_in_transaction(connection: &mut Connection) -> Result<bool, Error> {
+    // Any statement's answer carries the session's status; this one does nothing on MariaDB and MySQL alike.
+    connection.execute(b"DO 0")?;
+    Ok(connection.status().in_transaction())
 }

@@ -8,7 +8,7 @@ use hortator_mysql::{ConnectOptions, Connection, Done, Error};
 
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{Pool, Turn};
-use super::road::{Road, Way};
+use super::road::{Road, Way, is_in_transaction};
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::Taken;
@@ -34,6 +34,8 @@ pub struct Worker<'l> {
     number: usize,
     link: Option<Link>,
     road: Road,
+    /// See [`Road::new`].
+    piece_rows: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Sent {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);
         match way {
-            Way::Array => self.by_array += statements,
+            Way::Typed => self.by_array += statements,
             Way::Text => self.as_written += statements,
         }
     }
@@ -87,7 +89,13 @@ impl<'l> Worker<'l> {
     /// A worker that connects when it gets its first chunk.
     #[must_use]
     pub fn new(number: usize, pool: &'l Pool, progress: &'l Progress, options: &'l ConnectOptions) -> Self {
-        Self { pool, progress, options, number, link: None, road: Road::default() }
+        Self { pool, progress, options, number, link: None, road: Road::default(), piece_rows: None }
+    }
+
+    /// Sends rows by prepared statements of so many rows, even where the server takes arrays.
+    #[must_use]
+    pub fn with_piece_rows(self, piece_rows: Option<usize>) -> Self {
+        Self { piece_rows, ..self }
     }
 
     /// Applies chunks until there are no more.
@@ -186,13 +194,13 @@ impl<'l> Worker<'l> {
                 if pool.is_void_at(seqno) {
                     return Ok(Some(Attempt::Void));
                 }
-                let together = if merge { Road::mergeable(connection, &chunk.statements[at..], target) } else { 1 };
+                let together = if merge { road.mergeable(connection, &chunk.statements[at..], target) } else { 1 };
                 if together > 1 {
                     let group = &chunk.statements[at..at + together];
                     let Some(done) = road.send_merged(connection, group, target, &chunk.dialect)? else {
                         return Ok(Some(Attempt::Unmerge));
                     };
-                    sent.add(&done, Way::Array, together as u64);
+                    sent.add(&done, Way::Typed, together as u64);
                 } else {
                     match road.send(connection, statement, target, &chunk.dialect) {
                         Ok((done, way)) => sent.add(&done, way, 1),
@@ -377,7 +385,7 @@ impl<'l> Worker<'l> {
     ) -> Result<T, Error> {
         if self.link.is_none() {
             let mut connection = self.connect()?;
-            self.road = Road::new(number(&mut connection, b"SELECT @@max_allowed_packet")?);
+            self.road = Road::new(number(&mut connection, b"SELECT @@max_allowed_packet")?, self.piece_rows);
             self.link = Some(Link { connection, taken: Taken::default() });
         }
         let link = self.link.as_mut().expect("set just above");
@@ -431,13 +439,6 @@ impl<'l> Worker<'l> {
         }
         attempt
     }
-}
-
-/// Whether the transaction is still open: some errors end it, where most undo one statement.
-fn is_in_transaction(connection: &mut Connection) -> Result<bool, Error> {
-    // Any statement's answer carries the session's status; this one does nothing on MariaDB and MySQL alike.
-    connection.execute(b"DO 0")?;
-    Ok(connection.status().in_transaction())
 }
 
 /// The number that a query gives; 0 for none.

@@ -154,9 +154,11 @@ impl Reader {
             Err(error) => self.plan.failures.push(Failure::of_input(&error.into())),
         }
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
+        let takes_arrays = options.prepared_rows.is_none() && self.connection.supports_bulk();
+        let typed = if takes_arrays { "arrays" } else { "prepared rows" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
-            self.plan.tables.push(planned(&name, found));
+            self.plan.tables.push(planned(&name, found, typed));
         }
         Ok(self.plan)
     }
@@ -315,7 +317,7 @@ fn id_value(table: &Table, head: &InsertHead) -> Option<usize> {
     }
 }
 
-fn planned(name: &TableName, found: Found) -> PlannedTable {
+fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable {
     let mut order = if found.order.is_empty() {
         "in parallel, committed in order".to_owned()
     } else {
@@ -324,6 +326,6 @@ fn planned(name: &TableName, found: Found) -> PlannedTable {
     if found.is_new {
         order.push_str(" (expected: the table is not there yet)");
     }
-    let road = if found.as_written { "as written" } else { "arrays" };
+    let road = if found.as_written { "as written" } else { typed };
     PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, road, order }
 }

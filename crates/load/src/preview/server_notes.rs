@@ -103,7 +103,9 @@ pub(super) fn server_notes(connection: &mut Connection, needs: &Needs) -> Result
         }
     }
     if !connection.supports_bulk() {
-        notes.push("the server takes no arrays of rows (COM_STMT_BULK_EXECUTE): rows travel as written".to_owned());
+        notes.push(
+            "the server takes no arrays of rows (COM_STMT_BULK_EXECUTE): rows travel by prepared statements".to_owned(),
+        );
     }
     Ok(notes)
 }

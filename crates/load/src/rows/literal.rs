@@ -108,6 +108,8 @@ pub struct Tuples {
     pub literals: Vec<Literal>,
     /// What each column holds.
     pub columns: Vec<ColumnRange>,
+    /// Where each row begins in the text.
+    starts: Vec<u32>,
 }
 
 impl Tuples {
@@ -120,7 +122,13 @@ impl Tuples {
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
-        if self.columns.is_empty() { 0 } else { self.literals.len() / self.columns.len() }
+        self.starts.len()
+    }
+
+    /// Where a row begins in the text: at its parenthesis.
+    #[must_use]
+    pub fn start(&self, row: usize) -> usize {
+        self.starts[row] as usize
     }
 }
 
@@ -136,6 +144,7 @@ pub struct NotLiteral;
 pub fn scan(text: &[u8], offset: usize, dialect: &Dialect, tuples: &mut Tuples) -> Result<(), NotLiteral> {
     tuples.literals.clear();
     tuples.columns.clear();
+    tuples.starts.clear();
     if u32::try_from(text.len()).is_err() || dialect.charset != Charset::AsciiSafe {
         return Err(NotLiteral);
     }
@@ -143,6 +152,8 @@ pub fn scan(text: &[u8], offset: usize, dialect: &Dialect, tuples: &mut Tuples) 
     let mut first = true;
     loop {
         scanner.expect(b'(')?;
+        // It fits: longer texts are refused above.
+        tuples.starts.push(scanner.position as u32 - 1);
         let mut column = 0;
         loop {
             let literal = scanner.literal()?;

@@ -152,6 +152,7 @@ fn column(kind: ColumnKind) -> Column {
         nullable: true,
         has_default: true,
         draws_from_sequence: false,
+        default_varies: false,
         generated: false,
         invisible: false,
         auto_increment: false,
@@ -167,7 +168,8 @@ fn encoded(column: &Column, text: &str) -> Result<Vec<u8>, Inexact> {
     let mut tuples = Tuples::default();
     scan(text.as_bytes(), 0, &dialect(), &mut tuples).expect("literals");
     let mut command = Vec::new();
-    encode(text.as_bytes(), &tuples, &[column], &dialect(), 7, &mut command)?;
+    let types = wire_types(text.as_bytes(), &tuples, &[column])?;
+    encode_array(text.as_bytes(), &tuples, &types, &dialect(), 7, &mut command)?;
     assert_eq!(command[..7], [0xfa, 7, 0, 0, 0, 128, 0], "command, statement, flags");
     Ok(command[7..].to_vec())
 }
@@ -183,6 +185,7 @@ fn arrays_have_the_narrowest_exact_type() {
         (C::Text, "('ab'),('')", &[0xfd, 0, 0, 2, b'a', b'b', 0, 0]),
         (C::Text, r"('a\n\'\%\Z\x')", &[0xfd, 0, 0, 7, b'a', b'\n', b'\'', b'\\', b'%', 0x1a, b'x']),
         (C::Bytes, "(0x00ff),(_binary 'a')", &[0xfc, 0, 0, 2, 0, 255, 0, 1, b'a']),
+        (C::Bytes, "(0x61),('')", &[0xfc, 0, 0, 1, b'a', 0, 0]),
         (C::Decimal, "(1.50),(2)", &[0xf6, 0, 0, 4, b'1', b'.', b'5', b'0', 0, 1, b'2']),
         (C::Real, "(1.5)", &[5, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]),
         (C::Date, "('2024-02-29')", &[0x0a, 0, 0, 4, 0xe8, 7, 2, 29]),
@@ -220,10 +223,28 @@ fn what_an_array_might_store_differently_travels_as_written() {
 }
 
 #[test]
+fn a_piece_is_some_of_the_rows() {
+    let text = "(1,'a'),(NULL,'b'),\n (3,NULL),(4,DEFAULT)";
+    let mut tuples = Tuples::default();
+    scan(text.as_bytes(), 0, &dialect(), &mut tuples).expect("literals");
+    let (number, word) = (column(ColumnKind::Integer), column(ColumnKind::Text));
+    let types = wire_types(text.as_bytes(), &tuples, &[&number, &word]).expect("types");
+    let mut command = vec![9; 99];
+    let mut piece = |rows| encode_piece(text.as_bytes(), &tuples, rows, &types, &dialect(), 7, &mut command);
+    assert_eq!(piece(2..4), Err(Inexact), "the protocol has no DEFAULT");
+    assert_eq!(piece(1..3), Ok(()));
+    let head = [0x17, 7, 0, 0, 0, 0, 1, 0, 0, 0];
+    let (nulls, types) = ([0b1001, 1], [1, 0, 0xfd, 0, 1, 0, 0xfd, 0]);
+    assert_eq!(command, [&head[..], &nulls, &types, &[1, b'b', 3]].concat());
+    assert_eq!(&text[tuples.start(2)..tuples.start(3)], "(3,NULL),");
+    assert_eq!(tuples.rows(), 4);
+}
+
+#[test]
 fn lengths_are_encoded_in_all_widths() {
     for (length, prefix) in [(250, 1), (251, 3), (65_535, 3), (65_536, 4), (16_777_216, 9)] {
         let mut out = Vec::new();
-        array::lenenc_prefix(length, &mut out);
+        wire::lenenc_prefix(length, &mut out);
         assert_eq!(out.len(), prefix, "{length}");
     }
 }

@@ -18,6 +18,8 @@ fn tables_are_described_as_the_server_has_them() {
             id BIGINT AUTO_INCREMENT PRIMARY KEY,
             needed VARCHAR(10) NOT NULL,
             given INT NOT NULL DEFAULT 7,
+            told VARCHAR(9) DEFAULT 'now()',
+            came TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
             made INT AS (given + 1) STORED,
             hidden DATE INVISIBLE DEFAULT NULL,
             drawn BIGINT DEFAULT NEXTVAL(s),
@@ -43,6 +45,8 @@ fn tables_are_described_as_the_server_has_them() {
             C::Integer,
             C::Text,
             C::Integer,
+            C::Text,
+            C::DateTime,
             C::Integer,
             C::Date,
             C::Integer,
@@ -61,6 +65,7 @@ fn tables_are_described_as_the_server_has_them() {
     assert!(!column(b"needed").nullable && !column(b"needed").has_default);
     assert!(!column(b"given").nullable && column(b"given").has_default);
     assert!(column(b"made").generated && !column(b"given").generated);
+    assert!(column(b"came").default_varies && !column(b"told").default_varies && !column(b"given").default_varies);
     assert!(column(b"hidden").invisible && column(b"drawn").draws_from_sequence);
 
     let flat = table(&mut connection, &name("flat")).unwrap().unwrap();
