@@ -3,16 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
-use crate::produce::Producer;
+pub use crate::produce::Unsettled;
+use crate::produce::{GoingOn, Producer};
 use crate::progress::Progress;
-use crate::report::{End, Failure, Summary, TableRows};
+use crate::record::{self, Identity, Keep, Records, Start};
+use crate::report::{End, Failure, Record, Summary, TableRows};
 
 /// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
 /// Measured on two cores: 3, 4 and 6 are within a tenth of each other; more only wait for each other in the server.
@@ -25,6 +29,13 @@ const WORKERS_CHOSEN_LIMIT: usize = 16;
 pub(crate) const IN_FLIGHT_BYTES: usize = 64 << 20;
 /// Text of one chunk: what a connection applies and commits at a time.
 pub(crate) const CHUNK_BYTES: usize = 4 << 20;
+
+/// How often a load goes on by itself after it has lost its main session.
+const RESTARTS_LIMIT: u64 = 100;
+/// How long a lost server is tried for.
+const REOPEN_LIMIT: Duration = Duration::from_secs(20);
+/// Between two tries.
+const REOPEN_PAUSE: Duration = Duration::from_millis(200);
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
@@ -45,6 +56,23 @@ pub struct Options {
     pub comments: bool,
     /// Take CR LF and NUL as they are.
     pub binary_mode: bool,
+    /// Whether it is recorded in the database what is done.
+    pub keep: Keep,
+    /// From the beginning, or where an interrupted load ended.
+    pub start: Start,
+    /// What to take a statement for of which the server cannot tell whether it is done.
+    pub unsettled: Unsettled,
+}
+
+/// Why a load cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No connection, or the server refuses it.
+    #[error(transparent)]
+    Server(#[from] Error),
+    /// Its progress records cannot be had.
+    #[error(transparent)]
+    Record(#[from] record::Error),
 }
 
 /// A load that is ready to run.
@@ -60,6 +88,12 @@ struct Course {
     start: Instant,
     pool: Pool,
     progress: Arc<Progress>,
+    /// Progress records; `None` where none are kept.
+    records: Option<Records>,
+    not_recorded_because: Option<String>,
+    can_resume: AtomicBool,
+    rows_before: u64,
+    restarts: AtomicU64,
 }
 
 /// Ends a load from another thread.
@@ -94,8 +128,8 @@ impl Load {
     /// Asks the server what it is and settles the number of workers.
     ///
     /// # Errors
-    /// When there is no connection, or the server refuses it.
-    pub fn open(options: Options) -> Result<Self, Error> {
+    /// When there is no connection, the server refuses it, or what is recorded does not allow it.
+    pub fn open(options: Options) -> Result<Self, OpenError> {
         let mut connection = Connection::open(&options.connect)?;
         let (threads, threads_because) = match options.threads {
             Some(threads) => (threads.max(1), "as asked for".to_owned()),
@@ -111,8 +145,33 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let course = Course { threads, threads_because, start: Instant::now(), pool, progress };
+        let (records, not_recorded_because) = open_records(&options, threads)?;
+        let mut rows_before = 0;
+        if let Some(records) = records.as_ref().filter(|_| options.start != Start::Afresh) {
+            for (table, rows) in records.rows_by_table()? {
+                progress.loaded_before(table, rows);
+                rows_before += rows;
+            }
+        }
+        let course = Course {
+            threads,
+            threads_because,
+            start: Instant::now(),
+            pool,
+            progress,
+            records,
+            not_recorded_because,
+            can_resume: AtomicBool::new(false),
+            rows_before,
+            restarts: AtomicU64::new(0),
+        };
         Ok(Self { options, course: Arc::new(course) })
+    }
+
+    /// Why the load could not be gone on with, should it end early; `None` where it could.
+    #[must_use]
+    pub fn not_recorded_because(&self) -> Option<&str> {
+        self.course.not_recorded_because.as_deref()
     }
 
     /// Counters to read while it runs.
@@ -132,13 +191,49 @@ impl Load {
     /// # Errors
     /// When the main session cannot be opened.
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
-        let Course { threads, pool, progress, .. } = &*self.course;
+        let course = &*self.course;
+        self.run_once(self.options.start != Start::Afresh, output)?;
+        while self.may_restart() && course.pool.reopen() {
+            course.restarts.fetch_add(1, Relaxed);
+            course.progress.restart();
+            if let Err(error) = self.run_once(true, output) {
+                course.pool.fail(course.pool.position(), Failure::of_connection(&error), true);
+            }
+        }
+        self.course.end_records();
+        Ok(self.course.summary())
+    }
+
+    /// Whether a load that lost its main session can go on by itself.
+    fn may_restart(&self) -> bool {
+        let course = &*self.course;
+        course.records.is_some()
+            && self.identity().is_readable_again()
+            && course.restarts.load(Relaxed) < RESTARTS_LIMIT
+    }
+
+    fn identity(&self) -> Identity {
+        identity(&self.options)
+    }
+
+    fn run_once(&self, goes_on: bool, output: &mut dyn Output) -> Result<(), Error> {
+        let Course { threads, pool, progress, records, .. } = &*self.course;
         let chunk_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
-        let mut producer = Producer::open(pool, progress, &self.options.connect, chunk_bytes, output)?;
+        let records = records.as_ref();
+        let connect = &self.options.connect;
+        let unsettled = self.options.unsettled;
+        if goes_on {
+            patiently(|| Connection::open(connect))?;
+        }
+        let going_on = match records.filter(|_| goes_on) {
+            Some(records) => Some(GoingOn::new(records.recorded()?, unsettled)),
+            None => None,
+        };
+        let mut producer = Producer::open(pool, progress, connect, chunk_bytes, records, going_on, output)?;
         std::thread::scope(|scope| {
             for number in 1..=*threads {
-                let worker = Worker::new(number, pool, progress, &self.options.connect)
-                    .with_piece_rows(self.options.prepared_rows);
+                let worker =
+                    Worker::new(number, pool, progress, connect, records).with_piece_rows(self.options.prepared_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
                         pool.abandon();
@@ -150,8 +245,7 @@ impl Load {
             let _ = pool.drain();
             pool.close();
         });
-        drop(producer);
-        Ok(self.course.summary())
+        Ok(())
     }
 
     fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
@@ -180,7 +274,7 @@ impl Load {
             }
             statements.set_dialect(producer.dialect());
         }
-        producer.finish()
+        producer.end()
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.
@@ -192,6 +286,15 @@ impl Load {
 }
 
 impl Course {
+    /// The load has ended: its records go, unless it can be gone on with.
+    fn end_records(&self) {
+        let Some(records) = &self.records else { return };
+        let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped();
+        // Where the server is gone they stay, and say so when they are looked for.
+        let can_resume = records.end(is_complete).unwrap_or(!is_complete);
+        self.can_resume.store(can_resume, Relaxed);
+    }
+
     fn summary(&self) -> Summary {
         let (failures, failure_count) = self.pool.failures();
         let end = if self.pool.is_interrupted() {
@@ -221,9 +324,47 @@ impl Course {
             barrier_reasons,
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
+            record: Record {
+                load_id: self.records.as_ref().map(Records::load_id),
+                schema: self.records.as_ref().map(|records| records.schema().to_owned()),
+                not_kept_because: self.not_recorded_because.clone(),
+                can_resume: self.can_resume.load(Relaxed),
+                rows_before: self.rows_before,
+                restarts: self.restarts.load(Relaxed),
+            },
             tables,
             failures,
             failure_count,
+        }
+    }
+}
+
+fn identity(options: &Options) -> Identity {
+    Identity::new(&options.files, options.connect.database.as_deref(), options.comments, options.binary_mode)
+}
+
+/// The load's records, or why there are none.
+fn open_records(options: &Options, threads: usize) -> Result<(Option<Records>, Option<String>), OpenError> {
+    let Keep::Where { schema, is_optional } = &options.keep else {
+        return Ok((None, Some("--no-progress was asked for".to_owned())));
+    };
+    match Records::open(&options.connect, schema, &identity(options), threads, options.start) {
+        Ok(records) => Ok((Some(records), None)),
+        Err(error @ record::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
+        Err(record::Error::Server(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Tries again while the server is not there, for as long as a killed one may need to come back.
+fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Err(Error::Connect { .. } | Error::Lost { .. }) if start.elapsed() < REOPEN_LIMIT => {
+                std::thread::sleep(REOPEN_PAUSE);
+            }
+            result => return result,
         }
     }
 }

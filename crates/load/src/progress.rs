@@ -32,7 +32,7 @@ pub struct Progress {
     in_flight_bytes: AtomicU64,
     /// What each worker is at, from worker 1.
     workers: Mutex<Vec<Option<TableName>>>,
-    tables: Mutex<BTreeMap<TableName, u64>>,
+    tables: Mutex<BTreeMap<String, u64>>,
     /// Statements that everything else waited for, by reason.
     barriers: Mutex<BTreeMap<&'static str, u64>>,
     /// The inputs begun so far.
@@ -98,10 +98,22 @@ impl Progress {
     pub(crate) fn loaded(&self, table: &TableName, rows: u64) {
         self.rows.fetch_add(rows, Relaxed);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        match tables.get_mut(table) {
-            Some(count) => *count += rows,
-            None => drop(tables.insert(table.clone(), rows)),
-        }
+        *tables.entry(table.to_string()).or_default() += rows;
+    }
+
+    /// Rows of a table were there when this run of the load began.
+    pub(crate) fn loaded_before(&self, table: String, rows: u64) {
+        self.rows.fetch_add(rows, Relaxed);
+        *self.tables.lock().unwrap_or_else(PoisonError::into_inner).entry(table).or_default() += rows;
+    }
+
+    /// The stream is read from its beginning again; what was committed counts on.
+    pub(crate) fn restart(&self) {
+        self.statements.store(0, Relaxed);
+        self.omitted.store(0, Relaxed);
+        self.text_bytes.store(0, Relaxed);
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.barriers.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// An input is begun.
@@ -146,7 +158,7 @@ impl Progress {
     #[must_use]
     pub fn rows_by_table(&self) -> Vec<(String, u64)> {
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.iter().map(|(table, rows)| (table.to_string(), *rows)).collect()
+        tables.iter().map(|(table, rows)| (table.clone(), *rows)).collect()
     }
 
     /// One counter's value.

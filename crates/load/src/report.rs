@@ -96,6 +96,35 @@ impl Failure {
         failure
     }
 
+    /// The server is gone, and with it the place at which that was noticed.
+    #[must_use]
+    pub fn of_connection(error: &Error) -> Self {
+        let nowhere = Location { file: "".into(), line: 0, byte: 0, ordinal: 0 };
+        Self::at(&nowhere, b"", error)
+    }
+
+    /// A chunk's progress record could not be written: the chunk is rolled back.
+    #[must_use]
+    pub fn of_record_error(statement: &ChunkStatement, error: &Error) -> Self {
+        let mut failure = Self::new(statement, error);
+        failure.message = format!("its progress record could not be written: {}", failure.message);
+        failure
+    }
+
+    /// Something that progress records tell of a statement, or that concerns them.
+    #[must_use]
+    pub fn of_record(location: &Location, text: &[u8], message: String) -> Self {
+        Self {
+            file: location.file.to_string(),
+            line: location.line,
+            byte: location.byte,
+            statement: beginning(text),
+            code: None,
+            sqlstate: None,
+            message,
+        }
+    }
+
     /// Something found in the input itself; without a line where the whole input is meant.
     #[must_use]
     pub fn of_input(error: &lexer::Error) -> Self {
@@ -139,6 +168,23 @@ pub(crate) fn beginning(text: &[u8]) -> String {
         line.push('…');
     }
     line
+}
+
+/// What is kept of a load in the database, so that it can be gone on with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// The load's number; null where no records were kept.
+    pub load_id: Option<u64>,
+    /// The schema of the records.
+    pub schema: Option<String>,
+    /// Why none were kept.
+    pub not_kept_because: Option<String>,
+    /// Whether there are any, so that `--resume` can go on.
+    pub can_resume: bool,
+    /// Rows that were recorded as loaded when this run began; they count in `rows`.
+    pub rows_before: u64,
+    /// How often this run lost its main session and went on by itself.
+    pub restarts: u64,
 }
 
 /// Rows loaded into one table.
@@ -195,6 +241,8 @@ pub struct Summary {
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.
     pub warnings: u64,
+    /// What is kept of the load.
+    pub record: Record,
     /// Rows by table, in the order of the names.
     pub tables: Vec<TableRows>,
     /// Failures in the stream's order; at most the first 1,000.

@@ -1,6 +1,7 @@
 //! `hortator load`: arguments, signals, the progress line, and the summary.
 
 mod private_server;
+mod progress_args;
 mod progress_line;
 mod result_rows;
 mod summary;
@@ -13,12 +14,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use hortator_load::record::Keep;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::connection_args::ConnectionArgs;
+use progress_args::ProgressArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 
@@ -76,6 +79,9 @@ pub struct LoadArgs {
     prepared_rows: Option<u16>,
 
     #[command(flatten)]
+    progress: ProgressArgs,
+
+    #[command(flatten)]
     connection: ConnectionArgs,
 }
 
@@ -90,7 +96,13 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect = private_server::start()?;
         connect.database = database;
     }
+    if args.progress.instead(&connect, args.json)? {
+        return Ok(ExitCode::SUCCESS);
+    }
     let options = Options {
+        keep: args.progress.keep(),
+        start: args.progress.start(),
+        unsettled: args.progress.unsettled(),
         connect,
         files: args.files,
         threads: args.threads.map(usize::from),
@@ -104,7 +116,11 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         return plan(&options);
     }
     let shown = Shown { json: args.json, quiet: args.quiet };
+    let is_asked_for = options.keep != Keep::No;
     let load = Load::open(options)?;
+    if let Some(reason) = load.not_recorded_because().filter(|_| is_asked_for && !args.quiet) {
+        eprintln!("hortator: warning: {reason}. This load can't be gone on with if it ends early");
+    }
     let has_ended = end_on_signals(load.interrupter(), shown)?;
     let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
     let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));

@@ -46,6 +46,20 @@ pub(super) fn text(summary: &Summary) -> String {
             let _ = writeln!(text, "  {}: {} rows", table.table, HumanCount(table.rows));
         }
     }
+    let record = &summary.record;
+    if record.rows_before > 0 {
+        let _ = writeln!(text, "{} of the rows were in before; they are counted", HumanCount(record.rows_before));
+    }
+    if record.restarts > 0 {
+        let _ = writeln!(text, "lost the main session and went on by itself: {} times", record.restarts);
+    }
+    if let (true, Some(load_id)) = (record.can_resume, record.load_id) {
+        let _ = writeln!(
+            text,
+            "what is in is on record as load {load_id}: the same command with --resume goes on; --forget={load_id} drops \
+             the record",
+        );
+    }
     if summary.failure_count > 0 {
         let _ = writeln!(text, "failures: {}", HumanCount(summary.failure_count));
     }

@@ -112,16 +112,17 @@ impl Server {
         panic!("it does not come to: {query}");
     }
 
-    /// All schemas that are not the server's own, with everything in them.
+    /// All schemas that are not the server's own, with everything in them. Records of a load that failed are no part of
+    /// what it loaded.
     pub fn state(&self, row_times: bool) -> BTreeMap<Vec<u8>, State> {
         let mut connection = self.connect();
         let options = state::Options { any_name: false, row_times };
-        let names = schemas(&mut connection);
+        let names = schemas(&mut connection).into_iter().filter(|name| name != b"hortator");
         let describe = |name: Vec<u8>| {
             let state = state::describe_with(&mut connection, &name, options).expect("the state can be read");
             (name, state)
         };
-        names.into_iter().map(describe).collect()
+        names.map(describe).collect()
     }
 
     /// The rows of a query in [`DATABASE`], as text.

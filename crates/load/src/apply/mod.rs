@@ -9,3 +9,4 @@ mod worker;
 pub use chunk::{Chunk, ChunkStatement, RowTarget, Work};
 pub use pool::{Pool, Stopped, Turn};
 pub use worker::Worker;
+pub(crate) use worker::{COMMIT, READ_ONLY, ROLLBACK, set_next_id};

@@ -52,6 +52,8 @@ struct State {
     stop_at: Option<Seqno>,
     failures: Vec<(Seqno, Failure)>,
     failure_count: u64,
+    /// The first position at which the load ended only because a connection was lost.
+    lost_at: Option<Seqno>,
     latest_id: Option<(Seqno, u64)>,
     /// A worker is gone without having ended its chunk: nobody may wait for it.
     is_abandoned: bool,
@@ -70,6 +72,7 @@ impl Pool {
             stop_at: None,
             failures: Vec::new(),
             failure_count: 0,
+            lost_at: None,
             latest_id: None,
             is_abandoned: false,
         };
@@ -210,6 +213,31 @@ impl Pool {
             state.stop_at = Some(state.stop_at.map_or(seqno, |earlier| earlier.min(seqno)));
         }
         self.changed.notify_all();
+    }
+
+    /// Takes note that the load cannot go on at this place because a connection was lost: what is recorded may tell
+    /// where to go on.
+    pub fn fail_lost(&self, seqno: Seqno, failure: Failure) {
+        self.fail(seqno, failure, true);
+        let mut state = self.lock();
+        state.lost_at = Some(state.lost_at.map_or(seqno, |earlier| earlier.min(seqno)));
+    }
+
+    /// Makes the load ready to be run once more from the stream's beginning, if nothing but a lost connection ended it.
+    /// All workers must have ended.
+    pub fn reopen(&self) -> bool {
+        let mut state = self.lock();
+        let is_lost_only = state.lost_at.is_some() && state.lost_at == state.stop_at;
+        if !is_lost_only || self.is_interrupted() || state.is_abandoned {
+            return false;
+        }
+        let stop = state.stop_at.take();
+        let found = state.failures.len();
+        state.failures.retain(|(seqno, _)| stop.is_none_or(|stop| *seqno < stop));
+        state.failure_count -= (found - state.failures.len()) as u64;
+        state.lost_at = None;
+        state.closed = false;
+        true
     }
 
     /// Gives the load up: a worker has ended without ending its chunk, which only an error of ours can bring about.

@@ -14,6 +14,8 @@ pub struct Location {
     pub line: u64,
     /// Bytes before it in the file, after decompression.
     pub byte: u64,
+    /// A statement's number in the whole stream, from 1; 0 for what is no statement.
+    pub ordinal: u64,
 }
 
 impl fmt::Display for Location {

@@ -118,6 +118,8 @@ pub struct Statements {
     waiting: VecDeque<PathBuf>,
     cutter: Cutter,
     progress: Arc<Progress>,
+    /// Statements given so far.
+    ordinal: u64,
     over: bool,
 }
 
@@ -143,7 +145,7 @@ impl Statements {
         if waiting.is_empty() {
             waiting.push_back(PathBuf::from("-"));
         }
-        Ok(Statements { inputs: Vec::new(), waiting, cutter: Cutter::new(options), progress, over: false })
+        Ok(Statements { inputs: Vec::new(), waiting, cutter: Cutter::new(options), progress, ordinal: 0, over: false })
     }
 
     /// The items of one input that is open already. Files that it sources are looked for in the current directory.
@@ -151,7 +153,7 @@ impl Statements {
         let progress = source.progress();
         let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
         let cutter = Cutter::new(options);
-        Statements { inputs: vec![input], waiting: VecDeque::new(), cutter, progress, over: false }
+        Statements { inputs: vec![input], waiting: VecDeque::new(), cutter, progress, ordinal: 0, over: false }
     }
 
     /// What the session is like from here on: of the dialect, the SQL modes count, which the client follows by the
@@ -195,7 +197,8 @@ impl Statements {
             let at = |place| locate(&name, place);
             match self.cutter.next(&mut input.window)? {
                 Cut::Statement { text, place, end_byte, terminator } => {
-                    let location = at(place);
+                    self.ordinal += 1;
+                    let location = Location { ordinal: self.ordinal, ..at(place) };
                     return Ok(Some(Item::Statement(Statement { text, location, end_byte, terminator })));
                 }
                 Cut::Use { database, place } => return Ok(Some(Item::Use { database, location: at(place) })),
@@ -259,7 +262,7 @@ fn is_stdin(file: &Path) -> bool {
 }
 
 pub(super) fn locate(file: &Arc<str>, place: Place) -> Location {
-    Location { file: Arc::clone(file), line: place.line, byte: place.byte }
+    Location { file: Arc::clone(file), line: place.line, byte: place.byte, ordinal: 0 }
 }
 
 impl Iterator for Statements {

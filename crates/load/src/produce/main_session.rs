@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hortator_mysql::{ConnectOptions, Connection, Error, Flavor};
+use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, Status};
 
+use super::recording::Recording;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::record::Records;
 use crate::report::Failure;
 use crate::session::{Assignments, SessionState, Tracker, open_for_long};
 
@@ -17,7 +19,10 @@ use crate::session::{Assignments, SessionState, Tracker, open_for_long};
 pub(super) struct MainSession<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
-    connection: Connection,
+    pub(super) connection: Connection,
+    /// Where it is recorded what is done; `None` where nothing is.
+    pub(super) records: Option<&'l Records>,
+    pub(super) recording: Recording,
     tracker: Tracker,
     output: &'l mut dyn Output,
     server: Dialect,
@@ -29,6 +34,8 @@ pub(super) struct MainSession<'l> {
     has_temporary_tables: bool,
     has_locks: bool,
     in_xa: bool,
+    failures: u64,
+    is_gone: bool,
 }
 
 impl<'l> MainSession<'l> {
@@ -36,6 +43,7 @@ impl<'l> MainSession<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         options: &ConnectOptions,
+        records: Option<&'l Records>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let mut connection = open_for_long(options)?;
@@ -49,6 +57,8 @@ impl<'l> MainSession<'l> {
             pool,
             progress,
             connection,
+            records,
+            recording: Recording::default(),
             tracker,
             output,
             server,
@@ -57,6 +67,8 @@ impl<'l> MainSession<'l> {
             has_temporary_tables: false,
             has_locks: false,
             in_xa: false,
+            failures: 0,
+            is_gone: false,
         })
     }
 
@@ -138,9 +150,65 @@ impl<'l> MainSession<'l> {
     }
 
     fn failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
-        let is_fatal = !matches!(error, Error::Server(_));
-        self.pool.fail(self.pool.position(), Failure::at(location, text, error), is_fatal);
-        if is_fatal || !self.pool.is_forced() { Err(Stopped) } else { Ok(()) }
+        self.failures += 1;
+        let failure = Failure::at(location, text, error);
+        if !matches!(error, Error::Server(_)) {
+            self.end_at(failure, error);
+            return Err(Stopped);
+        }
+        self.pool.fail(self.pool.position(), failure, false);
+        if self.pool.is_forced() { Ok(()) } else { Err(Stopped) }
+    }
+
+    /// Ends the dump's transaction.
+    pub(super) fn commit(&mut self, location: &Location) -> Result<(), Stopped> {
+        self.write_pending(location)?;
+        self.run(b"COMMIT", location).map(drop)
+    }
+
+    /// Whether it is recorded what is done.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.records.is_some()
+    }
+
+    /// Ends the load at this place. Where only the connection is lost, records tell how far it had come.
+    pub(super) fn end_at(&mut self, failure: Failure, error: &Error) {
+        if self.records.is_some() && !matches!(error, Error::Server(_) | Error::Unsupported(_)) {
+            self.is_gone = true;
+            self.pool.fail_lost(self.pool.position(), failure);
+        } else {
+            self.pool.fail(self.pool.position(), failure, true);
+        }
+    }
+
+    /// What the server last said of the session.
+    pub(super) fn status(&self) -> Status {
+        self.connection.status()
+    }
+
+    /// How many statements have failed here.
+    pub(super) fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Whether the connection is lost.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
+    pub(super) fn is_forced(&self) -> bool {
+        self.pool.is_forced()
+    }
+
+    /// Whether a variable is set that acts on the next statement only.
+    pub(super) fn acts_on_next(&self) -> bool {
+        self.tracker.pins_next()
+    }
+
+    /// Whether nothing but the dump's own statements can be written now: tables are locked, or an XA transaction is
+    /// under way.
+    pub(super) fn is_closed_to_others(&self) -> bool {
+        self.has_locks || self.in_xa
     }
 
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {

@@ -4,7 +4,9 @@
 //! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
+mod going_on;
 mod main_session;
+mod recording;
 mod rows_plan;
 mod tables;
 mod write_sets;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_core::WriteSet;
-use hortator_mysql::catalog::{Table, TableName};
+use hortator_mysql::catalog::{Table, TableKind, TableName};
 use hortator_mysql::{ConnectOptions, Error};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
@@ -21,10 +23,13 @@ use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diag
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::record::Records;
 use crate::report::Failure;
 use crate::rows::{InsertHead, RowSource, survey};
 use crate::session::{SessionState, assignments};
 
+pub(crate) use going_on::GoingOn;
+pub use going_on::Unsettled;
 use main_session::MainSession;
 use rows_plan::{Reason, RowsPlan};
 pub(crate) use tables::Tables;
@@ -43,6 +48,8 @@ pub(crate) struct Producer<'l> {
     folds_case: bool,
     open: Option<OpenChunk>,
     known: Option<KnownHead>,
+    /// What an earlier run of this load has recorded; `None` for a load from the beginning.
+    going_on: Option<GoingOn>,
 }
 
 /// A chunk that still takes statements.
@@ -67,13 +74,15 @@ impl<'l> Producer<'l> {
         progress: &'l Progress,
         options: &ConnectOptions,
         chunk_bytes: usize,
+        records: Option<&'l Records>,
+        going_on: Option<GoingOn>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let main = MainSession::open(pool, progress, options, output)?;
+        let main = MainSession::open(pool, progress, options, records, output)?;
         let mut tables = Tables::open(options)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        Ok(Self { pool, progress, chunk_bytes, main, tables, folds_case, open: None, known: None })
+        Ok(Self { pool, progress, chunk_bytes, main, tables, folds_case, open: None, known: None, going_on })
     }
 
     /// How the next statement's text is read.
@@ -86,9 +95,13 @@ impl<'l> Producer<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statement_read(&text);
+        if self.going_on.is_some() && self.passes_over(&text, &location)? {
+            return Ok(());
+        }
         if reads_diagnostics(&text, &self.main.dialect()) {
             return self.diagnostics(&text, &location);
         }
+        self.main.settle()?;
         self.main.sync(&location)?;
         if let Some(reason) = self.main.must_be_serial() {
             return self.serial(&text, &location, reason);
@@ -120,12 +133,14 @@ impl<'l> Producer<'l> {
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
         self.flush()?;
+        self.main.settle()?;
         self.main.use_database(database, location)
     }
 
     /// The client's `charset`, which sets its own character set and the session's.
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
         self.flush()?;
+        self.main.settle()?;
         self.main.run(&[b"SET NAMES ", name].concat(), location)?;
         self.main.refresh(location)
     }
@@ -134,6 +149,12 @@ impl<'l> Producer<'l> {
     pub(crate) fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
         self.pool.drain()
+    }
+
+    /// The stream has ended.
+    pub(crate) fn end(&mut self) -> Result<(), Stopped> {
+        self.finish()?;
+        self.main.settle()
     }
 
     fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: &InsertHead) -> Result<(), Stopped> {
@@ -233,7 +254,7 @@ impl<'l> Producer<'l> {
         for table in &tables {
             self.forget(table);
         }
-        self.main.run(text, location)?;
+        self.main.run_recorded(text, location, &Class::Catalog { tables: Vec::new() }, true)?;
         self.main.state_may_differ();
         Ok(())
     }
@@ -309,8 +330,13 @@ impl<'l> Producer<'l> {
 
     /// A statement while everything must stay in the main session.
     fn serial(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
-        self.progress.barrier(reason);
         let class = classify(text, &self.main.dialect());
+        if let Class::Omit { tables } = &class
+            && self.is_lock_in_transaction(text, tables, location)?
+        {
+            return self.commit_instead(location);
+        }
+        self.progress.barrier(reason);
         self.alone(text, location)?;
         match class {
             Class::Session => {
@@ -327,14 +353,63 @@ impl<'l> Producer<'l> {
         self.known = None;
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
-        let affected_rows = self.main.run(text, location)?;
-        if let Class::Rows(head) = classify(text, &self.main.dialect())
-            && let Some(name) = self.resolve(&NamedTable { schema: head.schema, table: head.table })
-        {
+        let class = classify(text, &self.main.dialect());
+        let table = match &class {
+            Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() }),
+            _ => None,
+        };
+        let can_roll_back = match &table {
+            Some(name) => self.can_roll_back(name, location)?,
+            None => true,
+        };
+        let affected_rows = self.main.run_recorded(text, location, &class, can_roll_back)?;
+        if let Some(name) = table {
             self.progress.loaded(&name, affected_rows);
         }
         self.main.state_may_differ();
         Ok(())
+    }
+
+    /// Whether a table's rows are a transaction's; a table that is not there gets no rows.
+    fn can_roll_back(&mut self, name: &TableName, location: &Location) -> Result<bool, Stopped> {
+        if !self.main.is_recorded() {
+            return Ok(true);
+        }
+        let found = self.table(name, location)?;
+        Ok(found.is_none_or(|table| table.kind != TableKind::Base { transactional: false }))
+    }
+
+    /// Whether a statement would take or give back locks within the dump's transaction, where a lock is only one more
+    /// way to end it.
+    fn is_lock_in_transaction(
+        &mut self,
+        text: &[u8],
+        tables: &[NamedTable],
+        location: &Location,
+    ) -> Result<bool, Stopped> {
+        let status = self.main.status();
+        let first = tokens(text, &self.main.dialect())
+            .next()
+            .is_some_and(|first| first.is_word(b"LOCK") || first.is_word(b"UNLOCK"));
+        if !first || self.main.is_closed_to_others() || !(status.in_transaction() || !status.autocommit()) {
+            return Ok(false);
+        }
+        for named in tables {
+            let is_there = match self.resolve(named) {
+                Some(name) => self.table(&name, location)?.is_some(),
+                None => false,
+            };
+            if !is_there {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Leaves a lock out and ends the dump's transaction, as it would have done.
+    fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
+        self.progress.omitted.fetch_add(1, Relaxed);
+        if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
     }
 
     /// A statement that asks what the one before it did: that one must run in the main session too, if it still can.
@@ -366,7 +441,7 @@ impl<'l> Producer<'l> {
         self.flush()?;
         self.pool.wait_clear(&write_sets::look(name))?;
         self.tables.ask(name).map_err(|error| {
-            self.pool.fail(self.pool.position(), Failure::at(location, b"", &error), true);
+            self.main.end_at(Failure::at(location, b"", &error), &error);
             Stopped
         })
     }

@@ -202,6 +202,12 @@ impl Tracker {
         self.pins_next || !self.pinned.is_empty()
     }
 
+    /// Whether a variable is set that acts on the next statement only.
+    #[must_use]
+    pub fn pins_next(&self) -> bool {
+        self.pins_next
+    }
+
     /// Takes note that a statement has run that uses up what was set for the next one.
     pub fn rows_ran(&mut self) {
         self.pins_next = false;

@@ -1,0 +1,111 @@
+//! The options of progress records: going on with a load, showing what was interrupted, forgetting it.
+
+use clap::Args;
+use hortator_load::Unsettled;
+use hortator_load::record::{self, Interrupted, Keep, Start};
+use hortator_mysql::ConnectOptions;
+use indicatif::HumanCount;
+
+/// Options of progress records.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Progress records")]
+pub struct ProgressArgs {
+    /// Go on where an interrupted load of this input ended, exactly once for every row; ID (see --status) where the input
+    /// alone does not tell which, as from a pipe
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    resume: Option<u64>,
+
+    /// Show what interrupted loads on this server have done, and load nothing
+    #[arg(long, conflicts_with_all = ["resume", "plan", "sandbox"])]
+    status: bool,
+
+    /// Remove the records of interrupted loads (or only of load ID) from the server, and load nothing
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+          conflicts_with_all = ["resume", "plan", "sandbox", "status"])]
+    forget: Option<u64>,
+
+    /// Schema on the server for the records of what is done; it goes with the last of them [default: hortator]
+    #[arg(long, value_name = "NAME")]
+    progress_schema: Option<String>,
+
+    /// Keep no records: the load can't be gone on with
+    #[arg(long, conflicts_with_all = ["progress_schema", "resume"])]
+    no_progress: bool,
+
+    /// With --resume: what to take a statement for that had begun, where the server can't tell whether it is done
+    #[arg(long, value_name = "done|again", value_parser = ["done", "again"], requires = "resume")]
+    unsettled: Option<String>,
+}
+
+impl ProgressArgs {
+    /// Whether records are kept, and where.
+    pub fn keep(&self) -> Keep {
+        if self.no_progress {
+            return Keep::No;
+        }
+        Keep::Where {
+            schema: self.schema().to_owned(),
+            is_optional: self.progress_schema.is_none() && self.resume.is_none(),
+        }
+    }
+
+    /// Where the load begins.
+    pub fn start(&self) -> Start {
+        match self.resume {
+            None => Start::Afresh,
+            Some(0) => Start::Resume,
+            Some(id) => Start::ResumeId(id),
+        }
+    }
+
+    /// What to take an unsettled statement for.
+    pub fn unsettled(&self) -> Unsettled {
+        match self.unsettled.as_deref() {
+            Some("done") => Unsettled::Done,
+            Some("again") => Unsettled::Again,
+            _ => Unsettled::Stop,
+        }
+    }
+
+    fn schema(&self) -> &str {
+        self.progress_schema.as_deref().unwrap_or(record::SCHEMA)
+    }
+
+    /// Does what is asked for instead of a load, and says so; nothing where a load is asked for.
+    pub fn instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
+        if self.status {
+            let found = record::interrupted(connect, self.schema())?;
+            if json {
+                println!("{}", serde_json::to_string_pretty(&found)?);
+            } else if found.is_empty() {
+                println!("no interrupted load is on record in the schema `{}`", self.schema());
+            }
+            found.iter().filter(|_| !json).for_each(show);
+        } else if let Some(id) = self.forget {
+            let forgotten = record::forget(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
+            match forgotten.len() {
+                0 => println!("no interrupted load is on record in the schema `{}`", self.schema()),
+                _ => forgotten.iter().for_each(|id| println!("load {id} is forgotten; what it loaded stays")),
+            }
+        }
+        Ok(self.status || self.forget.is_some())
+    }
+}
+
+fn show(load: &Interrupted) {
+    let how = match load.connection_id {
+        Some(id) => format!("running (connection {id})"),
+        None => "interrupted".to_owned(),
+    };
+    println!("load {} of {}: {how}, begun {}", load.load_id, load.input, load.begun);
+    println!("  {} rows are in, by {} records", HumanCount(load.rows), HumanCount(load.chunks));
+    for (table, rows) in &load.tables {
+        println!("    {table}: {} rows", HumanCount(*rows));
+    }
+    for place in &load.begun_statements {
+        println!("  had begun, end not recorded: {place}");
+    }
+    if load.connection_id.is_none() {
+        println!("  go on: the same command with --resume; or drop its record: --forget={}", load.load_id);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a worker records of its chunks.
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+
+use super::{READ_ONLY, Worker, number};
+use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
+use crate::record::{Entry, Note, Records, Span, State, digest, fingerprint};
+
+/// Duplicate entry for a key.
+const DUPLICATE: u16 = 1062;
+
+/// What is known of a chunk's beginning, over all attempts at it.
+#[derive(Debug, Default)]
+pub(super) struct Begun {
+    /// The table's next AUTO_INCREMENT value before the first attempt.
+    next_id: Option<u64>,
+    /// The record says that it has begun, and is to be closed.
+    is_recorded: bool,
+}
+
+impl Begun {
+    /// Before rows that the server numbers: what it would number them with, because counters do not roll back. At the
+    /// first attempt that is read and recorded; for a later one the counter is set back to it.
+    pub(super) fn counter(
+        &mut self,
+        connection: &mut Connection,
+        records: Option<&Records>,
+        chunk: &Chunk,
+        target: &RowTarget,
+    ) -> Result<(), Error> {
+        let table = &target.table.name;
+        let Some(next_id) = self.next_id else {
+            let next_id = next_id(connection, table)?;
+            if let (Some(records), Some(span)) = (records, span(&chunk.statements)) {
+                let note = Note::Counter(next_id);
+                records
+                    .write(connection, &Entry { span, state: State::Begun, table: table.to_string(), rows: 0, note })?;
+                self.is_recorded = true;
+            }
+            self.next_id = Some(next_id);
+            return Ok(());
+        };
+        set_next_id(connection, table, next_id)
+    }
+}
+
+/// A table's next AUTO_INCREMENT value; 0 where it has none.
+fn next_id(connection: &mut Connection, table: &TableName) -> Result<u64, Error> {
+    let query = [
+        b"SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
+        &quote_string(&table.schema),
+        b" AND TABLE_NAME = ",
+        &quote_string(&table.table),
+    ]
+    .concat();
+    number(connection, &query)
+}
+
+/// Sets a table's next AUTO_INCREMENT value; no lower than its rows allow.
+pub(crate) fn set_next_id(connection: &mut Connection, table: &TableName, next_id: u64) -> Result<(), Error> {
+    if next_id == 0 {
+        return Ok(());
+    }
+    let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+    let statement = [b"ALTER TABLE ".as_slice(), &place, format!(" AUTO_INCREMENT = {next_id}").as_bytes()].concat();
+    match connection.execute(&statement) {
+        // An account that may only insert: the numbers are then as after any load that was rolled back.
+        Err(Error::Server(_)) | Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The run that these statements are; `None` for none.
+pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
+    let (first, last) = (statements.first()?, statements.last()?);
+    Some(Span {
+        first: first.location.ordinal,
+        last: last.location.ordinal,
+        digest: digest(statements.iter().map(|statement| statement.text.as_slice())),
+        file: first.location.file.to_string(),
+        line: first.location.line,
+        byte: first.location.byte,
+        end_byte: last.location.byte + last.text.len() as u64,
+    })
+}
+
+/// The record of the first `covered` statements of a chunk.
+fn entry(chunk: &Chunk, covered: usize, rows: u64, note: Note) -> Option<Entry> {
+    let table = match &chunk.work {
+        Work::Rows { target, .. } => target.table.name.to_string(),
+        Work::Definition => String::new(),
+    };
+    Some(Entry { span: span(&chunk.statements[..covered])?, state: State::Done, table, rows, note })
+}
+
+impl Worker<'_> {
+    /// Records, within the open transaction, that the first `covered` statements of the chunk are done. False where
+    /// that is recorded already, by an attempt whose commit went unanswered.
+    pub(super) fn write_record(
+        &mut self,
+        chunk: &Chunk,
+        covered: usize,
+        rows: u64,
+        begun: &Begun,
+    ) -> Result<bool, Error> {
+        let (Some(records), Some(link)) = (self.records, &mut self.link) else { return Ok(true) };
+        let first = chunk.statements[0].location.ordinal;
+        let Some(entry) = entry(chunk, covered, rows, Note::Nothing) else {
+            // Nothing of it stays.
+            if begun.is_recorded {
+                records.retract(&mut link.connection, first)?;
+            }
+            return Ok(true);
+        };
+        if begun.is_recorded {
+            return Ok(records.close(&mut link.connection, &entry)?.affected_rows > 0);
+        }
+        match records.write(&mut link.connection, &entry) {
+            Err(error) if error.code() == Some(DUPLICATE) => Ok(false),
+            // All of it was refused, so there is nothing to record.
+            Err(error) if error.code() == Some(READ_ONLY) => Ok(true),
+            written => written.map(|_| true),
+        }
+    }
+
+    /// Whether a commit that went unanswered was one; `None` where no records are kept, or nothing was to be recorded.
+    pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
+        let Some(records) = self.records.filter(|_| covered > 0) else { return Ok(None) };
+        let first = chunk.statements[0].location.ordinal;
+        self.on_connection(chunk, |connection, _, _| records.is_done(connection, first)).map(Some)
+    }
+
+    /// Records that a statement which commits by itself has begun.
+    pub(super) fn begin_definition(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        let Some(records) = self.records else { return Ok(()) };
+        self.on_connection(chunk, |connection, _, _| {
+            let note = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
+            let Some(entry) = entry(chunk, 1, 0, note) else { return Ok(()) };
+            records.write(connection, &Entry { state: State::Begun, ..entry }).map(drop)
+        })
+    }
+
+    /// Records that rows have begun which cannot be rolled back.
+    pub(super) fn begin_rows(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
+        let Some(records) = self.records else { return Ok(()) };
+        let name = &target.table.name;
+        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+        self.on_connection(chunk, |connection, _, _| {
+            let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+            let Some(entry) = entry(chunk, chunk.statements.len(), 0, Note::Rows(count)) else { return Ok(()) };
+            records.write(connection, &Entry { state: State::Begun, ..entry }).map(drop)
+        })
+    }
+
+    /// Records how far what was begun has come: the first `covered` statements are done.
+    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, rows: u64) -> Result<(), Error> {
+        let Some(records) = self.records else { return Ok(()) };
+        let first = chunk.statements[0].location.ordinal;
+        self.on_connection(chunk, |connection, _, _| match entry(chunk, covered, rows, Note::Nothing) {
+            Some(entry) => records.close(connection, &entry).map(drop),
+            None => records.retract(connection, first).map(drop),
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! What no transaction protects: rows of engines that cannot roll back, and definitions, which commit by themselves.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use hortator_core::Seqno;
+use hortator_mysql::Error;
+
+use super::{Attempt, PAUSE, REPLAYS_LIMIT, Sent, Worker, is_of_server, number};
+use crate::apply::chunk::{Chunk, RowTarget};
+use crate::apply::road::Way;
+use crate::report::Failure;
+
+impl Worker<'_> {
+    /// Statements on a table that cannot roll back: each stands for itself, and none is sent twice.
+    pub(super) fn one_by_one(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
+        let mut sent = Sent::default();
+        let mut failed = None;
+        let mut last_id = 0;
+        let mut failures = Vec::new();
+        let force = self.pool.is_forced();
+        if let Err(error) = self.begin_rows(chunk, target) {
+            return self.cannot_begin(seqno, chunk, &error);
+        }
+        let mut done_to = 0;
+        let mut has_ended = false;
+        let outcome = self.on_connection(chunk, |connection, _, pool| {
+            if target.implicit_id {
+                connection.execute(b"SET last_insert_id = 0")?;
+            }
+            for (index, statement) in chunk.statements.iter().enumerate() {
+                if pool.is_void_at(seqno) {
+                    break;
+                }
+                done_to = index + 1;
+                has_ended = false;
+                match connection.execute(&statement.text) {
+                    Ok(done) => sent.add(&done, Way::Text, 1),
+                    Err(Error::Server(_)) if pool.is_interrupted() => break,
+                    Err(error @ Error::Server(_)) => {
+                        failures.push(Failure::new(statement, &error));
+                        if !force {
+                            break;
+                        }
+                    }
+                    Err(error) => {
+                        failed = Some(Failure::new(statement, &error));
+                        return Err(error);
+                    }
+                }
+                has_ended = true;
+            }
+            if target.implicit_id {
+                last_id = number(connection, b"SELECT LAST_INSERT_ID()")?;
+            }
+            Ok(())
+        });
+        // A statement that was cut off may have left some of its rows: the record then stays open, and the table's
+        // rows are counted when the load is gone on with.
+        if outcome.is_ok()
+            && (has_ended || done_to == 0)
+            && let Err(error) = self.end_begun(chunk, done_to, sent.rows)
+        {
+            self.pool.fail(seqno, Failure::of_record_error(&chunk.statements[0], &error), true);
+        }
+        sent.count(target, self.progress);
+        if last_id > 0 {
+            self.pool.generated_id(seqno, last_id);
+        }
+        for failure in failures {
+            self.pool.fail(seqno, failure, false);
+        }
+        if let Err(error) = outcome
+            && !self.pool.is_interrupted()
+        {
+            let failure = failed.unwrap_or_else(|| Failure::new(&chunk.statements[0], &error));
+            self.lost_or_failed(seqno, failure, &error);
+        }
+        Attempt::Done
+    }
+
+    /// The record of something that commits by itself could not be written: the load ends at this place.
+    fn cannot_begin(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
+        if !self.pool.is_interrupted() {
+            self.lost_or_failed(seqno, Failure::of_record_error(&chunk.statements[0], error), error);
+        }
+        Attempt::Done
+    }
+
+    /// The end of the load at this place; where only the connection is lost, records tell how far it had come.
+    fn lost_or_failed(&self, seqno: Seqno, failure: Failure, error: &Error) {
+        if self.records.is_some() && !is_of_server(error) {
+            self.pool.fail_lost(seqno, failure);
+        } else {
+            self.pool.fail(seqno, failure, true);
+        }
+    }
+
+    /// A statement that commits by itself. A deadlock leaves nothing of it; a lost connection leaves that open.
+    pub(super) fn definition(&mut self, seqno: Seqno, chunk: &Chunk) {
+        if let Err(error) = self.begin_definition(chunk) {
+            self.cannot_begin(seqno, chunk, &error);
+            return;
+        }
+        for statement in &chunk.statements {
+            let mut replays = 0;
+            loop {
+                match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
+                    Ok(_) => {
+                        self.progress.as_written.fetch_add(1, Relaxed);
+                        if let Err(error) = self.end_begun(chunk, 1, 0) {
+                            self.cannot_begin(seqno, chunk, &error);
+                        }
+                        break;
+                    }
+                    Err(_) if self.pool.is_interrupted() => return,
+                    Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
+                        replays += 1;
+                        self.progress.replays.fetch_add(1, Relaxed);
+                        std::thread::sleep(PAUSE);
+                    }
+                    Err(error) if is_of_server(&error) => {
+                        // Refused: nothing of it is there. Forced on, it is not to be tried again either.
+                        let covered = usize::from(self.pool.is_forced());
+                        let recorded = self.end_begun(chunk, covered, 0);
+                        self.pool.fail(seqno, Failure::new(statement, &error), false);
+                        if let Err(error) = recorded {
+                            self.cannot_begin(seqno, chunk, &error);
+                        }
+                        break;
+                    }
+                    Err(error) => {
+                        self.lost_or_failed(seqno, Failure::new(statement, &error), &error);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}

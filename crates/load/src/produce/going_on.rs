@@ -1,0 +1,267 @@
+//! Going on with a load that ended early: the stream is read from its beginning, and what is recorded is passed over.
+//!
+//! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
+//! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::record::outcome`].
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Error, quote_identifier};
+
+use super::Producer;
+use super::recording::{Treatment, treatment};
+use crate::apply::{COMMIT, Stopped, set_next_id};
+use crate::class::{Class, NamedTable, classify};
+use crate::lexer::Location;
+use crate::record::{Digest, Entry, Note, Outcome, Recorded, State, outcome};
+use crate::report::Failure;
+use crate::rows::{RowSource, survey};
+
+/// What to take a statement for that had begun, where the server cannot tell what became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsettled {
+    /// The load ends there and says so.
+    #[default]
+    Stop,
+    /// It is in the database.
+    Done,
+    /// Nothing of it is: it is run again.
+    Again,
+}
+
+/// What an earlier run has recorded, read along with the stream.
+#[derive(Debug)]
+pub(crate) struct GoingOn {
+    recorded: Recorded,
+    unsettled: Unsettled,
+    /// The hash of what was passed over of the record that the stream is at.
+    digest: Digest,
+    /// Rows of a table that cannot roll back, which statements of an open record have left there.
+    rows_left: Option<RowsLeft>,
+}
+
+/// Of a record that was begun: rows found in the table, statement by statement.
+#[derive(Debug)]
+struct RowsLeft {
+    entry: Entry,
+    /// Rows that no statement has been found for yet.
+    rows: u64,
+    /// Those passed over, as far as they go.
+    passed: Option<Entry>,
+    digest: Digest,
+}
+
+impl GoingOn {
+    pub(crate) fn new(recorded: Recorded, unsettled: Unsettled) -> Self {
+        Self { recorded, unsettled, digest: Digest::default(), rows_left: None }
+    }
+}
+
+impl Producer<'_> {
+    /// Whether a statement is done already, or is none of those that are recorded; else it is to be run as any.
+    pub(super) fn passes_over(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let Some(going_on) = &mut self.going_on else { return Ok(false) };
+        let entry = match going_on.recorded.of(location.ordinal) {
+            Ok(entry) => entry.cloned(),
+            Err(error) => return self.cannot_go_on(location, text, &error),
+        };
+        let Some(entry) = entry else {
+            return self.end_rows_left(location).map(|()| false);
+        };
+        // A chunk must not reach across what is done already.
+        self.flush()?;
+        self.main.settle()?;
+        if entry.state == State::Begun {
+            return self.passes_begun(&entry, text, location);
+        }
+        self.passes_done(&entry, text, location)
+    }
+
+    /// A statement of a record that is done.
+    fn passes_done(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let class = classify(text, &self.main.dialect());
+        let (treatment, _) = treatment(text, &class, &self.main);
+        if let Some(going_on) = &mut self.going_on {
+            if location.ordinal == entry.span.first {
+                going_on.digest = Digest::default();
+            }
+            if matches!(treatment, Treatment::Rows | Treatment::Bracket) {
+                going_on.digest.add(text);
+            }
+            if location.ordinal == entry.span.last && going_on.digest.value() != entry.span.digest {
+                return self.stops(
+                    location,
+                    text,
+                    format!(
+                        "the input is not the one that was loaded: what stands from line {} to here has another hash than \
+                         what was recorded; go on with the very same dump and options, or begin anew",
+                        entry.span.line,
+                    ),
+                );
+            }
+        }
+        if entry.state == State::Bound {
+            return self.stops(
+                location,
+                text,
+                "this statement is done, and may have left temporary tables or variables in its session, which is gone: \
+                 the load can't be gone on with; begin anew"
+                    .to_owned(),
+            );
+        }
+        if location.ordinal == entry.span.last && self.main.status().in_transaction() {
+            // All that stood in this transaction up to here is committed.
+            self.main.run(COMMIT, location)?;
+        }
+        // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
+        Ok(class != Class::Session)
+    }
+
+    /// A statement of a record that says "begun".
+    fn passes_begun(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        self.main.sync(location)?;
+        match entry.note {
+            Note::Counter(next_id) => {
+                // The rows are a transaction's that was not committed, but they have moved the counter.
+                let settled = match self.table_of(text) {
+                    Some(name) => set_next_id(self.tables.connection(), &name, next_id),
+                    None => Ok(()),
+                };
+                self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location).map(|()| false)
+            }
+            Note::Rows(before) => self.passes_rows(entry, before, text, location),
+            Note::Nothing | Note::Definition(_) => {
+                let dialect = self.main.dialect();
+                let found = match outcome(&mut self.main.connection, text, &dialect, &entry.note) {
+                    Ok(found) => found,
+                    Err(error) => return self.cannot_go_on(location, text, &error),
+                };
+                let unsettled = self.going_on.as_ref().map_or(Unsettled::Stop, |going_on| going_on.unsettled);
+                let is_done = match (found, unsettled) {
+                    (Outcome::Done, _) | (Outcome::Unknown, Unsettled::Done) => true,
+                    (Outcome::Again, _) | (Outcome::Unknown, Unsettled::Again) => false,
+                    (Outcome::Unknown, Unsettled::Stop) => {
+                        return self.stops(
+                            location,
+                            text,
+                            "this statement had begun when the load ended, and the server can't tell whether it is done: \
+                             look what it changes, then go on with --unsettled=done or --unsettled=again"
+                                .to_owned(),
+                        );
+                    }
+                };
+                let settled = if is_done { self.close(entry) } else { self.retract(entry.span.first) };
+                self.settled(settled, text, location)?;
+                Ok(is_done)
+            }
+        }
+    }
+
+    /// Rows of a table that cannot roll back: as many statements are done as the table has rows more than before.
+    fn passes_rows(&mut self, entry: &Entry, before: u64, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let Some(name) = self.table_of(text) else { return Ok(false) };
+        if location.ordinal == entry.span.first {
+            let counted = self.count(&name);
+            let now = match counted {
+                Ok(now) => now,
+                Err(error) => return self.cannot_go_on(location, text, &error),
+            };
+            let Some(rows) = now.checked_sub(before) else {
+                let found = format!("{name} has {now} rows, and had {before} before it: rows are lost");
+                return self.stops(location, text, found);
+            };
+            if let Some(going_on) = &mut self.going_on {
+                going_on.rows_left =
+                    Some(RowsLeft { entry: entry.clone(), rows, passed: None, digest: Digest::default() });
+            }
+        }
+        let tuples = self.tuples(text);
+        let Some(left) = self.going_on.as_mut().and_then(|going_on| going_on.rows_left.as_mut()) else {
+            return Ok(false);
+        };
+        if left.rows == 0 {
+            return self.end_rows_left(location).map(|()| false);
+        }
+        if tuples.is_none_or(|tuples| tuples > left.rows) {
+            let found = format!(
+                "{name} can't roll back, and this statement had begun when the load ended: {} of its rows are there; \
+                 remove them, or go on behind it by hand",
+                left.rows,
+            );
+            return self.stops(location, text, found);
+        }
+        let tuples = tuples.unwrap_or_default();
+        left.rows -= tuples;
+        left.digest.add(text);
+        let mut passed = left.passed.take().unwrap_or_else(|| Entry { rows: 0, ..left.entry.clone() });
+        passed.rows += tuples;
+        passed.state = State::Done;
+        passed.span.last = location.ordinal;
+        passed.span.digest = left.digest.value();
+        passed.span.end_byte = location.byte + text.len() as u64;
+        left.passed = Some(passed);
+        if location.ordinal == entry.span.last {
+            self.end_rows_left(location)?;
+        }
+        Ok(true)
+    }
+
+    /// Records what of such rows is done.
+    fn end_rows_left(&mut self, location: &Location) -> Result<(), Stopped> {
+        let Some(left) = self.going_on.as_mut().and_then(|going_on| going_on.rows_left.take()) else {
+            return Ok(());
+        };
+        let settled = match &left.passed {
+            Some(passed) => self.close(passed),
+            None => self.retract(left.entry.span.first),
+        };
+        self.settled(settled, b"", location)
+    }
+
+    fn close(&self, entry: &Entry) -> Result<(), Error> {
+        let entry = Entry { state: State::Done, ..entry.clone() };
+        self.main.records.map_or(Ok(()), |records| records.apart(|records, own| records.close(own, &entry).map(drop)))
+    }
+
+    fn retract(&self, first: u64) -> Result<(), Error> {
+        self.main.records.map_or(Ok(()), |records| records.apart(|records, own| records.retract(own, first).map(drop)))
+    }
+
+    /// Tuples of an INSERT of literals.
+    fn tuples(&self, text: &[u8]) -> Option<u64> {
+        let dialect = self.main.dialect();
+        let Class::Rows(head) = classify(text, &dialect) else { return None };
+        let RowSource::Values { offset } = head.source else { return None };
+        survey(text, offset, None, &dialect).ok().map(|survey| survey.rows)
+    }
+
+    fn table_of(&self, text: &[u8]) -> Option<TableName> {
+        match classify(text, &self.main.dialect()) {
+            Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema, table: head.table }),
+            _ => None,
+        }
+    }
+
+    fn count(&mut self, name: &TableName) -> Result<u64, Error> {
+        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+        let rows = self.tables.connection().fetch(&[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+        let value = rows.first().and_then(|row| row.first()?.as_deref());
+        Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
+    }
+
+    fn settled(&mut self, result: Result<(), Error>, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.cannot_go_on(location, text, &error).map(drop),
+        }
+    }
+
+    fn cannot_go_on(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<bool, Stopped> {
+        self.main.end_at(Failure::at(location, text, error), error);
+        Err(Stopped)
+    }
+
+    fn stops(&mut self, location: &Location, text: &[u8], message: String) -> Result<bool, Stopped> {
+        let failure = Failure::of_record(location, text, message);
+        self.pool.fail(self.pool.position(), failure, true);
+        Err(Stopped)
+    }
+}

@@ -1,0 +1,129 @@
+//! One record: a run of statements, what became of it, and its text's hash.
+
+use xxhash_rust::xxh3::Xxh3;
+
+/// A run of statements of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Number of the first statement, from 1.
+    pub first: u64,
+    /// Number of the last statement.
+    pub last: u64,
+    /// [`digest`] of the texts of those that were sent.
+    pub digest: u128,
+    /// The file of the first.
+    pub file: String,
+    /// The line of the first.
+    pub line: u64,
+    /// The byte of the file at which the first begins.
+    pub byte: u64,
+    /// The byte behind the last one's text.
+    pub end_byte: u64,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was begun; how it ended is not recorded.
+    Begun = 0,
+    /// It is in the database.
+    Done = 1,
+    /// It is in the database, and left something in its session that no other session has.
+    Bound = 2,
+}
+
+impl State {
+    /// From its number in the table.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        [Self::Begun, Self::Done, Self::Bound].into_iter().find(|state| *state as u64 == number)
+    }
+}
+
+/// How things stood before, to find out later whether something that was begun was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Nothing that would tell.
+    Nothing,
+    /// The table's next AUTO_INCREMENT value. The rows are a transaction's: not recorded as done, they are not there.
+    Counter(u64),
+    /// The rows of a table whose engine cannot roll back.
+    Rows(u64),
+    /// The definition that the statement changes: a hash of it, or `None` where there was none.
+    Definition(Option<u128>),
+}
+
+impl Note {
+    /// As the table keeps it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Nothing => String::new(),
+            Self::Counter(next) => format!("counter {next}"),
+            Self::Rows(count) => format!("rows {count}"),
+            Self::Definition(None) => "definition none".to_owned(),
+            Self::Definition(Some(hash)) => format!("definition {hash:032x}"),
+        }
+    }
+
+    /// From the table; what is not understood tells nothing.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        match text.split_once(' ') {
+            Some(("counter", next)) => next.parse().map_or(Self::Nothing, Self::Counter),
+            Some(("rows", count)) => count.parse().map_or(Self::Nothing, Self::Rows),
+            Some(("definition", "none")) => Self::Definition(None),
+            Some(("definition", hash)) => {
+                u128::from_str_radix(hash, 16).map_or(Self::Nothing, |hash| Self::Definition(Some(hash)))
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The statements.
+    pub span: Span,
+    /// What became of them.
+    pub state: State,
+    /// The table that their rows went to, as `schema.table`; empty for none.
+    pub table: String,
+    /// Rows affected, as the server says.
+    pub rows: u64,
+    /// How things stood before.
+    pub note: Note,
+}
+
+/// The hash of a run of statements: each text with its length before it.
+#[must_use]
+pub fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u128 {
+    let mut hash = Digest::default();
+    texts.into_iter().for_each(|text| hash.add(text));
+    hash.value()
+}
+
+/// [`digest`], text by text.
+#[derive(Clone, Default)]
+pub struct Digest(Xxh3);
+
+impl Digest {
+    /// One more text.
+    pub fn add(&mut self, text: &[u8]) {
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+
+    /// The hash so far.
+    #[must_use]
+    pub fn value(&self) -> u128 {
+        self.0.digest128()
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Digest({:032x})", self.value())
+    }
+}

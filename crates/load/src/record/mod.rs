@@ -1,0 +1,215 @@
+//! Progress records: which statements of the stream are in the database, kept in the database itself.
+//!
+//! Every chunk of rows commits together with one row of the table `chunks`, in its own transaction, so that the rows are
+//! there exactly if the record is: for tables without a primary key too, and however the load, the server or the machine
+//! ended. What commits by itself (definitions, rows of engines that cannot roll back) is bracketed: a record says that
+//! it has begun, with what its outcome can be found out from, and is closed behind it.
+//!
+//! A load that goes on reads its stream from the beginning, runs what only concerns the session again, and passes over
+//! what is recorded, once its text is seen to be the same by its hash.
+//!
+//! ```text
+//!   loads   one row for each load that has not ended well: its input, since when
+//!   chunks  one row for each run of statements: its place, its hash, begun or done, its rows
+//! ```
+//!
+//! Sessions of a load hold a user lock each (`GET_LOCK`), named by load and number. The server gives it back when it has
+//! ended the session and rolled back what was open: so a replay on a new connection begins after the old one is over.
+//!
+//! This room writes and reads records. What is recorded, and when, is the producer's and the workers' business.
+
+mod entry;
+mod error;
+mod identity;
+mod outcome;
+mod recorded;
+mod registry;
+mod statements;
+
+use std::sync::{Mutex, PoisonError};
+
+use hortator_mysql::{ConnectOptions, Connection, Done};
+
+pub use entry::{Digest, Entry, Note, Span, State, digest};
+pub use error::Error;
+pub use identity::Identity;
+pub use outcome::{Outcome, changes_rows, fingerprint, outcome};
+pub use recorded::Recorded;
+pub use registry::{Interrupted, forget, interrupted};
+use statements::Statements;
+
+/// The schema that records are kept in, unless another is named.
+pub const SCHEMA: &str = "hortator";
+
+/// How long a session of the same number may take to end before its successor gives up, in seconds.
+const LOCK_PATIENCE_S: u32 = 60;
+
+/// What a load does about records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// None are kept; the load cannot be gone on with.
+    No,
+    /// They are kept in this schema. Where that is not possible the load goes without, and says so.
+    Where {
+        /// The schema's name.
+        schema: String,
+        /// Whether the load may go without.
+        is_optional: bool,
+    },
+}
+
+/// Which load is begun or gone on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// From the beginning.
+    Afresh,
+    /// Where the interrupted load of the same input ended.
+    Resume,
+    /// Where this load ended, whatever is known of its input.
+    ResumeId(u64),
+}
+
+/// The records of one load.
+#[derive(Debug)]
+pub struct Records {
+    load_id: u64,
+    statements: Statements,
+    connect: ConnectOptions,
+    /// For what cannot be written by the connection that does the work; holds the lock of number 0.
+    own: Mutex<Option<Connection>>,
+}
+
+impl Records {
+    /// Makes the schema where it is missing, and begins a load or finds the one to go on with. `threads` is the number
+    /// of workers.
+    ///
+    /// # Errors
+    /// [`Error`]: no rights, nothing to resume, another process is at it.
+    pub fn open(
+        connect: &ConnectOptions,
+        schema: &str,
+        identity: &Identity,
+        threads: usize,
+        start: Start,
+    ) -> Result<Self, Error> {
+        let connect = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..connect.clone() };
+        let statements = Statements::new(schema);
+        let mut connection = registry::connect(&connect)?;
+        let load_id = match start {
+            Start::Afresh => registry::begin(&mut connection, &statements, identity, threads)?,
+            Start::Resume => registry::find(&mut connection, &statements, identity)?,
+            Start::ResumeId(id) => registry::find_id(&mut connection, &statements, id)?,
+        };
+        if start != Start::Afresh {
+            registry::take_over(&mut connection, &statements, load_id, threads)?;
+        }
+        Ok(Self { load_id, statements, connect, own: Mutex::new(Some(connection)) })
+    }
+
+    /// The load's number, as `--status` shows it.
+    #[must_use]
+    pub fn load_id(&self) -> u64 {
+        self.load_id
+    }
+
+    /// The schema's name.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        self.statements.schema()
+    }
+
+    /// Takes the lock of a session; waits until the server has ended the one that held it before.
+    ///
+    /// # Errors
+    /// [`Error::Running`] when that does not end, or what the server says.
+    pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), Error> {
+        registry::claim(connection, self.load_id, number, LOCK_PATIENCE_S)
+    }
+
+    /// Writes a record with the connection that does the work, within its transaction or, outside of one, at once. A
+    /// duplicate key (1062) means that it is there already.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn write(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.insert(self.load_id, entry))
+    }
+
+    /// Closes a record that says "begun", likewise. No row affected means that it was closed before.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.close(self.load_id, entry))
+    }
+
+    /// Takes a record away with the connection that does the work: what it says has begun had no effect.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.retract(self.load_id, first))
+    }
+
+    /// Runs one of the above on a connection of the records' own, at once.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn apart<T>(
+        &self,
+        work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
+    ) -> Result<T, hortator_mysql::Error> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match &mut *own {
+            Some(connection) => connection,
+            none => {
+                let mut connection = registry::connect(&self.connect)?;
+                match registry::claim(&mut connection, self.load_id, 0, LOCK_PATIENCE_S) {
+                    Ok(()) => none.insert(connection),
+                    Err(Error::Server(error)) => return Err(error),
+                    Err(other) => return Err(hortator_mysql::Error::Unsupported(other.to_string())),
+                }
+            }
+        };
+        let result = work(self, connection);
+        if result.as_ref().is_err_and(|error| !matches!(error, hortator_mysql::Error::Server(_))) {
+            *own = None;
+        }
+        result
+    }
+
+    /// Whether a chunk that begins with this statement is recorded as done, asked after its COMMIT went unanswered. The
+    /// session that sent it is over: its successor has its lock.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn is_done(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        Ok(!connection.fetch(&self.statements.look_up(self.load_id, first))?.is_empty())
+    }
+
+    /// All that is recorded, in the stream's order, read bit by bit.
+    ///
+    /// # Errors
+    /// When there is no connection.
+    pub fn recorded(&self) -> Result<Recorded, hortator_mysql::Error> {
+        let connection = registry::connect(&self.connect)?;
+        Ok(Recorded::new(connection, self.statements.clone(), self.load_id))
+    }
+
+    /// Rows that are recorded as loaded, by table.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn rows_by_table(&self) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
+        self.apart(|records, connection| registry::rows_by_table(connection, &records.statements, records.load_id))
+    }
+
+    /// The load has ended. Its records go, unless it is to be gone on with and anything is recorded; the schema goes
+    /// with its last load. Gives whether the load can be gone on with.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn end(&self, is_complete: bool) -> Result<bool, hortator_mysql::Error> {
+        self.apart(|records, connection| registry::end(connection, &records.statements, records.load_id, is_complete))
+    }
+}

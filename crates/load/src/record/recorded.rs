@@ -1,0 +1,79 @@
+//! What is recorded of a load, read along with its stream.
+
+use std::collections::VecDeque;
+
+use hortator_mysql::{Connection, Error, Row};
+
+use super::statements::Statements;
+use super::{Entry, Note, Span, State};
+
+/// Records read at a time.
+const PAGE_RECORDS: usize = 1000;
+
+/// The records of one load in the stream's order.
+#[derive(Debug)]
+pub struct Recorded {
+    connection: Connection,
+    statements: Statements,
+    load_id: u64,
+    page: VecDeque<Entry>,
+    /// The first statement of the last record that was read.
+    read_to: u64,
+    is_over: bool,
+}
+
+impl Recorded {
+    pub(super) fn new(connection: Connection, statements: Statements, load_id: u64) -> Self {
+        Self { connection, statements, load_id, page: VecDeque::new(), read_to: 0, is_over: false }
+    }
+
+    /// The record that a statement belongs to. Statements must be asked for in their order.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn of(&mut self, ordinal: u64) -> Result<Option<&Entry>, Error> {
+        loop {
+            while self.page.front().is_some_and(|entry| entry.span.last < ordinal) {
+                self.page.pop_front();
+            }
+            if !self.page.is_empty() || self.is_over {
+                break;
+            }
+            self.read_page()?;
+        }
+        Ok(self.page.front().filter(|entry| entry.span.first <= ordinal))
+    }
+
+    fn read_page(&mut self) -> Result<(), Error> {
+        let rows = self.connection.fetch(&self.statements.page(self.load_id, self.read_to, PAGE_RECORDS))?;
+        self.is_over = rows.len() < PAGE_RECORDS;
+        for row in &rows {
+            let found = entry(row).ok_or_else(|| {
+                Error::Unsupported(format!("load {}: a progress record is damaged: {row:?}", self.load_id))
+            })?;
+            self.page.push_back(found);
+        }
+        self.read_to = self.page.back().map_or(self.read_to, |entry| entry.span.first);
+        Ok(())
+    }
+}
+
+fn entry(row: &Row) -> Option<Entry> {
+    let text = |column: usize| Some(String::from_utf8_lossy(row.get(column)?.as_deref()?).into_owned());
+    let number = |column: usize| -> Option<u64> { text(column)?.parse().ok() };
+    Some(Entry {
+        span: Span {
+            first: number(0)?,
+            last: number(1)?,
+            digest: u128::from_str_radix(&text(2)?, 16).ok()?,
+            file: text(7)?,
+            line: number(8)?,
+            byte: number(9)?,
+            end_byte: number(10)?,
+        },
+        state: State::from_number(number(3)?)?,
+        table: text(4)?,
+        rows: number(5)?,
+        note: Note::from_text(&text(6)?),
+    })
+}

@@ -1,0 +1,379 @@
+//! The loads on record: begun, found again, ended, listed, forgotten.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hortator_mysql::{ConnectOptions, Connection, Row};
+use serde::Serialize;
+
+use super::statements::{FORMAT, Statements, hex};
+use super::{Error, Identity, State};
+use crate::session::open_for_long;
+
+/// Guards the schema against one load that removes it while another begins.
+const SCHEMA_LOCK: &str = "hortator.schema";
+/// How long to wait for that, in seconds.
+const SCHEMA_LOCK_PATIENCE_S: u32 = 30;
+/// Records removed in one transaction.
+const REMOVED_AT_ONCE: usize = 10_000;
+/// Statements under way that a listing names.
+const BEGUN_SHOWN: usize = 20;
+
+/// An interrupted load, or one that runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Interrupted {
+    /// Its number.
+    pub load_id: u64,
+    /// Its input.
+    pub input: String,
+    /// When it was begun, by the server's clock.
+    pub begun: String,
+    /// The session that runs it now, if one does.
+    pub connection_id: Option<u64>,
+    /// Rows recorded as loaded.
+    pub rows: u64,
+    /// Records of what is done.
+    pub chunks: u64,
+    /// Rows by table.
+    pub tables: Vec<(String, u64)>,
+    /// Statements that had begun and of which the end is not recorded, as `file:line`; the first 20.
+    pub begun_statements: Vec<String>,
+}
+
+pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
+    let mut connection = open_for_long(options)?;
+    // Nothing of this waits on what others have read, and a load's own settings have no say in it.
+    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
+    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+    Ok(connection)
+}
+
+/// Records a new load. Interrupted loads of the same input are forgotten: it begins anew.
+pub(super) fn begin(
+    connection: &mut Connection,
+    statements: &Statements,
+    identity: &Identity,
+    threads: usize,
+) -> Result<u64, Error> {
+    let load_id = new_id();
+    with_schema_lock(connection, |connection| {
+        create(connection, statements)?;
+        let input = serde_json::to_string(identity).unwrap_or_default();
+        if identity.is_certain() {
+            for (id, _, _) in loads(connection, statements)?.iter().filter(|(_, found, _)| found == identity) {
+                if holder(connection, *id)?.is_none() {
+                    remove(connection, statements, *id)?;
+                }
+            }
+        }
+        connection.execute(
+            format!(
+                "INSERT INTO {}.`loads` (`load_id`, `format`, `input`, `threads`) VALUES ({load_id}, {FORMAT}, {}, {threads})",
+                statements.quoted(),
+                hex(&input),
+            )
+            .as_bytes(),
+        )?;
+        claim(connection, load_id, 0, 0)
+    })?;
+    Ok(load_id)
+}
+
+fn create(connection: &mut Connection, statements: &Statements) -> Result<(), Error> {
+    let is_there = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ('loads', 'chunks')",
+        hex(statements.schema()),
+    );
+    if number(connection, &is_there)? == 2 {
+        return Ok(());
+    }
+    for statement in statements.create() {
+        match connection.execute(statement.as_bytes()) {
+            Err(hortator_mysql::Error::Server(refusal)) => {
+                return Err(Error::Unavailable { schema: statements.schema().to_owned(), reason: refusal.message });
+            }
+            done => done?,
+        };
+    }
+    Ok(())
+}
+
+/// The interrupted load of this input.
+pub(super) fn find(connection: &mut Connection, statements: &Statements, identity: &Identity) -> Result<u64, Error> {
+    let all = match loads(connection, statements) {
+        Ok(all) => all,
+        Err(Error::Server(hortator_mysql::Error::Server(_))) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let nothing =
+        |hint: String| Error::Nothing { input: identity.describe(), schema: statements.schema().to_owned(), hint };
+    let same: Vec<_> = all.iter().filter(|(_, found, _)| found == identity).collect();
+    match same[..] {
+        [(id, _, format)] => check_format(*id, *format),
+        [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
+            Some((id, found, _)) => Err(nothing(format!(
+                ", but load {id} of {}: if that is the same dump, --resume={id} goes on with it and compares what is \
+                 loaded by its hash",
+                found.describe(),
+            ))),
+            None => Err(nothing(String::new())),
+        },
+        _ => Err(Error::Several {
+            input: identity.describe(),
+            ids: same.iter().map(|(id, _, _)| id.to_string()).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// The load of this number.
+pub(super) fn find_id(connection: &mut Connection, statements: &Statements, id: u64) -> Result<u64, Error> {
+    let all = loads(connection, statements).unwrap_or_default();
+    match all.iter().find(|(found, _, _)| *found == id) {
+        Some((id, _, format)) => check_format(*id, *format),
+        None => Err(Error::Nothing {
+            input: format!("the number {id}"),
+            schema: statements.schema().to_owned(),
+            hint: String::new(),
+        }),
+    }
+}
+
+fn check_format(load_id: u64, format: u64) -> Result<u64, Error> {
+    if format > FORMAT { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
+}
+
+/// Waits until all sessions of the load that were there are over, and takes its place.
+pub(super) fn take_over(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    threads: usize,
+) -> Result<(), Error> {
+    let before = number(
+        connection,
+        &format!("SELECT `threads` FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted()),
+    )?;
+    claim(connection, load_id, 0, 5)?;
+    for session in 1..=usize::try_from(before).unwrap_or(0) {
+        claim(connection, load_id, session, super::LOCK_PATIENCE_S)?;
+        connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
+    }
+    connection.execute(
+        format!(
+            "UPDATE {}.`loads` SET `threads` = GREATEST(`threads`, {threads}) WHERE `load_id` = {load_id}",
+            statements.quoted(),
+        )
+        .as_bytes(),
+    )?;
+    Ok(())
+}
+
+fn lock(load_id: u64, session: usize) -> String {
+    format!("hortator.{load_id}.{session}")
+}
+
+/// Takes the lock of one of the load's sessions.
+pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, patience_s: u32) -> Result<(), Error> {
+    let name = lock(load_id, session);
+    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {patience_s})"))?;
+    if took == 1 {
+        return Ok(());
+    }
+    let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
+    Err(Error::Running { load_id, connection_id })
+}
+
+/// The session that runs a load.
+fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hortator_mysql::Error> {
+    let id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{}'), 0)", lock(load_id, 0)))?;
+    Ok(Some(id).filter(|id| *id != 0))
+}
+
+/// All loads: number, input, format.
+fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
+    let query = format!("SELECT `load_id`, `input`, `format` FROM {}.`loads` ORDER BY `begun`", statements.quoted());
+    let rows = connection.fetch(query.as_bytes())?;
+    let load = |row: &Row| {
+        // An input that a later version describes in other words is at least one of its number.
+        let input = serde_json::from_str(&text(row, 1)).unwrap_or_default();
+        (text(row, 0).parse().unwrap_or(0), input, text(row, 2).parse().unwrap_or(u64::MAX))
+    };
+    Ok(rows.iter().map(load).collect())
+}
+
+pub(super) fn rows_by_table(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
+    let query = format!(
+        "SELECT `name`, SUM(`rows`) FROM {}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {} AND `name` <> '' \
+         GROUP BY `name` ORDER BY `name`",
+        statements.quoted(),
+        State::Done as u8,
+    );
+    let rows = connection.fetch(query.as_bytes())?;
+    Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
+}
+
+/// Removes the records of a load that has ended, and the schema with its last load; gives whether any are kept.
+pub(super) fn end(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    is_complete: bool,
+) -> Result<bool, hortator_mysql::Error> {
+    let recorded = format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id` = {load_id}", statements.quoted());
+    if !is_complete && number(connection, &recorded)? > 0 {
+        return Ok(true);
+    }
+    with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
+        .map(|()| false)
+        .or_else(|error| match error {
+            Error::Server(error) => Err(error),
+            other => Err(hortator_mysql::Error::Unsupported(other.to_string())),
+        })
+}
+
+/// Takes the whole schema with the last load on record, if nobody else has put anything into it.
+fn drop_or_remove(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<(), hortator_mysql::Error> {
+    let others = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
+    let strangers = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
+        hex(statements.schema()),
+    );
+    if number(connection, &others)? == 0 && number(connection, &strangers)? == 0 {
+        let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
+        match dropped {
+            Err(hortator_mysql::Error::Server(_)) => {}
+            done => return done.map(drop),
+        }
+    }
+    remove(connection, statements, load_id)
+}
+
+fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), hortator_mysql::Error> {
+    let some =
+        format!("DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} LIMIT {REMOVED_AT_ONCE}", statements.quoted(),);
+    while connection.execute(some.as_bytes())?.affected_rows > 0 {}
+    let load = format!("DELETE FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted());
+    connection.execute(load.as_bytes()).map(drop)
+}
+
+/// The loads on record in a schema; none where there is no such schema.
+///
+/// # Errors
+/// [`Error::Server`].
+pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interrupted>, Error> {
+    let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
+    let statements = Statements::new(schema);
+    let mut connection = connect(&options)?;
+    if !is_there(&mut connection, &statements)? {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (load_id, input, _) in loads(&mut connection, &statements)? {
+        let quoted = statements.quoted();
+        let begun = connection
+            .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
+            .first()
+            .map_or_else(String::new, |row| text(row, 0));
+        let sums = connection.fetch(
+            format!(
+                "SELECT IFNULL(SUM(`rows`), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` >= 1"
+            )
+            .as_bytes(),
+        )?;
+        let begun_statements = connection.fetch(
+            format!(
+                "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
+                 ORDER BY `first` LIMIT {BEGUN_SHOWN}"
+            )
+            .as_bytes(),
+        )?;
+        found.push(Interrupted {
+            load_id,
+            input: input.describe(),
+            begun: format!("{begun} UTC"),
+            connection_id: holder(&mut connection, load_id)?,
+            rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
+            chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
+            tables: rows_by_table(&mut connection, &statements, load_id)?,
+            begun_statements: begun_statements.iter().map(|row| format!("{}:{}", text(row, 0), text(row, 1))).collect(),
+        });
+    }
+    Ok(found)
+}
+
+/// Removes the records of interrupted loads: of the one named, or of all that do not run. Gives their numbers.
+///
+/// # Errors
+/// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
+pub fn forget(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> Result<Vec<u64>, Error> {
+    let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
+    let statements = Statements::new(schema);
+    let mut connection = connect(&options)?;
+    let all = if is_there(&mut connection, &statements)? { loads(&mut connection, &statements)? } else { Vec::new() };
+    let mut forgotten = Vec::new();
+    if let Some(id) = load_id {
+        find_id(&mut connection, &statements, id)?;
+    }
+    for (id, _, _) in all.into_iter().filter(|(id, _, _)| load_id.is_none_or(|wanted| wanted == *id)) {
+        match (holder(&mut connection, id)?, load_id) {
+            (Some(connection_id), Some(load_id)) => return Err(Error::Running { load_id, connection_id }),
+            (Some(_), None) => {}
+            (None, _) => {
+                with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
+                forgotten.push(id);
+            }
+        }
+    }
+    Ok(forgotten)
+}
+
+fn is_there(connection: &mut Connection, statements: &Statements) -> Result<bool, hortator_mysql::Error> {
+    let query = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = 'chunks'",
+        hex(statements.schema()),
+    );
+    Ok(number(connection, &query)? > 0)
+}
+
+fn with_schema_lock<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    // Best effort: a server without user locks still keeps records.
+    let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_PATIENCE_S})").as_bytes())?;
+    let result = work(connection);
+    connection.execute(format!("DO RELEASE_LOCK('{SCHEMA_LOCK}')").as_bytes())?;
+    result
+}
+
+/// A number that no other load has: of the clock and the process, short enough to be typed.
+fn new_id() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));
+    now.as_secs() % 100_000_000 * 10_000 + mixed % 10_000
+}
+
+/// Spreads a number's bits (the finalizer of SplitMix64).
+fn spread(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn number(connection: &mut Connection, query: &str) -> Result<u64, hortator_mysql::Error> {
+    let rows = connection.fetch(query.as_bytes())?;
+    Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
+}
+
+fn text(row: &Row, column: usize) -> String {
+    row.get(column)
+        .and_then(Option::as_deref)
+        .map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned())
+}
