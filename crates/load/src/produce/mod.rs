@@ -391,7 +391,8 @@ impl<'l> Producer<'l> {
         let first = tokens(text, &self.main.dialect())
             .next()
             .is_some_and(|first| first.is_word(b"LOCK") || first.is_word(b"UNLOCK"));
-        if !first || self.main.is_closed_to_others() || !(status.in_transaction() || !status.autocommit()) {
+        let is_outside = status.autocommit() && !status.in_transaction();
+        if !first || is_outside || self.main.is_closed_to_others() {
             return Ok(false);
         }
         for named in tables {

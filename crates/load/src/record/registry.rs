@@ -228,9 +228,9 @@ pub(super) fn end(
     }
     with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
         .map(|()| false)
-        .or_else(|error| match error {
-            Error::Server(error) => Err(error),
-            other => Err(hortator_mysql::Error::Unsupported(other.to_string())),
+        .map_err(|error| match error {
+            Error::Server(error) => error,
+            other => hortator_mysql::Error::Unsupported(other.to_string()),
         })
 }
 
