@@ -1,7 +1,11 @@
 //! Finds out whether what is on a server is what should be there.
 //!
-//! [`state`] is all of a schema, to be held against another: definitions and rows.
+//! [`compare`] holds two servers or schemas against each other while both are there, in parallel. [`state`] is all of one
+//! schema, kept to be held against another that comes later. Both read definitions and rows in the same way.
 //!
 //! What it is not: it repairs nothing and writes nothing. It prints nothing, and reads no dump.
 
+pub mod compare;
+mod definitions;
+mod row_source;
 pub mod state;

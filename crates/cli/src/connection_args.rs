@@ -18,12 +18,12 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use hortator_mysql::ConnectOptions;
 use hortator_mysql::options::{self, Argument, FileChoice, Layers, Resolved};
 
-pub use password::hide_password_from_process_list;
+pub use password::{hide_password_from_process_list, read_handed_over};
 
 const HEADING: &str = "Connection";
 
 /// The option under which the password comes back after [`hide_password_from_process_list`].
-const PASSWORD_FD: &str = "password-fd";
+pub const PASSWORD_FD: &str = "password-fd";
 
 /// Stands for the value of an option that was given without one: nothing that a command line can hold. clap
 /// keeps the place of values only, and the place counts.
@@ -95,6 +95,24 @@ impl ConnectionArgs {
             return Ok(resolved.with_password(password).options);
         }
         Ok(resolved.options)
+    }
+
+    /// The same with more options, which count as the last on the command line, and perhaps another suffix of groups.
+    #[must_use]
+    pub fn with(&self, options: &[Argument], group_suffix: Option<&str>) -> Self {
+        let mut args = self.clone();
+        args.arguments.extend_from_slice(options);
+        if let Some(suffix) = group_suffix {
+            args.files.group_suffix = Some(suffix.to_owned());
+        }
+        args
+    }
+
+    /// What the command line says of one option.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<String> {
+        let said = self.arguments.iter().rfind(|argument| argument.name == name)?;
+        said.value.as_ref().map(|value| value.to_string_lossy().into_owned())
     }
 
     fn resolve_in(
@@ -171,7 +189,7 @@ impl FromArgMatches for ConnectionArgs {
             arguments.push((place, Argument { name: name.to_owned(), value }));
         }
         if let Some(&fd) = matches.get_one::<u32>(PASSWORD_FD) {
-            let password = password::read_handed_over(fd)
+            let password = read_handed_over(fd)
                 .map_err(|error| clap::Error::raw(ErrorKind::Io, format!("the password does not arrive: {error}\n")))?;
             let place = matches.index_of(PASSWORD_FD).unwrap_or_default();
             arguments.push((place, Argument { name: "password".to_owned(), value: Some(password) }));

@@ -1,12 +1,13 @@
 //! The `hortator` command: arguments in, calls, and what comes of them as text, JSON and exit status.
 //!
 //! One file per subcommand. Exit status: 0 all well; 1 it failed; 2 the command line is not understood; 3 a forced load
-//! went through with statements that failed; 130 interrupted.
+//! went through with statements that failed, or two sides are not the same; 130 interrupted.
 
 mod bench;
 mod connection_args;
 mod load;
 mod sandbox;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,8 @@ struct Cli {
 enum Command {
     /// Load a SQL dump over many connections, with the state that its order gives
     Load(load::LoadArgs),
+    /// Compare two servers or schemas: definitions and every row
+    Verify(verify::VerifyArgs),
     /// Start and stop private servers and clusters
     Sandbox(sandbox::SandboxArgs),
     /// Rerun experiments and print their report
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     }
     let result = match Cli::parse().command {
         Command::Load(args) => load::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Sandbox(args) => sandbox::run(args),
         Command::Bench(args) => bench::run(args),
     };

@@ -8,18 +8,17 @@
 //! [`State::differing_rows`] reads it again to show which rows differ. Rows that change during [`describe`] make the
 //! state of no moment: this is for a schema that nobody writes to.
 
-mod definitions;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use definitions::Definition;
-pub use definitions::Kind;
+use hortator_mysql::{Connection, Error};
 use rows::Content;
 
-use hortator_mysql::{Connection, Error};
+pub use crate::definitions::Kind;
+use crate::definitions::{self, Definition};
 
 /// What of a schema is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,8 +55,8 @@ pub fn describe(connection: &mut Connection, schema: impl AsRef<[u8]>) -> Result
 /// As [`describe`].
 pub fn describe_with(connection: &mut Connection, schema: impl AsRef<[u8]>, options: Options) -> Result<State, Error> {
     let schema = schema.as_ref().to_vec();
-    prepare_session(connection, &schema)?;
-    let definitions = definitions::read(connection, &schema, options)?;
+    definitions::prepare_session(connection, &schema)?;
+    let definitions = definitions::read(connection, &schema, options.any_name)?;
     let mut contents = BTreeMap::new();
     for (kind, name) in definitions.keys().filter(|(kind, _)| kind.has_rows()) {
         contents.insert(name.clone(), rows::read(connection, &schema, name, *kind, options)?);
@@ -71,13 +70,14 @@ impl State {
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let definitions = definitions::differences(&self.definitions, &other.definitions);
+        let definitions = definitions.into_iter().map(|difference| difference.to_string());
         // A table that only one has is told above.
         let in_both = self.contents.iter().filter_map(|(name, mine)| Some((name, mine, other.contents.get(name)?)));
         let contents = in_both.filter_map(|(name, mine, theirs)| {
             let found = mine.difference(theirs)?;
             Some(format!("rows of {}: {found}", String::from_utf8_lossy(name)))
         });
-        definitions.into_iter().chain(contents).collect()
+        definitions.chain(contents).collect()
     }
 
     /// The first rows that differ in each table whose content differs, read again from both schemas: for large tables,
@@ -124,17 +124,9 @@ impl State {
     }
 
     fn rows_in(&self, connection: &mut Connection, table: &[u8], buckets: &[usize]) -> Result<Vec<rows::Row>, Error> {
-        prepare_session(connection, &self.schema)?;
+        definitions::prepare_session(connection, &self.schema)?;
         let kind = self.definitions.keys().find(|(kind, name)| kind.has_rows() && name == table);
         let kind = kind.map_or(Kind::Table, |(kind, _)| *kind);
         rows::read_buckets(connection, &self.schema, table, kind, self.options, buckets)
     }
-}
-
-/// Both sides must see definitions and times in one form, whatever the servers' defaults are. That the schema is the
-/// default one matters to `SHOW CREATE VIEW`, which then leaves its name out.
-fn prepare_session(connection: &mut Connection, schema: &[u8]) -> Result<(), Error> {
-    connection.execute(b"SET NAMES utf8mb4")?;
-    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
-    connection.select_db(schema)
 }

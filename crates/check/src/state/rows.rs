@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use xxhash_rust::xxh3::Xxh3;
+use hortator_mysql::{Column, Connection, Error, Rows};
 
 use super::{Kind, Options};
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use crate::row_source::{RowSource, hash, query_as_stored, show};
 
 /// A row's values as the server's text; `None` is NULL.
 pub(super) type Row = Vec<Option<Vec<u8>>>;
@@ -22,8 +22,6 @@ const BUCKETS_LOOKED_AT: usize = 4;
 const BUCKET_LIMIT_ROWS: usize = 100_000;
 /// Rows shown of each side.
 const SHOWN_ROWS: usize = 3;
-/// Bytes shown of each value.
-const SHOWN_VALUE_BYTES: usize = 80;
 
 /// What a table holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +70,7 @@ pub(super) fn read(
     options: Options,
 ) -> Result<Content, Error> {
     let mut reader = Reader { count: 0, sums: vec![0; BUCKETS], kept: Some(Vec::new()), kept_bytes: 0 };
-    let query = select(connection, schema, table, kind, options)?;
+    let query = RowSource::of(connection, schema, table, kind, options.row_times)?.select();
     query_as_stored(connection, &query, &mut reader)?;
     let Reader { count, sums, mut kept, .. } = reader;
     if let Some(rows) = &mut kept {
@@ -91,7 +89,7 @@ pub(super) fn read_buckets(
     buckets: &[usize],
 ) -> Result<Vec<Row>, Error> {
     let mut reader = BucketReader { buckets, rows: Vec::new() };
-    let query = select(connection, schema, table, kind, options)?;
+    let query = RowSource::of(connection, schema, table, kind, options.row_times)?.select();
     query_as_stored(connection, &query, &mut reader)?;
     reader.rows.sort_unstable();
     Ok(reader.rows)
@@ -114,90 +112,12 @@ pub(super) fn first_differences(mine: &[Row], theirs: &[Row]) -> Option<String> 
         }
     }
     let side = |which: &str, rows: &[&Row]| {
-        rows.iter().map(|row| format!("\n  only in the {which}: {}", show(row))).collect::<String>()
+        rows.iter()
+            .map(|row| format!("\n  only in the {which}: {}", show(row.iter().map(Option::as_deref))))
+            .collect::<String>()
     };
     let found = side("first", &only_mine) + &side("second", &only_theirs);
     (!found.is_empty()).then(|| format!("the first that differ:{found}"))
-}
-
-/// A SELECT of everything that a row of this table is.
-fn select(
-    connection: &mut Connection,
-    schema: &[u8],
-    table: &[u8],
-    kind: Kind,
-    options: Options,
-) -> Result<Vec<u8>, Error> {
-    let place = [quote_identifier(schema), quote_identifier(table)].join(&b'.');
-    if kind == Kind::Sequence {
-        return Ok([b"SELECT * FROM ", place.as_slice()].concat());
-    }
-    let same = |column: &str, name: &[u8]| {
-        let name = quote_string(name);
-        [column.as_bytes(), b" = ", &name, b" AND BINARY ", column.as_bytes(), b" = ", &name].concat()
-    };
-    let list = [
-        b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), UPPER(COALESCE(GENERATION_EXPRESSION, '')) \
-          FROM information_schema.COLUMNS WHERE "
-            .as_slice(),
-        &same("TABLE_SCHEMA", schema),
-        b" AND ",
-        &same("TABLE_NAME", table),
-        b" ORDER BY ORDINAL_POSITION",
-    ]
-    .concat();
-    let type_query = [
-        b"SELECT TABLE_TYPE FROM information_schema.TABLES WHERE ".as_slice(),
-        &same("TABLE_SCHEMA", schema),
-        b" AND ",
-        &same("TABLE_NAME", table),
-    ]
-    .concat();
-    let versioned = connection.fetch(&type_query)? == [[Some(b"SYSTEM VERSIONED".to_vec())]];
-
-    let (mut start, mut end) = (b"ROW_START".to_vec(), b"ROW_END".to_vec());
-    let mut by_transaction = false;
-    let mut values = Vec::new();
-    for column in connection.fetch(&list)? {
-        let field = |index: usize| column.get(index).cloned().flatten().unwrap_or_default();
-        let name = quote_identifier(field(0));
-        match (field(2).as_slice(), field(1).as_slice()) {
-            (b"ROW START", _) => start = name,
-            (b"ROW END", data_type) => {
-                by_transaction = data_type == b"bigint";
-                end = name;
-            }
-            // The text of a FLOAT is rounded to six digits; that of a DOUBLE tells it from every other.
-            (_, b"float") => values.push([name.as_slice(), b" + 0e0"].concat()),
-            // The empty text is a member's, or that of the error value 0.
-            (_, b"enum" | b"set") => {
-                values.push([name.as_slice(), b" + 0"].concat());
-                values.push(name);
-            }
-            _ => values.push(name),
-        }
-    }
-    let mut history: &[u8] = b"";
-    if versioned {
-        history = b" FOR SYSTEM_TIME ALL";
-        let forever: &[u8] = if by_transaction { b" = 18446744073709551615" } else { b" > NOW(6)" };
-        values.push([end.as_slice(), forever].concat());
-        if options.row_times {
-            values.extend([start, end]);
-        }
-    }
-    let values = if values.is_empty() { b"1".to_vec() } else { values.join(&b", "[..]) };
-    Ok([b"SELECT ", values.as_slice(), b" FROM ", &place, history].concat())
-}
-
-/// Runs a query whose values come as they are stored, in no other character set: nothing is lost or made equal.
-fn query_as_stored(connection: &mut Connection, query: &[u8], rows: &mut dyn Rows) -> Result<(), Error> {
-    connection.execute(b"SET SESSION character_set_results = NULL")?;
-    let done = connection.query(query, rows);
-    if !done.as_ref().is_err_and(Error::is_lost) {
-        connection.execute(b"SET SESSION character_set_results = utf8mb4")?;
-    }
-    done.map(drop)
 }
 
 struct Reader {
@@ -252,32 +172,6 @@ fn owned(values: &[Option<&[u8]>]) -> Row {
 
 fn bucket(hash: u128) -> usize {
     (hash >> 120) as usize % BUCKETS
-}
-
-/// A row's hash: each value with its length before it, so that no two rows give the same bytes.
-fn hash(values: &[Option<&[u8]>]) -> u128 {
-    let mut hash = Xxh3::new();
-    for value in values {
-        match value {
-            None => hash.update(&u64::MAX.to_le_bytes()),
-            Some(value) => {
-                hash.update(&(value.len() as u64).to_le_bytes());
-                hash.update(value);
-            }
-        }
-    }
-    hash.digest128()
-}
-
-fn show(row: &Row) -> String {
-    let values = row.iter().map(|value| match value {
-        None => "NULL".to_owned(),
-        Some(value) if value.len() > SHOWN_VALUE_BYTES => {
-            format!("'{}'… ({} bytes)", value[..SHOWN_VALUE_BYTES].escape_ascii(), value.len())
-        }
-        Some(value) => format!("'{}'", value.escape_ascii()),
-    });
-    format!("({})", values.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

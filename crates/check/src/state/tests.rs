@@ -1,8 +1,8 @@
 //! What counts as a difference, without a server. Whole schemas on real servers are compared in the tests of the crates
 //! that load them.
 
-use super::definitions::without_name;
 use super::rows::content;
+use crate::definitions::without_name;
 
 /// The values of a row, as they are hashed.
 type Values<'a> = &'a [Option<&'a [u8]>];

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
+mod compare;
+mod compare_moment;
+mod compare_values;
+mod pair;
 mod state;
 mod state_rows;
 

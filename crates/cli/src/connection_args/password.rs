@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, PipeReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::process;
@@ -14,9 +15,13 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use super::PASSWORD_FD;
+use crate::verify::split_password as split_side;
 
 /// Longer than any server takes, and not longer than the smallest pipe holds, so that writing never waits.
 const PASSWORD_LIMIT_BYTES: usize = 4096;
+
+/// The argument of a subcommand that is a side: a place that may have a password in it.
+const SIDE: &str = "first";
 
 /// Replaces this process by the same program without the password in its arguments, if there is one: any user
 /// of the machine can read the arguments of a process. Has to be the first thing that `main` does.
@@ -28,23 +33,57 @@ const PASSWORD_LIMIT_BYTES: usize = 4096;
 /// # Errors
 /// When the program cannot be started again.
 pub fn hide_password_from_process_list(command: &Command) -> anyhow::Result<()> {
-    let Some(Found { mut arguments, index, password }) = take_password(command, std::env::args_os().collect()) else {
+    let all: Vec<OsString> = std::env::args_os().collect();
+    let found = take_password(command, all.clone());
+    let has_sides = takes_sides(command, &all);
+    let side_password = |argument: &OsString| argument.to_str().filter(|_| has_sides).and_then(split_side);
+    if found.is_none() && !all.iter().any(|argument| side_password(argument).is_some()) {
         return Ok(());
-    };
-    if password.len() > PASSWORD_LIMIT_BYTES {
-        bail!("the password has {} bytes, more than the {PASSWORD_LIMIT_BYTES} allowed", password.len());
     }
-    let mut restart = || -> io::Result<io::Error> {
-        let (reader, mut writer) = io::pipe()?;
-        writer.write_all(password.as_bytes())?;
-        drop(writer);
-        fcntl_setfd(&reader, FdFlags::empty())?;
-        let fd = std::os::fd::AsRawFd::as_raw_fd(&reader);
-        arguments.insert(index, format!("--{PASSWORD_FD}={fd}").into());
+    let (mut arguments, password) = match found {
+        Some(Found { arguments, index, password }) => (arguments, Some((index, password))),
+        None => (all, None),
+    };
+    // Each pipe has to be open when the new process begins.
+    let mut pipes = Vec::new();
+    for argument in &mut arguments {
+        if let Some((side, password)) = side_password(argument) {
+            let pipe = handed_over(password.as_bytes())?;
+            let mark = if side.contains('?') { '&' } else { '?' };
+            *argument = format!("{side}{mark}{PASSWORD_FD}={}", pipe.as_raw_fd()).into();
+            pipes.push(pipe);
+        }
+    }
+    if let Some((index, password)) = password {
+        let pipe = handed_over(password.as_bytes())?;
+        arguments.insert(index, format!("--{PASSWORD_FD}={}", pipe.as_raw_fd()).into());
+        pipes.push(pipe);
+    }
+    let restart = || -> io::Result<io::Error> {
         let mut again = process::Command::new(std::env::current_exe()?);
         Ok(again.arg0(&arguments[0]).args(&arguments[1..]).exec())
     };
     restart().and_then(Err).context("starting again without the password in the process list")
+}
+
+/// A pipe that holds a password, for the process that this one becomes.
+fn handed_over(password: &[u8]) -> anyhow::Result<PipeReader> {
+    if password.len() > PASSWORD_LIMIT_BYTES {
+        bail!("the password has {} bytes, more than the {PASSWORD_LIMIT_BYTES} allowed", password.len());
+    }
+    let fill = || -> io::Result<PipeReader> {
+        let (reader, mut writer) = io::pipe()?;
+        writer.write_all(password)?;
+        fcntl_setfd(&reader, FdFlags::empty())?;
+        Ok(reader)
+    };
+    fill().context("handing the password over in a pipe")
+}
+
+/// Whether the subcommand is given sides, in which passwords may stand.
+fn takes_sides(command: &Command, arguments: &[OsString]) -> bool {
+    let subcommand = arguments.iter().skip(1).find_map(|argument| command.find_subcommand(argument));
+    subcommand.is_some_and(|subcommand| subcommand.get_positionals().any(|arg| arg.get_id() == SIDE))
 }
 
 /// The password that [`hide_password_from_process_list`] put into a pipe.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use super::Options;
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier};
+
+use crate::row_source::exactly;
 
 /// A kind of thing that a schema holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,27 +102,32 @@ impl fmt::Display for Kind {
 }
 
 /// The columns of a `SHOW CREATE`, and those of [`SOURCES`], by name.
-pub(super) type Definition = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+pub(crate) type Definition = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// Every definition of a schema.
-pub(super) fn read(
-    connection: &mut Connection,
-    schema: &[u8],
-    options: Options,
-) -> Result<BTreeMap<(Kind, Vec<u8>), Definition>, Error> {
+/// All definitions of a schema, by kind and name.
+pub(crate) type Definitions = BTreeMap<(Kind, Vec<u8>), Definition>;
+
+/// Both sides must see definitions and times in one form, whatever the servers' defaults are. That the schema is the
+/// default one matters to `SHOW CREATE VIEW`, which then leaves its name out.
+pub(crate) fn prepare_session(connection: &mut Connection, schema: &[u8]) -> Result<(), Error> {
+    connection.execute(b"SET NAMES utf8mb4")?;
+    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
+    connection.select_db(schema)
+}
+
+/// Every definition of a schema. `any_name`: without the schema's own name.
+pub(crate) fn read(connection: &mut Connection, schema: &[u8], any_name: bool) -> Result<Definitions, Error> {
     let mut definitions = BTreeMap::new();
     for (kind, source) in SOURCES {
-        // The collation of information_schema ignores case; names on most systems do not.
-        let column = source.rsplit(' ').next().unwrap_or_default();
-        let name = quote_string(schema);
-        let list = [source.as_bytes(), b" = ", &name, b" AND BINARY ", column.as_bytes(), b" = ", &name].concat();
+        let (query, column) = source.rsplit_once(' ').unwrap_or_default();
+        let list = [query.as_bytes(), b" ", &exactly(column, schema)].concat();
         for listed in named_rows(connection, &list)? {
             let mut values = listed.into_iter();
             let Some((_, Some(name))) = values.next() else { continue };
             let shown = show_create(connection, schema, kind, &name)?;
             let mut definition: Definition =
                 values.chain(shown).filter(|(column, _)| !TIMES.contains(&column.as_slice())).collect();
-            if options.any_name {
+            if any_name {
                 let values = definition.values_mut().flatten();
                 values.for_each(|value| *value = without_name(value, schema, kind == Kind::Schema));
             }
@@ -132,29 +138,60 @@ pub(super) fn read(
     Ok(definitions)
 }
 
-/// One line for each definition that is missing or different.
-pub(super) fn differences(
-    mine: &BTreeMap<(Kind, Vec<u8>), Definition>,
-    theirs: &BTreeMap<(Kind, Vec<u8>), Definition>,
-) -> Vec<String> {
+/// One definition that is not the same in two schemas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) kind: Kind,
+    /// Empty for the schema itself.
+    pub(crate) name: Vec<u8>,
+    pub(crate) what: What,
+}
+
+/// What is different.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    OnlyFirst,
+    OnlySecond,
+    /// A column of `SHOW CREATE` or of the catalog, and what each side has.
+    Differs {
+        column: String,
+        first: String,
+        second: String,
+    },
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, name, what } = self;
+        let name = String::from_utf8_lossy(name);
+        match what {
+            What::OnlyFirst => write!(f, "{kind} {name}: only the first has it"),
+            What::OnlySecond => write!(f, "{kind} {name}: only the second has it"),
+            What::Differs { column, first, second } => {
+                write!(f, "{kind} {name}, {column}:\n  first:  {first}\n  second: {second}")
+            }
+        }
+    }
+}
+
+/// One entry for each definition that is missing or different.
+pub(crate) fn differences(mine: &Definitions, theirs: &Definitions) -> Vec<Difference> {
     let mut found = Vec::new();
-    let only = |which: &str, (kind, name): &(Kind, Vec<u8>)| {
-        format!("{kind} {}: only the {which} has it", String::from_utf8_lossy(name))
-    };
+    let of = |(kind, name): &(Kind, Vec<u8>), what| Difference { kind: *kind, name: name.clone(), what };
     for (key, here) in mine {
         let Some(there) = theirs.get(key) else {
-            found.push(only("first", key));
+            found.push(of(key, What::OnlyFirst));
             continue;
         };
         let columns = here.keys().chain(there.keys().filter(|column| !here.contains_key(*column)));
         for column in columns.filter(|column| here.get(*column) != there.get(*column)) {
-            let (kind, name) = key;
-            let (here, there) = (shown(here.get(column)), shown(there.get(column)));
-            let (name, column) = (String::from_utf8_lossy(name), String::from_utf8_lossy(column));
-            found.push(format!("{kind} {name}, {column}:\n  first:  {here}\n  second: {there}"));
+            let (first, second) = (shown(here.get(column)), shown(there.get(column)));
+            let column = String::from_utf8_lossy(column).into_owned();
+            found.push(of(key, What::Differs { column, first, second }));
         }
     }
-    found.extend(theirs.keys().filter(|key| !mine.contains_key(*key)).map(|key| only("second", key)));
+    let only_there = theirs.keys().filter(|key| !mine.contains_key(*key));
+    found.extend(only_there.map(|key| of(key, What::OnlySecond)));
     found
 }
 
@@ -166,7 +203,8 @@ fn shown(value: Option<&Option<Vec<u8>>>) -> String {
     }
 }
 
-type NamedRow = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+/// A row whose values have the names of their columns.
+pub(crate) type NamedRow = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 fn show_create(connection: &mut Connection, schema: &[u8], kind: Kind, name: &[u8]) -> Result<NamedRow, Error> {
     let mut statement = format!("SHOW CREATE {} ", kind.sql()).into_bytes();
@@ -182,7 +220,7 @@ fn show_create(connection: &mut Connection, schema: &[u8], kind: Kind, name: &[u
     }
 }
 
-fn named_rows(connection: &mut Connection, sql: &[u8]) -> Result<Vec<NamedRow>, Error> {
+pub(crate) fn named_rows(connection: &mut Connection, sql: &[u8]) -> Result<Vec<NamedRow>, Error> {
     let mut named = Named::default();
     connection.query(sql, &mut named)?;
     Ok(named.rows)
@@ -209,7 +247,7 @@ impl Rows for Named {
 }
 
 /// The text without the schema's name where it stands before a dot; in the schema's own definition, anywhere.
-pub(super) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> Vec<u8> {
+pub(crate) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> Vec<u8> {
     const ANY: &[u8] = b"(this schema)";
     if own_definition && text == schema {
         return ANY.to_vec();
@@ -227,4 +265,21 @@ pub(super) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> 
     }
     replaced.extend_from_slice(rest);
     replaced
+}
+
+/// A table's definition without the next value of its AUTO_INCREMENT column.
+pub(crate) fn without_counter(text: &[u8]) -> Vec<u8> {
+    const OPTIONS: &[u8] = b"\n) ENGINE=";
+    const COUNTER: &[u8] = b" AUTO_INCREMENT=";
+    // Line ends in comments and defaults are escaped, so this one ends the columns; a comment of the table comes later.
+    let Some(options) = memchr::memmem::find(text, OPTIONS) else { return text.to_vec() };
+    let engine_end =
+        options + OPTIONS.len() + text[options + OPTIONS.len()..].iter().take_while(|byte| **byte != b' ').count();
+    match text[engine_end..].strip_prefix(COUNTER) {
+        Some(rest) => {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            [&text[..engine_end], &rest[digits..]].concat()
+        }
+        None => text.to_vec(),
+    }
 }

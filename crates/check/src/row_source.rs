@@ -1,0 +1,182 @@
+//! The rows of a table as they are compared: every value in a form that nothing makes equal to another.
+//!
+//! Values come as the server stores them, in no other character set. What their text would hide is asked for beside it:
+//! the bits of a FLOAT, the number of an ENUM or a SET, invisible and generated columns, the history of versioned rows.
+
+use hortator_mysql::{Connection, Error, Rows, quote_identifier, quote_string};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::definitions::Kind;
+
+/// Bytes shown of each value.
+const SHOWN_VALUE_BYTES: usize = 80;
+
+/// What is selected to know a table's rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowSource {
+    /// The table, quoted, and the history where it has one.
+    place: Vec<u8>,
+    /// The values of a row.
+    values: Vec<Value>,
+    /// Whether the rows of the past are among them.
+    pub(crate) is_versioned: bool,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Value {
+    /// What a message calls it; empty where it needs no name.
+    label: Vec<u8>,
+    expression: Vec<u8>,
+}
+
+impl RowSource {
+    /// For a table or sequence. `row_times`: the times at which versioned rows came and went count too.
+    pub(crate) fn of(
+        connection: &mut Connection,
+        schema: &[u8],
+        table: &[u8],
+        kind: Kind,
+        row_times: bool,
+    ) -> Result<Self, Error> {
+        let mut place = [quote_identifier(schema), quote_identifier(table)].join(&b'.');
+        if kind == Kind::Sequence {
+            let all = Value { label: Vec::new(), expression: b"*".to_vec() };
+            return Ok(Self { place, values: vec![all], is_versioned: false });
+        }
+        let list = [
+            b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), UPPER(COALESCE(GENERATION_EXPRESSION, '')) \
+              FROM information_schema.COLUMNS WHERE "
+                .as_slice(),
+            &exactly("TABLE_SCHEMA", schema),
+            b" AND ",
+            &exactly("TABLE_NAME", table),
+            b" ORDER BY ORDINAL_POSITION",
+        ]
+        .concat();
+        let type_query = [
+            b"SELECT TABLE_TYPE FROM information_schema.TABLES WHERE ".as_slice(),
+            &exactly("TABLE_SCHEMA", schema),
+            b" AND ",
+            &exactly("TABLE_NAME", table),
+        ]
+        .concat();
+        let is_versioned = connection.fetch(&type_query)? == [[Some(b"SYSTEM VERSIONED".to_vec())]];
+
+        let (mut start, mut end) = (b"ROW_START".to_vec(), b"ROW_END".to_vec());
+        let mut by_transaction = false;
+        let mut values = Vec::new();
+        for column in connection.fetch(&list)? {
+            let field = |index: usize| column.get(index).cloned().flatten().unwrap_or_default();
+            let (label, name) = (field(0), quote_identifier(field(0)));
+            match (field(2).as_slice(), field(1).as_slice()) {
+                (b"ROW START", _) => start = name,
+                (b"ROW END", data_type) => {
+                    by_transaction = data_type == b"bigint";
+                    end = name;
+                }
+                // The text of a FLOAT is rounded to six digits; that of a DOUBLE tells it from every other (but for the
+                // sign of a zero, which no text of the server has).
+                (_, b"float") => values.push(Value { label, expression: [name.as_slice(), b" + 0e0"].concat() }),
+                // The empty text is a member's, or that of the error value 0.
+                (_, b"enum" | b"set") => {
+                    let number = [name.as_slice(), b" + 0"].concat();
+                    values.push(Value { label: [label.as_slice(), b" + 0"].concat(), expression: number });
+                    values.push(Value { label, expression: name });
+                }
+                _ => values.push(Value { label, expression: name }),
+            }
+        }
+        if is_versioned {
+            place.extend_from_slice(b" FOR SYSTEM_TIME ALL");
+            let forever: &[u8] = if by_transaction { b" = 18446744073709551615" } else { b" > NOW(6)" };
+            let value = |label: &str, expression| Value { label: label.into(), expression };
+            values.push(value("is current", [end.as_slice(), forever].concat()));
+            if row_times {
+                values.extend([value("row start", start), value("row end", end)]);
+            }
+        }
+        if values.is_empty() {
+            values.push(Value { label: Vec::new(), expression: b"1".to_vec() });
+        }
+        Ok(Self { place, values, is_versioned })
+    }
+
+    /// A SELECT of everything that a row of this table is.
+    pub(crate) fn select(&self) -> Vec<u8> {
+        [b"SELECT ".as_slice(), &self.values(), b" FROM ", &self.place].concat()
+    }
+
+    /// The table as FROM names it.
+    pub(crate) fn place(&self) -> &[u8] {
+        &self.place
+    }
+
+    fn values(&self) -> Vec<u8> {
+        let expressions: Vec<&[u8]> = self.values.iter().map(|value| value.expression.as_slice()).collect();
+        expressions.join(&b", "[..])
+    }
+
+    /// What the values are called.
+    pub(crate) fn labels(&self) -> Vec<Vec<u8>> {
+        self.values.iter().map(|value| value.label.clone()).collect()
+    }
+
+    /// The same with its values in the order of the other's; `None` where the two do not have the same columns.
+    pub(crate) fn in_order_of(&self, other: &Self) -> Option<Self> {
+        let find = |wanted: &Value| {
+            let same = |value: &&Value| value.label.eq_ignore_ascii_case(&wanted.label);
+            self.values.iter().find(same).cloned()
+        };
+        let values: Vec<Value> = other.values.iter().map(find).collect::<Option<_>>()?;
+        (values.len() == self.values.len()).then(|| Self { values, ..self.clone() })
+    }
+}
+
+/// A condition that a name in a catalog is this one. The collation of information_schema ignores case; names on most
+/// systems do not.
+pub(crate) fn exactly(column: &str, name: &[u8]) -> Vec<u8> {
+    let name = quote_string(name);
+    [column.as_bytes(), b" = ", &name, b" AND BINARY ", column.as_bytes(), b" = ", &name].concat()
+}
+
+/// Runs a query whose values come as they are stored, in no other character set: nothing is lost or made equal.
+pub(crate) fn query_as_stored(connection: &mut Connection, query: &[u8], rows: &mut dyn Rows) -> Result<(), Error> {
+    connection.execute(b"SET SESSION character_set_results = NULL")?;
+    let done = connection.query(query, rows);
+    if !done.as_ref().is_err_and(Error::is_lost) {
+        connection.execute(b"SET SESSION character_set_results = utf8mb4")?;
+    }
+    done.map(drop)
+}
+
+/// A row's hash: each value with its length before it, so that no two rows give the same bytes.
+pub(crate) fn hash(values: &[Option<&[u8]>]) -> u128 {
+    let mut hash = Xxh3::new();
+    for value in values {
+        match value {
+            None => hash.update(&u64::MAX.to_le_bytes()),
+            Some(value) => {
+                hash.update(&(value.len() as u64).to_le_bytes());
+                hash.update(value);
+            }
+        }
+    }
+    hash.digest128()
+}
+
+/// A row for a message.
+pub(crate) fn show<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> String {
+    format!("({})", values.map(show_value).collect::<Vec<_>>().join(", "))
+}
+
+/// A value for a message: no longer than a line.
+pub(crate) fn show_value(value: Option<&[u8]>) -> String {
+    match value {
+        None => "NULL".to_owned(),
+        Some(value) if value.len() > SHOWN_VALUE_BYTES => {
+            format!("'{}'… ({} bytes)", value[..SHOWN_VALUE_BYTES].escape_ascii(), value.len())
+        }
+        Some(value) => format!("'{}'", value.escape_ascii()),
+    }
+}
