@@ -44,7 +44,7 @@ pub enum Error {
         /// What was under way.
         doing: String,
         /// What the server or the connection says.
-        source: hortator_mysql::Error,
+        source: Box<hortator_mysql::Error>,
     },
 
     /// A name that neither side knows.

@@ -41,7 +41,7 @@ pub(super) fn connect(sides: &[Side; 2]) -> Result<Connected, Error> {
 }
 
 fn failed(which: Which, address: &str, doing: &str, source: ServerError) -> Error {
-    Error::Server { which, address: address.to_owned(), doing: doing.to_owned(), source }
+    Error::Server { which, address: address.to_owned(), doing: doing.to_owned(), source: Box::new(source) }
 }
 
 impl Connected {

@@ -21,3 +21,4 @@ mod programs;
 mod random;
 mod servers;
 mod shown;
+mod verify;

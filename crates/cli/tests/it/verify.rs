@@ -1,0 +1,202 @@
+//! `hortator verify` as a DBA calls it: sides, exit status, and what is said.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use hortator_sandbox::Builder;
+
+use crate::errors::assert_tells;
+use crate::programs::{Outcome, Running, hortator, run};
+use crate::servers::{DATABASE, Pair, pair};
+
+const PASSWORD: &str = "s3cret/x";
+/// The same in a URL.
+const PASSWORD_IN_URL: &str = "s3cret%2fx";
+
+/// Both servers with a small schema.
+fn filled() -> std::sync::MutexGuard<'static, Pair> {
+    let pair = pair();
+    for server in [&pair.client, &pair.hortator] {
+        server.reset();
+        let mut connection = server.connect();
+        connection.select_db(DATABASE.as_bytes()).unwrap();
+        connection.execute(b"CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20))").unwrap();
+        connection.execute(b"INSERT INTO t SELECT seq, CONCAT('v', seq) FROM seq_1_to_100").unwrap();
+    }
+    pair
+}
+
+/// `verify` without option files.
+fn verify(sides: &[&str]) -> Command {
+    let mut command = hortator("verify");
+    command.arg("--no-defaults").args(sides);
+    command
+}
+
+fn socket(path: &Path) -> String {
+    format!("socket:{}", path.display())
+}
+
+fn said(outcome: &Outcome) -> String {
+    String::from_utf8_lossy(&outcome.rows).into_owned()
+}
+
+fn change(pair: &Pair, statement: &str) {
+    let mut connection = pair.hortator.connect();
+    connection.select_db(DATABASE.as_bytes()).unwrap();
+    connection.execute(statement.as_bytes()).unwrap();
+}
+
+#[test]
+fn the_same_and_different_have_their_status_and_words() {
+    let pair = filled();
+    let sides = [socket(&pair.client.socket()), socket(&pair.hortator.socket())];
+    let call = |options: &[&str]| {
+        let mut command = verify(&[&sides[0], &sides[1], "-uroot"]);
+        command.args(options);
+        run(command)
+    };
+    let same = call(&["-D", DATABASE]);
+    assert_tells(&same, 0, &[]);
+    assert!(
+        said(&same).starts_with("same: rows of 1 tables: 100; definitions: database 1, table 1"),
+        "{}",
+        said(&same)
+    );
+    assert_eq!(same.messages, "");
+
+    change(&pair, "UPDATE t SET v = 'V7' WHERE id = 7");
+    change(&pair, "DELETE FROM t WHERE id = 9");
+    let different = call(&["-D", DATABASE, "--range-rows", "20"]);
+    assert_tells(&different, 3, &[]);
+    let expected = format!(
+        "rows of {DATABASE}.t: the first has 100, the second 99; 1 of 6 ranges of the key differ; the first that differ:\n  \
+         only in the first:  (id = '7', v = 'v7')\n  only in the first:  (id = '9', v = 'v9')\n  \
+         only in the second: (id = '7', v = 'V7')\n\
+         different in 1 places: rows of 1 tables: 100 and 99; definitions: database 1, table 1"
+    );
+    assert!(said(&different).starts_with(&expected), "{}", said(&different));
+
+    let quiet = call(&["--databases", DATABASE, "--quiet"]);
+    assert_tells(&quiet, 3, &[]);
+    assert_eq!((said(&quiet), quiet.messages), (String::new(), String::new()));
+    assert_tells(&call(&["-D", DATABASE, "--definitions-only"]), 0, &[]);
+
+    let json = call(&["-D", DATABASE, "--json", "-t1"]);
+    assert_tells(&json, 3, &[]);
+    let json: serde_json::Value = serde_json::from_slice(&json.rows).unwrap();
+    assert_eq!(json["same"], false);
+    assert_eq!(json["rows"], serde_json::json!([100, 99]));
+    assert_eq!(json["difference_count"], 1);
+    assert_eq!(json["differences"][0]["kind"], "rows");
+    assert_eq!(json["differences"][0]["second"], serde_json::json!(["(id = '7', v = 'V7')"]));
+    assert_eq!(json["tables"][0]["table"], format!("{DATABASE}.t"));
+}
+
+#[test]
+fn schemas_of_two_names_on_one_server() {
+    let pair = filled();
+    change(&pair, "CREATE OR REPLACE DATABASE copy CHARACTER SET utf8mb4");
+    change(&pair, "CREATE TABLE copy.t LIKE t");
+    change(&pair, "INSERT INTO copy.t SELECT * FROM t");
+    let server = format!("mysql://root@localhost/{DATABASE}?socket={}", pair.hortator.socket().display());
+    let copy = format!("mariadb://root@localhost/copy?socket={}", pair.hortator.socket().display());
+    let same = run(verify(&[&server, &copy]));
+    change(&pair, "DROP DATABASE copy");
+    assert_tells(&same, 0, &[]);
+    assert_tells(&run(verify(&[&server, &copy])), 3, &[]);
+    let gone = run(verify(&[&copy, &copy]));
+    assert_tells(&gone, 1, &["neither side has a schema `copy`"]);
+}
+
+#[test]
+fn sides_from_option_files_and_sandboxes() {
+    let pair = filled();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.cnf");
+    let text = format!(
+        "[client]\nuser = root\ndatabase = {DATABASE}\n[client_one]\nsocket = {}\n[client_two]\nsocket = {}\n",
+        pair.client.socket().display(),
+        pair.hortator.socket().display(),
+    );
+    fs::write(&file, text).unwrap();
+    let mut command = hortator("verify");
+    command.arg(format!("--defaults-file={}", file.display())).args(["group:_one", "group:_two"]);
+    assert_tells(&run(command), 0, &[]);
+
+    let state = tempfile::tempdir().unwrap();
+    let place = state.path().join("hortator/sandbox");
+    let sandbox = Builder::standalone().dir(place).create("trial").unwrap();
+    let mut command = verify(&["sandbox:trial", "sandbox:trial/node1"]);
+    command.env("XDG_STATE_HOME", state.path());
+    let same = run(command);
+    let mut command = verify(&["sandbox:trial", "sandbox:trial/2"]);
+    command.env("XDG_STATE_HOME", state.path());
+    let no_node = run(command);
+    sandbox.down().unwrap();
+    let mut command = verify(&["sandbox:trial", "sandbox:trial"]);
+    command.env("XDG_STATE_HOME", state.path());
+    let gone = run(command);
+    assert_tells(&same, 0, &[]);
+    assert_tells(&no_node, 1, &["the second side: sandbox `trial` has no node 2"]);
+    assert_tells(&gone, 1, &["the first side: there is no sandbox `trial`"]);
+}
+
+#[test]
+fn what_is_not_understood_or_not_there() {
+    let pair = filled();
+    let socket = socket(&pair.hortator.socket());
+    for (arguments, status, told) in [
+        (&[][..], 2, "<A>"),
+        (&[socket.as_str()][..], 2, "<B>"),
+        (&["http://x", &socket], 2, "a URL begins with mysql://"),
+        (&[&socket, "mysql://u@"], 2, "there is no host"),
+        (&[&socket, &socket, "--threads", "0"], 2, "--threads"),
+        (&[&socket, &socket, "--rows-only", "--definitions-only"], 2, "cannot be used with"),
+        (&[&socket, &socket, "-D", DATABASE, "--databases", "x"], 2, "--databases names schemas, and so does a side"),
+        (&[&socket, "db1?frobnicate=1"], 1, "the second side: command line: no option is named `frobnicate`"),
+        (&[&socket, "socket:/nowhere/socket"], 1, "the second side (/nowhere/socket), connecting: cannot connect"),
+        (&[&socket, &socket, "--tables", "nowhere"], 1, "neither side has a table, view or sequence `nowhere`"),
+    ] {
+        let mut command = verify(arguments);
+        command.arg("-uroot");
+        assert_tells(&run(command), status, &[told]);
+    }
+}
+
+#[test]
+fn passwords_of_both_sides_are_used_and_not_in_the_process_list() {
+    let pair = filled();
+    for server in [&pair.client, &pair.hortator] {
+        let mut root = server.connect();
+        root.execute(format!("CREATE OR REPLACE USER checker@localhost IDENTIFIED BY '{PASSWORD}'").as_bytes())
+            .unwrap();
+        root.execute(b"GRANT ALL ON *.* TO checker@localhost").unwrap();
+    }
+    let side = |server: &crate::servers::Server, password: &str| {
+        format!("mysql://checker:{password}@localhost/{DATABASE}?socket={}", server.socket().display())
+    };
+    let sides = [side(&pair.client, PASSWORD_IN_URL), side(&pair.hortator, PASSWORD_IN_URL)];
+
+    let wrong = run(verify(&[&sides[0], &side(&pair.hortator, "guess")]));
+    assert_tells(&wrong, 1, &["the second side", "ERROR 1045", "checker"]);
+    assert!(!wrong.messages.contains("guess") && !wrong.messages.contains("s3cret"), "{}", wrong.messages);
+
+    // A lock on the table makes it wait, so that it can be looked at.
+    let mut root = pair.hortator.connect();
+    root.execute(format!("LOCK TABLES {DATABASE}.t WRITE").as_bytes()).unwrap();
+    let running = Running::start(verify(&[&sides[0], &sides[1]]));
+    pair.hortator.wait_until(
+        "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE USER = 'checker' AND STATE LIKE '%lock%'",
+    );
+    let command_line = fs::read(format!("/proc/{}/cmdline", running.pid())).unwrap();
+    let command_line = String::from_utf8_lossy(&command_line).into_owned();
+    root.execute(b"UNLOCK TABLES").unwrap();
+    let outcome = running.finish();
+    for server in [&pair.client, &pair.hortator] {
+        server.connect().execute(b"DROP USER checker@localhost").unwrap();
+    }
+    assert!(command_line.contains("checker@localhost") && !command_line.contains("s3cret"), "{command_line}");
+    assert_tells(&outcome, 0, &[]);
+}
