@@ -3,8 +3,9 @@
 //! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] cuts the bytes into the statements
 //! that the `mariadb` client would send, [`class`] says what kind of statement each is, `produce` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
-//! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`record`] keeps
-//! in the database what of the stream is there, and [`report`] tells what came of it. [`preview`] reads the same way and only says what would be done.
+//! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
+//! which node all this goes to, [`record`] keeps in the database what of the stream is there, and [`report`] tells what came
+//! of it. [`preview`] reads the same way and only says what would be done.
 //!
 //! What it is not for: it reads no option files and no home directory, prints nothing and draws no progress bar (the
 //! caller passes a sink for result rows and may read [`progress`]), and it does not decide what conflicts with what: that
@@ -12,6 +13,7 @@
 
 pub mod apply;
 pub mod class;
+pub mod cluster;
 pub mod input;
 pub mod lexer;
 mod load;

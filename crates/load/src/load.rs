@@ -2,18 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
+use crate::cluster::{self, Targets, Watch};
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
 pub use crate::produce::Unsettled;
-use crate::produce::{GoingOn, Producer};
+use crate::produce::{ChunkLimits, GoingOn, Producer};
 use crate::progress::Progress;
 use crate::record::{self, Identity, Keep, Records, Start};
 use crate::report::{End, Failure, Record, Summary, TableRows};
@@ -32,16 +33,14 @@ pub(crate) const CHUNK_BYTES: usize = 4 << 20;
 
 /// How often a load goes on by itself after it has lost its main session.
 const RESTARTS_LIMIT: u64 = 100;
-/// How long a lost server is tried for.
-const REOPEN_LIMIT: Duration = Duration::from_secs(20);
-/// Between two tries.
-const REOPEN_PAUSE: Duration = Duration::from_millis(200);
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The server.
+    /// The server, and how to connect to any other node.
     pub connect: ConnectOptions,
+    /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
+    pub nodes: Vec<String>,
     /// The files in their order; none, or `-`, is standard input.
     pub files: Vec<PathBuf>,
     /// Connections that apply chunks; `None` lets the server's cores decide.
@@ -70,6 +69,9 @@ pub enum OpenError {
     /// No connection, or the server refuses it.
     #[error(transparent)]
     Server(#[from] Error),
+    /// It is not known which nodes to load into.
+    #[error(transparent)]
+    Cluster(#[from] cluster::Error),
     /// Its progress records cannot be had.
     #[error(transparent)]
     Record(#[from] record::Error),
@@ -86,6 +88,10 @@ struct Course {
     threads: usize,
     threads_because: String,
     start: Instant,
+    targets: Arc<Targets>,
+    watch: Watch,
+    /// Seconds until all nodes had everything, behind the last commit.
+    all_nodes_s: Mutex<Option<f64>>,
     pool: Pool,
     progress: Arc<Progress>,
     /// Progress records; `None` where none are kept.
@@ -100,7 +106,6 @@ struct Course {
 #[derive(Clone)]
 pub struct Interrupter {
     course: Arc<Course>,
-    connect: ConnectOptions,
 }
 
 impl Interrupter {
@@ -108,7 +113,7 @@ impl Interrupter {
     pub fn interrupt(&self) {
         self.course.pool.interrupt();
         // Best effort: without it, the load ends with the statements under way.
-        if let Ok(mut connection) = Connection::open(&self.connect) {
+        if let Ok(mut connection) = Connection::open(self.course.targets.options()) {
             for id in self.course.pool.running() {
                 let _ = connection.execute(format!("KILL QUERY {id}").as_bytes());
             }
@@ -128,9 +133,11 @@ impl Load {
     /// Asks the server what it is and settles the number of workers.
     ///
     /// # Errors
-    /// When there is no connection, the server refuses it, or what is recorded does not allow it.
+    /// When there is no connection, the server refuses it, nodes do not belong together, or what is recorded does not
+    /// allow it.
     pub fn open(options: Options) -> Result<Self, OpenError> {
-        let mut connection = Connection::open(&options.connect)?;
+        let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
+        let mut connection = Connection::open(targets.options())?;
         let (threads, threads_because) = match options.threads {
             Some(threads) => (threads.max(1), "as asked for".to_owned()),
             None => match cores(&mut connection)? {
@@ -145,7 +152,7 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let (records, not_recorded_because) = open_records(&options, threads)?;
+        let (records, not_recorded_because) = open_records(&options, &targets, threads)?;
         let mut rows_before = 0;
         if let Some(records) = records.as_ref().filter(|_| options.start != Start::Afresh) {
             for (table, rows) in records.rows_by_table()? {
@@ -157,6 +164,9 @@ impl Load {
             threads,
             threads_because,
             start: Instant::now(),
+            watch: Watch::new(&targets, threads),
+            targets,
+            all_nodes_s: Mutex::new(None),
             pool,
             progress,
             records,
@@ -183,7 +193,7 @@ impl Load {
     /// A handle to end it with.
     #[must_use]
     pub fn interrupter(&self) -> Interrupter {
-        Interrupter { course: self.course.clone(), connect: self.options.connect.clone() }
+        Interrupter { course: self.course.clone() }
     }
 
     /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `output`.
@@ -191,6 +201,22 @@ impl Load {
     /// # Errors
     /// When the main session cannot be opened.
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
+        let Course { targets, watch, .. } = &*self.course;
+        std::thread::scope(|scope| {
+            let _watching = watch.until_dropped();
+            for node in 0..targets.size() {
+                scope.spawn(move || watch.follow(targets, node));
+            }
+            let outcome = self.run_until_it_ends(output);
+            if outcome.is_ok() {
+                self.course.end_records();
+                self.course.wait_everywhere();
+            }
+            outcome.map(|()| self.course.summary())
+        })
+    }
+
+    fn run_until_it_ends(&self, output: &mut dyn Output) -> Result<(), Error> {
         let course = &*self.course;
         self.run_once(self.options.start != Start::Afresh, output)?;
         while self.may_restart() && course.pool.reopen() {
@@ -200,8 +226,7 @@ impl Load {
                 course.pool.fail(course.pool.position(), Failure::of_connection(&error), true);
             }
         }
-        self.course.end_records();
-        Ok(self.course.summary())
+        Ok(())
     }
 
     /// Whether a load that lost its main session can go on by itself.
@@ -217,23 +242,21 @@ impl Load {
     }
 
     fn run_once(&self, goes_on: bool, output: &mut dyn Output) -> Result<(), Error> {
-        let Course { threads, pool, progress, records, .. } = &*self.course;
-        let chunk_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
+        let Course { threads, targets, watch, pool, progress, records, .. } = &*self.course;
         let records = records.as_ref();
-        let connect = &self.options.connect;
         let unsettled = self.options.unsettled;
         if goes_on {
-            patiently(|| Connection::open(connect))?;
+            targets.connect(&|| pool.is_interrupted())?;
         }
         let going_on = match records.filter(|_| goes_on) {
             Some(records) => Some(GoingOn::new(records.recorded()?, unsettled)),
             None => None,
         };
-        let mut producer = Producer::open(pool, progress, connect, chunk_bytes, records, going_on, output)?;
+        let mut producer = Producer::open(pool, progress, targets, self.chunk_limits(), records, going_on, output)?;
         std::thread::scope(|scope| {
             for number in 1..=*threads {
-                let worker =
-                    Worker::new(number, pool, progress, connect, records).with_piece_rows(self.options.prepared_rows);
+                let worker = Worker::new(number, pool, progress, targets, watch.gate(), records)
+                    .with_piece_rows(self.options.prepared_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
                         pool.abandon();
@@ -246,6 +269,15 @@ impl Load {
             pool.close();
         });
         Ok(())
+    }
+
+    fn chunk_limits(&self) -> ChunkLimits {
+        let asked_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
+        let caps = self.course.targets.caps();
+        ChunkLimits {
+            bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
+            rows: caps.rows.unwrap_or(u64::MAX),
+        }
     }
 
     fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
@@ -286,6 +318,15 @@ impl Load {
 }
 
 impl Course {
+    /// Waits until all nodes of a cluster have what is loaded, unless the load has failed.
+    fn wait_everywhere(&self) {
+        if self.targets.size() == 0 || self.pool.is_ending() {
+            return;
+        }
+        let took = self.watch.wait_everywhere(&self.targets, &|| self.pool.is_interrupted());
+        *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner) = took.map(|took| took.as_secs_f64());
+    }
+
     /// The load has ended: its records go, unless it can be gone on with.
     fn end_records(&self) {
         let Some(records) = &self.records else { return };
@@ -317,6 +358,8 @@ impl Course {
             elapsed_s: self.start.elapsed().as_secs_f64(),
             threads: self.threads,
             threads_because: self.threads_because.clone(),
+            all_nodes_s: *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner),
+            cluster: self.watch.summary(&self.targets),
             by_array: Progress::value(&progress.by_array),
             as_written: Progress::value(&progress.as_written),
             omitted: Progress::value(&progress.omitted),
@@ -344,28 +387,19 @@ fn identity(options: &Options) -> Identity {
 }
 
 /// The load's records, or why there are none.
-fn open_records(options: &Options, threads: usize) -> Result<(Option<Records>, Option<String>), OpenError> {
+fn open_records(
+    options: &Options,
+    targets: &Arc<Targets>,
+    threads: usize,
+) -> Result<(Option<Records>, Option<String>), OpenError> {
     let Keep::Where { schema, is_optional } = &options.keep else {
         return Ok((None, Some("--no-progress was asked for".to_owned())));
     };
-    match Records::open(&options.connect, schema, &identity(options), threads, options.start) {
+    match Records::open(targets, schema, &identity(options), threads, options.start) {
         Ok(records) => Ok((Some(records), None)),
         Err(error @ record::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
         Err(record::Error::Server(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Tries again while the server is not there, for as long as a killed one may need to come back.
-fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-    let start = Instant::now();
-    loop {
-        match open() {
-            Err(Error::Connect { .. } | Error::Lost { .. }) if start.elapsed() < REOPEN_LIMIT => {
-                std::thread::sleep(REOPEN_PAUSE);
-            }
-            result => return result,
-        }
     }
 }
 

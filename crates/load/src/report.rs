@@ -7,6 +7,7 @@ use hortator_mysql::Error;
 use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
+use crate::cluster::ClusterSummary;
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 
@@ -227,6 +228,11 @@ pub struct Summary {
     pub threads: usize,
     /// Why so many.
     pub threads_because: String,
+    /// Seconds from the last commit until every node of a cluster had everything, part of `elapsed_s`; none for a single
+    /// server, and where some node is not known to.
+    pub all_nodes_s: Option<f64>,
+    /// What was seen of the cluster; none for a single server.
+    pub cluster: Option<ClusterSummary>,
     /// INSERT statements that travelled as typed parameters: arrays, or rows of prepared statements.
     pub by_array: u64,
     /// Statements that travelled as written.

@@ -81,6 +81,8 @@ pub enum Error {
 pub const DEADLOCK: u16 = 1213;
 /// Lock wait timeout exceeded.
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
+pub const UNKNOWN_COMMAND: u16 = 1047;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
 
@@ -98,8 +100,15 @@ impl Error {
         matches!(self, Error::Lost { .. })
     }
 
-    /// Whether the same transaction may well pass when it is replayed: a deadlock or a lock wait.
+    /// Whether the same transaction may well pass when it is replayed: a deadlock, a lock wait, or a node that is not
+    /// ready.
     pub fn is_transient(&self) -> bool {
-        matches!(self.code(), Some(DEADLOCK | LOCK_WAIT_TIMEOUT))
+        matches!(self.code(), Some(DEADLOCK | LOCK_WAIT_TIMEOUT)) || self.is_unready()
+    }
+
+    /// Whether a node of a Galera cluster takes no statements, because it is outside of the cluster's primary component
+    /// or not ready yet: nothing was done, and another node may do it.
+    pub fn is_unready(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code == UNKNOWN_COMMAND && error.message.starts_with("WSREP"))
     }
 }

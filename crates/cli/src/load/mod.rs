@@ -1,5 +1,6 @@
 //! `hortator load`: arguments, signals, the progress line, and the summary.
 
+mod cluster_args;
 mod private_server;
 mod progress_args;
 mod progress_line;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use hortator_load::cluster::Targets;
 use hortator_load::record::Keep;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Interrupter, Load, Options};
@@ -21,6 +23,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::connection_args::ConnectionArgs;
+use cluster_args::ClusterArgs;
 use progress_args::ProgressArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
@@ -79,6 +82,9 @@ pub struct LoadArgs {
     prepared_rows: Option<u16>,
 
     #[command(flatten)]
+    cluster: ClusterArgs,
+
+    #[command(flatten)]
     progress: ProgressArgs,
 
     #[command(flatten)]
@@ -96,7 +102,9 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect = private_server::start()?;
         connect.database = database;
     }
-    if args.progress.instead(&connect, args.json)? {
+    if args.progress.is_instead()
+        && args.progress.instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
+    {
         return Ok(ExitCode::SUCCESS);
     }
     let options = Options {
@@ -104,6 +112,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         start: args.progress.start(),
         unsettled: args.progress.unsettled(),
         connect,
+        nodes: args.cluster.nodes,
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,

@@ -71,6 +71,11 @@ impl ProgressArgs {
         self.progress_schema.as_deref().unwrap_or(record::SCHEMA)
     }
 
+    /// Whether something is asked for instead of a load.
+    pub fn is_instead(&self) -> bool {
+        self.status || self.forget.is_some()
+    }
+
     /// Does what is asked for instead of a load, and says so; nothing where a load is asked for.
     pub fn instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
         if self.status {
@@ -88,7 +93,7 @@ impl ProgressArgs {
                 _ => forgotten.iter().for_each(|id| println!("load {id} is forgotten; what it loaded stays")),
             }
         }
-        Ok(self.status || self.forget.is_some())
+        Ok(self.is_instead())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{Table, presets};
+use hortator_load::cluster::ClusterSummary;
 use hortator_load::preview::Plan;
 use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
@@ -38,6 +39,9 @@ pub(super) fn text(summary: &Summary) -> String {
         HumanCount(summary.barriers),
         HumanCount(summary.replays),
     );
+    if let Some(cluster) = &summary.cluster {
+        text.push_str(&of_cluster(cluster, summary.all_nodes_s));
+    }
     if summary.warnings > 0 {
         let _ = writeln!(text, "warnings of the server: {} (the client gets them too)", HumanCount(summary.warnings));
     }
@@ -66,6 +70,26 @@ pub(super) fn text(summary: &Summary) -> String {
     text
 }
 
+/// The lines on a cluster.
+fn of_cluster(cluster: &ClusterSummary, all_nodes_s: Option<f64>) -> String {
+    let mut text = format!("cluster: all rows went to {}; ", cluster.written_to);
+    let watched = cluster.nodes.len();
+    let _ = match all_nodes_s {
+        Some(seconds) if watched >= cluster.size => writeln!(text, "all {watched} nodes had them {seconds:.2} s later"),
+        Some(seconds) => writeln!(text, "{watched} of {} nodes had them {seconds:.2} s later", cluster.size),
+        None => writeln!(text, "not all nodes are known to have them"),
+    };
+    let _ = write!(text, "flow control stopped the cluster for {:.2} s", cluster.paused_s());
+    if let Some(slowest) = cluster.slowest().filter(|node| node.most_waiting > 0) {
+        let _ = write!(text, "; most write sets waited at {}: {}", slowest.node, slowest.most_waiting);
+    }
+    let _ = writeln!(text, "; workers were held back for {:.2} s", cluster.held_back_s);
+    for note in &cluster.notes {
+        let _ = writeln!(text, "  {note}");
+    }
+    text
+}
+
 /// What a load would do, for standard output.
 pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
@@ -90,6 +114,9 @@ pub(super) fn plan(plan: &Plan) -> String {
     let unnamed = plan.barrier_count - plan.barriers.len() as u64;
     if unnamed > 0 {
         let _ = writeln!(text, "  and {} more", HumanCount(unnamed));
+    }
+    for line in &plan.cluster {
+        let _ = writeln!(text, "  cluster: {line}");
     }
     for note in &plan.server {
         let _ = writeln!(text, "  server: {note}");

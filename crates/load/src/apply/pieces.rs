@@ -46,7 +46,7 @@ impl Road {
         }
         let Some(piece) = self.piece(connection, text, offset, target)? else { return Ok(Typed::Refused(None)) };
         connection.execute(b"SAVEPOINT hortator")?;
-        let refusal = match self.execute_pieces(connection, text, offset, Some(&piece), dialect)? {
+        let refusal = match self.execute_pieces(connection, text, offset, target, Some(&piece), dialect)? {
             Typed::Refused(refusal) => refusal,
             done @ Typed::Done(_) => return Ok(done),
         };
@@ -71,10 +71,10 @@ impl Road {
             return Ok(Typed::Refused(None));
         }
         if self.tuples.rows() < self.rows_of_piece() {
-            return self.execute_pieces(connection, text, offset, None, dialect);
+            return self.execute_pieces(connection, text, offset, target, None, dialect);
         }
         match self.piece(connection, text, offset, target)? {
-            Some(piece) => self.execute_pieces(connection, text, offset, Some(&piece), dialect),
+            Some(piece) => self.execute_pieces(connection, text, offset, target, Some(&piece), dialect),
             None => Ok(Typed::Refused(None)),
         }
     }
@@ -85,6 +85,7 @@ impl Road {
         connection: &mut Connection,
         text: &[u8],
         offset: usize,
+        target: &RowTarget,
         piece: Option<&Piece>,
         dialect: &Dialect,
     ) -> Result<Typed, Error> {
@@ -105,7 +106,7 @@ impl Road {
         }
         if at < self.tuples.rows() {
             let rest = [&text[..offset], b" ", &text[self.tuples.start(at)..]].concat();
-            if let Some(refused) = take(&mut all, self.send_text(connection, &rest))? {
+            if let Some(refused) = take(&mut all, self.send_text(connection, &rest, target))? {
                 return Ok(refused);
             }
         }
@@ -122,7 +123,7 @@ impl Road {
     ) -> Result<Option<Piece>, Error> {
         let Some(types) = self.types(text, target) else { return Ok(None) };
         let rows = self.rows_of_piece();
-        let prepared = self.statement_id(connection, &text[..offset], types.len(), rows)?;
+        let prepared = self.statement_id(connection, &text[..offset], target, types.len(), rows)?;
         Ok(prepared.map(|statement_id| Piece { rows, statement_id, types }))
     }
 

@@ -264,6 +264,11 @@ impl Pool {
         self.is_interrupted() || state.is_abandoned || state.stop_at.is_some()
     }
 
+    /// Whether nothing more is worth waiting for.
+    pub fn is_ending(&self) -> bool {
+        self.is_stopping(&self.lock())
+    }
+
     /// Whether failed statements stop nothing.
     pub fn is_forced(&self) -> bool {
         self.force

@@ -35,6 +35,8 @@ pub struct Road {
     pub(super) packet_limit_bytes: usize,
     /// Rows of a prepared statement where that was asked for, even if the server takes arrays.
     pub(super) piece_rows: Option<usize>,
+    /// Stands before statements on tables that number their rows.
+    numbering: Option<&'static [u8]>,
 }
 
 /// Which way a statement went.
@@ -57,11 +59,17 @@ pub(super) enum Typed {
 
 impl Road {
     /// For a connection to a server with this `max_allowed_packet`, in bytes. With `piece_rows`, rows go by prepared
-    /// statements of so many rows even to a server that takes arrays.
+    /// statements of so many rows even to a server that takes arrays. `numbering` is to stand before statements on tables
+    /// that number their rows: see [`crate::cluster::Targets::numbering`].
     #[must_use]
-    pub fn new(max_allowed_packet: u64, piece_rows: Option<usize>) -> Self {
+    pub fn new(max_allowed_packet: u64, piece_rows: Option<usize>, numbering: Option<&'static [u8]>) -> Self {
         let packet_limit_bytes = usize::try_from(max_allowed_packet).unwrap_or(usize::MAX);
-        Self { packet_limit_bytes, piece_rows, ..Self::default() }
+        Self { packet_limit_bytes, piece_rows, numbering, ..Self::default() }
+    }
+
+    /// What stands before statements on this table.
+    fn prefix(&self, target: &RowTarget) -> &'static [u8] {
+        self.numbering.filter(|_| target.table.auto_increment().is_some()).unwrap_or_default()
     }
 
     /// Gives up what was prepared: heads are read differently now.
@@ -96,7 +104,7 @@ impl Road {
                 return Ok((done, Way::Typed));
             }
         }
-        Ok((self.send_text(connection, &statement.text)?, Way::Text))
+        Ok((self.send_text(connection, &statement.text, target)?, Way::Text))
     }
 
     /// How many of the first statements can be sent as one: small ones with the same head.
@@ -156,7 +164,12 @@ impl Road {
         self.piece_rows.is_none() && connection.supports_bulk()
     }
 
-    pub(super) fn send_text(&self, connection: &mut Connection, text: &[u8]) -> Result<Done, Error> {
+    pub(super) fn send_text(
+        &self,
+        connection: &mut Connection,
+        text: &[u8],
+        target: &RowTarget,
+    ) -> Result<Done, Error> {
         if text.len() >= self.packet_limit_bytes {
             // The server would say just that, and close the connection with the transaction on it.
             return Err(Error::Server(ServerError {
@@ -165,7 +178,10 @@ impl Road {
                 message: "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
             }));
         }
-        connection.execute(text)
+        match self.prefix(target) {
+            b"" => connection.execute(text),
+            prefix => connection.execute(&[prefix, text].concat()),
+        }
     }
 
     /// The types of the columns of the rows that were located, if there are any that are exact.
@@ -187,7 +203,7 @@ impl Road {
             return Ok(Typed::Refused(None));
         }
         let Some(types) = self.types(text, target) else { return Ok(Typed::Refused(None)) };
-        let Some(id) = self.statement_id(connection, &text[..offset], types.len(), 1)? else {
+        let Some(id) = self.statement_id(connection, &text[..offset], target, types.len(), 1)? else {
             return Ok(Typed::Refused(None));
         };
         if encode_array(text, &self.tuples, &types, dialect, id, &mut self.command).is_err()
@@ -217,6 +233,7 @@ impl Road {
         &mut self,
         connection: &mut Connection,
         head: &[u8],
+        target: &RowTarget,
         width: usize,
         rows: usize,
     ) -> Result<Option<u32>, Error> {
@@ -232,7 +249,7 @@ impl Road {
             self.forget(connection)?;
         }
         let row = format!(" ({})", vec!["?"; width].join(","));
-        let text = [head, vec![row; rows].join(",").as_bytes()].concat();
+        let text = [self.prefix(target), head, vec![row; rows].join(",").as_bytes()].concat();
         match connection.prepare(&text) {
             Ok(prepared) => {
                 self.prepared.insert(head.to_vec(), prepared);

@@ -14,6 +14,7 @@ use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
 use crate::class::{Class, NamedTable, classify, reads_session_results};
+use crate::cluster::{self, Targets};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::report::{Failure, beginning};
@@ -37,6 +38,8 @@ pub struct Plan {
     pub statements: u64,
     /// Statements that would be left out.
     pub omitted: u64,
+    /// The nodes of the cluster and how they would be used; empty for a single server.
+    pub cluster: Vec<String>,
     /// Settings of this server that will slow the load, each with what follows from it.
     pub server: Vec<String>,
     /// What is wrong with the input, if anything.
@@ -83,18 +86,19 @@ struct Found {
 ///
 /// # Errors
 /// When there is no connection, or it is lost.
-pub fn plan(options: &Options) -> Result<Plan, Error> {
-    let mut connection = Connection::open(&options.connect)?;
+pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
+    let targets = Targets::open(&options.connect, &options.nodes)?;
+    let mut connection = Connection::open(targets.options())?;
     let version = connection.version();
     let server = Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
     let tracker = Tracker::new(&mut connection)?;
     let reader = Reader {
         database: tracker.state().database.clone(),
-        catalog: Connection::open(&options.connect)?,
+        catalog: Connection::open(targets.options())?,
         connection,
         server,
         tracker,
-        plan: Plan::default(),
+        plan: Plan { cluster: targets.plan(), ..Plan::default() },
         found: BTreeMap::new(),
         sequence: Vec::new(),
         defined: BTreeMap::new(),
@@ -102,7 +106,7 @@ pub fn plan(options: &Options) -> Result<Plan, Error> {
         needs: Needs::default(),
         in_transaction: false,
     };
-    reader.read(&options.files, options)
+    Ok(reader.read(&options.files, options)?)
 }
 
 struct Reader {

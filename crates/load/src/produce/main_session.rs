@@ -2,23 +2,32 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
-use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, Status};
+use hortator_mysql::{Connection, Done, Error, Flavor, Status};
 
 use super::recording::Recording;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped};
+use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::record::Records;
 use crate::report::Failure;
-use crate::session::{Assignments, SessionState, Tracker, open_for_long};
+use crate::session::{Assignments, SessionState, Tracker};
+
+/// How long a node that takes no statements is waited for, and how often it is asked.
+const UNREADY_LIMIT: Duration = Duration::from_secs(20);
+const UNREADY_PAUSE: Duration = Duration::from_millis(200);
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
+    targets: &'l Targets,
+    /// The home that the connection leads to: see [`Targets::is_current`].
+    moves: u64,
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) records: Option<&'l Records>,
@@ -42,11 +51,11 @@ impl<'l> MainSession<'l> {
     pub(super) fn open(
         pool: &'l Pool,
         progress: &'l Progress,
-        options: &ConnectOptions,
+        targets: &'l Targets,
         records: Option<&'l Records>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let mut connection = open_for_long(options)?;
+        let Visit { mut connection, moves } = targets.connect(&|| pool.is_interrupted())?;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
@@ -56,6 +65,8 @@ impl<'l> MainSession<'l> {
         Ok(Self {
             pool,
             progress,
+            targets,
+            moves,
             connection,
             records,
             recording: Recording::default(),
@@ -108,7 +119,7 @@ impl<'l> MainSession<'l> {
     /// Runs a statement and prints its rows; gives the number of rows affected. A statement that fails stops the load,
     /// unless it is forced.
     pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
-        let result = self.connection.query(text, self.output);
+        let result = self.send(text);
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
@@ -121,6 +132,33 @@ impl<'l> MainSession<'l> {
             }
             Err(error) => self.failed(location, text, &error).map(|()| 0),
         }
+    }
+
+    /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
+    fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
+        let start = Instant::now();
+        let prefix = self.targets.numbering().filter(|_| may_number_rows(text, &self.dialect));
+        let prefixed = prefix.map(|prefix| [prefix, text].concat());
+        loop {
+            if !self.targets.is_current(self.moves) {
+                return Err(self.targets.left_behind());
+            }
+            match self.connection.query(prefixed.as_deref().unwrap_or(text), self.output) {
+                Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
+                    std::thread::sleep(UNREADY_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Ends this session where the load has moved to another node meanwhile: before anything is recorded as begun.
+    pub(super) fn stay_at_home(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        if self.targets.is_current(self.moves) {
+            return Ok(());
+        }
+        let error = self.targets.left_behind();
+        self.failed(location, text, &error)
     }
 
     /// Takes note of what binds later statements to this session.
@@ -263,4 +301,14 @@ impl<'l> MainSession<'l> {
             Err(error) => self.failed(location, b"", &error),
         }
     }
+}
+
+/// Whether a statement may let the server number rows; UPDATE and DELETE may by what fires on them.
+fn may_number_rows(text: &[u8], dialect: &Dialect) -> bool {
+    const WORDS: [&[u8]; 7] = [b"CALL", b"DELETE", b"EXECUTE", b"INSERT", b"LOAD", b"REPLACE", b"UPDATE"];
+    let mut words = tokens(text, dialect);
+    let Some(first) = words.next() else { return false };
+    // CREATE [OR REPLACE] [TEMPORARY] TABLE … SELECT
+    let creates_table = || first.is_word(b"CREATE") && words.take(4).any(|word| word.is_word(b"TABLE"));
+    WORDS.iter().any(|word| first.is_word(word)) || creates_table()
 }

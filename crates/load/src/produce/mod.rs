@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_core::WriteSet;
+use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableKind, TableName};
-use hortator_mysql::{ConnectOptions, Error};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
 use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diagnostics, reads_session_results};
+use crate::cluster::Targets;
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -31,7 +32,7 @@ use crate::session::{SessionState, assignments};
 pub(crate) use going_on::GoingOn;
 pub use going_on::Unsettled;
 use main_session::MainSession;
-use rows_plan::{Reason, RowsPlan};
+use rows_plan::{Placement, Reason, RowsPlan};
 pub(crate) use tables::Tables;
 
 /// Bytes that a chunk takes in memory beside its statements' text, for each statement.
@@ -41,7 +42,7 @@ const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
 pub(crate) struct Producer<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
-    chunk_bytes: usize,
+    chunk_limits: ChunkLimits,
     main: MainSession<'l>,
     tables: Tables,
     /// Table names are the same in any case.
@@ -59,6 +60,16 @@ struct OpenChunk {
     in_order: bool,
     write_set: WriteSet,
     bytes: usize,
+    rows: u64,
+}
+
+/// How much goes into a chunk, which is a transaction; a single statement may be more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkLimits {
+    /// Once a chunk holds so much text, it takes no more.
+    pub(crate) bytes: usize,
+    /// A statement that would bring a chunk above so many rows begins a new one.
+    pub(crate) rows: u64,
 }
 
 /// The form of the last INSERT: the next one is most often of the same.
@@ -72,17 +83,17 @@ impl<'l> Producer<'l> {
     pub(crate) fn open(
         pool: &'l Pool,
         progress: &'l Progress,
-        options: &ConnectOptions,
-        chunk_bytes: usize,
+        targets: &'l Targets,
+        chunk_limits: ChunkLimits,
         records: Option<&'l Records>,
         going_on: Option<GoingOn>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let main = MainSession::open(pool, progress, options, records, output)?;
-        let mut tables = Tables::open(options)?;
+        let main = MainSession::open(pool, progress, targets, records, output)?;
+        let mut tables = Tables::open(targets)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        Ok(Self { pool, progress, chunk_bytes, main, tables, folds_case, open: None, known: None, going_on })
+        Ok(Self { pool, progress, chunk_limits, main, tables, folds_case, open: None, known: None, going_on })
     }
 
     /// How the next statement's text is read.
@@ -95,6 +106,7 @@ impl<'l> Producer<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statement_read(&text);
+        self.main.stay_at_home(&text, &location)?;
         if self.going_on.is_some() && self.passes_over(&text, &location)? {
             return Ok(());
         }
@@ -107,7 +119,7 @@ impl<'l> Producer<'l> {
             return self.serial(&text, &location, reason);
         }
         // Not as soon as it was full: the last statement stays at hand for one that asks what it did.
-        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_bytes) {
+        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_limits.bytes) {
             self.flush()?;
         }
         if let Some(known) = &self.known
@@ -187,9 +199,9 @@ impl<'l> Producer<'l> {
         let plan = &mut known.plan;
         let placed = survey(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
-            .and_then(|survey| plan.place(&survey, &state, force));
-        let placement = match placed {
-            Ok(placement) => placement,
+            .and_then(|survey| Ok((survey.rows, plan.place(&survey, &state, force)?)));
+        let (rows, placement) = match placed {
+            Ok(placed) => placed,
             Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),
             Err(reason) => return self.barrier(&text, &location, reason),
         };
@@ -199,9 +211,11 @@ impl<'l> Producer<'l> {
             && Arc::ptr_eq(&open.target, &placement.target)
             && Arc::ptr_eq(&open.chunk.session, &state)
             && open.in_order == placement.in_order
+            && open.rows + rows <= self.chunk_limits.rows
         {
             open.chunk.statements.push(statement);
             open.bytes += bytes;
+            open.rows += rows;
         } else {
             let looked_into = if state.checks_foreign_keys() { &plan.table.parents[..] } else { &[] };
             let write_set = write_sets::rows(&plan.name, placement.in_order, looked_into);
@@ -209,8 +223,8 @@ impl<'l> Producer<'l> {
             self.flush()?;
             let work = Work::Rows { target: placement.target.clone(), lane };
             let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
-            self.open =
-                Some(OpenChunk { chunk, target: placement.target, in_order: placement.in_order, write_set, bytes });
+            let Placement { target, in_order } = placement;
+            self.open = Some(OpenChunk { chunk, target, in_order, write_set, bytes, rows });
         }
         Ok(())
     }

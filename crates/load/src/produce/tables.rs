@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hortator_mysql::catalog::{self, Table, TableName};
-use hortator_mysql::{ConnectOptions, Connection, Error};
+use hortator_mysql::{Connection, Error};
 
-use crate::session::open_for_long;
+use crate::cluster::Targets;
 
 /// Tables remembered; beyond that all are forgotten and asked for again.
 const REMEMBERED_LIMIT: usize = 10_000;
@@ -19,10 +19,9 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    pub(crate) fn open(options: &ConnectOptions) -> Result<Self, Error> {
+    pub(crate) fn open(targets: &Targets) -> Result<Self, Error> {
         // Names are asked for in UTF-8, whatever the dump's character set is.
-        let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
-        Ok(Self { connection: open_for_long(&options)?, known: HashMap::new() })
+        Ok(Self { connection: targets.connect_apart(&|| false)?.connection, known: HashMap::new() })
     }
 
     /// What is known without asking.

@@ -26,9 +26,11 @@ mod recorded;
 mod registry;
 mod statements;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use hortator_mysql::{ConnectOptions, Connection, Done};
+use hortator_mysql::{Connection, Done};
+
+use crate::cluster::{Targets, Visit};
 
 pub use entry::{Digest, Entry, Note, Span, State, digest};
 pub use error::Error;
@@ -74,9 +76,9 @@ pub enum Start {
 pub struct Records {
     load_id: u64,
     statements: Statements,
-    connect: ConnectOptions,
+    targets: Arc<Targets>,
     /// For what cannot be written by the connection that does the work; holds the lock of number 0.
-    own: Mutex<Option<Connection>>,
+    own: Mutex<Option<Visit>>,
 }
 
 impl Records {
@@ -86,24 +88,25 @@ impl Records {
     /// # Errors
     /// [`Error`]: no rights, nothing to resume, another process is at it.
     pub fn open(
-        connect: &ConnectOptions,
+        targets: &Arc<Targets>,
         schema: &str,
         identity: &Identity,
         threads: usize,
         start: Start,
     ) -> Result<Self, Error> {
-        let connect = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..connect.clone() };
         let statements = Statements::new(schema);
-        let mut connection = registry::connect(&connect)?;
+        let mut visit = targets.connect_apart(&|| false)?;
+        let connection = &mut visit.connection;
+        registry::prepare(connection)?;
         let load_id = match start {
-            Start::Afresh => registry::begin(&mut connection, &statements, identity, threads)?,
-            Start::Resume => registry::find(&mut connection, &statements, identity)?,
-            Start::ResumeId(id) => registry::find_id(&mut connection, &statements, id)?,
+            Start::Afresh => registry::begin(connection, &statements, identity, threads)?,
+            Start::Resume => registry::find(connection, &statements, identity)?,
+            Start::ResumeId(id) => registry::find_id(connection, &statements, id)?,
         };
         if start != Start::Afresh {
-            registry::take_over(&mut connection, &statements, load_id, threads)?;
+            registry::take_over(connection, &statements, load_id, threads)?;
         }
-        Ok(Self { load_id, statements, connect, own: Mutex::new(Some(connection)) })
+        Ok(Self { load_id, statements, targets: Arc::clone(targets), own: Mutex::new(Some(visit)) })
     }
 
     /// The load's number, as `--status` shows it.
@@ -160,19 +163,24 @@ impl Records {
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
     ) -> Result<T, hortator_mysql::Error> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        let connection = match &mut *own {
-            Some(connection) => connection,
+        if own.as_ref().is_some_and(|visit| !self.targets.is_current(visit.moves)) {
+            *own = None;
+        }
+        let Visit { connection, .. } = match &mut *own {
+            Some(visit) => visit,
             none => {
-                let mut connection = registry::connect(&self.connect)?;
-                match registry::claim(&mut connection, self.load_id, 0, LOCK_PATIENCE_S) {
-                    Ok(()) => none.insert(connection),
+                let mut visit = self.connect()?;
+                match registry::claim(&mut visit.connection, self.load_id, 0, LOCK_PATIENCE_S) {
+                    Ok(()) => none.insert(visit),
                     Err(Error::Server(error)) => return Err(error),
                     Err(other) => return Err(hortator_mysql::Error::Unsupported(other.to_string())),
                 }
             }
         };
         let result = work(self, connection);
-        if result.as_ref().is_err_and(|error| !matches!(error, hortator_mysql::Error::Server(_))) {
+        let is_lost =
+            |error: &hortator_mysql::Error| !matches!(error, hortator_mysql::Error::Server(_)) || error.is_unready();
+        if result.as_ref().is_err_and(is_lost) {
             *own = None;
         }
         result
@@ -192,8 +200,13 @@ impl Records {
     /// # Errors
     /// When there is no connection.
     pub fn recorded(&self) -> Result<Recorded, hortator_mysql::Error> {
-        let connection = registry::connect(&self.connect)?;
-        Ok(Recorded::new(connection, self.statements.clone(), self.load_id))
+        Ok(Recorded::new(self.connect()?.connection, self.statements.clone(), self.load_id))
+    }
+
+    fn connect(&self) -> Result<Visit, hortator_mysql::Error> {
+        let mut visit = self.targets.connect_apart(&|| false)?;
+        registry::prepare(&mut visit.connection)?;
+        Ok(visit)
     }
 
     /// Rows that are recorded as loaded, by table.

@@ -41,10 +41,14 @@ pub struct Interrupted {
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
     let mut connection = open_for_long(options)?;
-    // Nothing of this waits on what others have read, and a load's own settings have no say in it.
-    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
-    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+    prepare(&mut connection)?;
     Ok(connection)
+}
+
+/// Nothing of this waits on what others have read, and a load's own settings have no say in it.
+pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
+    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
+    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").map(drop)
 }
 
 /// Records a new load. Interrupted loads of the same input are forgotten: it begins anew.

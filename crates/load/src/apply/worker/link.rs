@@ -1,24 +1,22 @@
 //! The worker's connection: opened when it is needed, brought to the session state of each chunk, given up when lost.
 
-use std::time::{Duration, Instant};
-
 use hortator_mysql::{Connection, Error};
 
-use super::{Attempt, COMMIT, PAUSE, ROLLBACK, Worker, is_of_server, number};
+use super::{Attempt, COMMIT, ROLLBACK, Worker, is_of_server, number};
 use crate::apply::chunk::Chunk;
 use crate::apply::pool::Pool;
 use crate::apply::road::Road;
+use crate::cluster::Visit;
 use crate::record;
 use crate::session::Taken;
-
-/// How long a lost server is tried for.
-const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
 
 /// A connection and the state that it has taken on.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) connection: Connection,
     taken: Taken,
+    /// The home that it leads to: see [`crate::cluster::Targets::is_current`].
+    moves: u64,
 }
 
 impl Worker<'_> {
@@ -28,8 +26,11 @@ impl Worker<'_> {
         chunk: &Chunk,
         work: impl FnOnce(&mut Connection, &mut Road, &Pool) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        if self.link.as_ref().is_some_and(|link| !self.targets.is_current(link.moves)) {
+            self.link = None;
+        }
         if self.link.is_none() {
-            let mut connection = self.connect()?;
+            let Visit { mut connection, moves } = self.targets.connect(&|| self.pool.is_interrupted())?;
             if let Some(records) = self.records {
                 // The session before this one is over then, and what it had open is rolled back or committed.
                 records.claim(&mut connection, self.number).map_err(|error| match error {
@@ -37,8 +38,9 @@ impl Worker<'_> {
                     other => Error::Unsupported(other.to_string()),
                 })?;
             }
-            self.road = Road::new(number(&mut connection, b"SELECT @@max_allowed_packet")?, self.piece_rows);
-            self.link = Some(Link { connection, taken: Taken::default() });
+            let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
+            self.road = Road::new(packet_limit_bytes, self.piece_rows, self.targets.numbering());
+            self.link = Some(Link { connection, taken: Taken::default(), moves });
         }
         let link = self.link.as_mut().expect("set just above");
         self.pool.runs_on(self.number, link.connection.id());
@@ -51,28 +53,11 @@ impl Worker<'_> {
         };
         self.pool.runs_on(self.number, 0);
         if let Err(error) = &result
-            && !is_of_server(error)
+            && (!is_of_server(error) || error.is_unready())
         {
             self.link = None;
         }
         result
-    }
-
-    /// Connects, patiently: a server that was killed may be back in a moment.
-    fn connect(&self) -> Result<Connection, Error> {
-        let start = Instant::now();
-        loop {
-            match crate::session::open_for_long(self.options) {
-                Ok(connection) => return Ok(connection),
-                Err(error) => {
-                    let passing = matches!(error, Error::Connect { .. } | Error::Lost { .. });
-                    if !passing || start.elapsed() > RECONNECT_LIMIT || self.pool.is_interrupted() {
-                        return Err(error);
-                    }
-                    std::thread::sleep(PAUSE);
-                }
-            }
-        }
     }
 
     pub(super) fn commit(&mut self) -> Result<(), Error> {

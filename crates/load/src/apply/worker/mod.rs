@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use hortator_core::{Key, Seqno};
 use hortator_mysql::catalog::TableKind;
-use hortator_mysql::{ConnectOptions, Connection, Done, Error};
+use hortator_mysql::{Connection, Done, Error};
 
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{Pool, Turn};
 use super::road::{Road, Way};
+use crate::cluster::{Gate, Targets};
 use crate::progress::Progress;
 use crate::record::Records;
 use crate::report::Failure;
@@ -27,7 +28,7 @@ pub(crate) use recording::set_next_id;
 
 /// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
 const REPLAYS_LIMIT: u32 = 30;
-/// Between two tries to connect, and before a replay.
+/// Before a replay.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
 const TURN_PATIENCE: Duration = Duration::from_millis(500);
@@ -36,7 +37,8 @@ const TURN_PATIENCE: Duration = Duration::from_millis(500);
 pub struct Worker<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
-    options: &'l ConnectOptions,
+    targets: &'l Targets,
+    gate: &'l Gate,
     records: Option<&'l Records>,
     /// From 1; 0 is the main session.
     number: usize,
@@ -101,10 +103,11 @@ impl<'l> Worker<'l> {
         number: usize,
         pool: &'l Pool,
         progress: &'l Progress,
-        options: &'l ConnectOptions,
+        targets: &'l Targets,
+        gate: &'l Gate,
         records: Option<&'l Records>,
     ) -> Self {
-        Self { pool, progress, options, records, number, link: None, road: Road::default(), piece_rows: None }
+        Self { pool, progress, targets, gate, records, number, link: None, road: Road::default(), piece_rows: None }
     }
 
     /// Sends rows by prepared statements of so many rows, even where the server takes arrays.
@@ -115,7 +118,7 @@ impl<'l> Worker<'l> {
 
     /// Applies chunks until there are no more.
     pub fn run(mut self) {
-        while let Some((seqno, chunk)) = self.pool.take() {
+        while let Some((seqno, chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
             match &chunk.work {
                 Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane),
@@ -124,7 +127,18 @@ impl<'l> Worker<'l> {
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
             self.pool.complete(seqno, chunk.lane());
+            self.gate.leave();
         }
+    }
+
+    /// The next chunk, once there is room for it: whoever is held back holds no chunk, so that nobody waits for it.
+    fn next_chunk(&self) -> Option<(Seqno, Chunk)> {
+        self.gate.enter(&|| self.pool.is_ending());
+        let next = self.pool.take();
+        if next.is_none() {
+            self.gate.leave();
+        }
+        next
     }
 
     fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>) {

@@ -23,7 +23,8 @@ impl Worker<'_> {
         }
         let mut done_to = 0;
         let mut has_ended = false;
-        let outcome = self.on_connection(chunk, |connection, _, pool| {
+        self.targets.local_rows(&target.table.name);
+        let outcome = self.on_connection(chunk, |connection, road, pool| {
             if target.implicit_id {
                 connection.execute(b"SET last_insert_id = 0")?;
             }
@@ -33,7 +34,7 @@ impl Worker<'_> {
                 }
                 done_to = index + 1;
                 has_ended = false;
-                match connection.execute(&statement.text) {
+                match road.send_text(connection, &statement.text, target) {
                     Ok(done) => sent.add(&done, Way::Text, 1),
                     Err(Error::Server(_)) if pool.is_interrupted() => break,
                     Err(error @ Error::Server(_)) => {

@@ -1,0 +1,105 @@
+//! How many chunks may be under way while the slowest node keeps up, and the place where workers wait for that.
+//!
+//! A node that falls behind lets write sets wait in its receive queue. When too many wait, it stops all writers of the
+//! cluster until it has caught up (flow control): that hits whoever else writes there. So a load keeps below: workers
+//! pass the gate between chunks, and the gate lets no more of them through than the slowest node has room for.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The part of the room before a node stops the cluster that a load takes at most.
+const SHARE: f64 = 0.5;
+/// A worker is held for so long at most, whatever the nodes say: a cluster that stands still for longer has other
+/// troubles, and a load that hangs for good would hide them.
+const HOLD_LIMIT: Duration = Duration::from_secs(60);
+/// How often a worker that is held looks whether the load is over.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How far behind a node is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Write sets that wait in its receive queue.
+    pub waiting: u64,
+    /// Write sets that may wait there before it stops the cluster.
+    pub limit: f64,
+}
+
+/// How many chunks may be under way at a time, of `workers` that there are: together with what waits at the slowest
+/// node, each of them a write set to come, no more than half of what stops the cluster. One always may where nothing
+/// waits, however small the limit is.
+#[must_use]
+pub fn allowed(looks: &[Look], workers: usize) -> usize {
+    let room = |look: &Look| match look.waiting {
+        0 => ((look.limit * SHARE) as usize).max(1),
+        waiting => ((look.limit * SHARE) as usize).saturating_sub(usize::try_from(waiting).unwrap_or(usize::MAX)),
+    };
+    looks.iter().map(room).min().unwrap_or(workers).min(workers)
+}
+
+/// Where workers wait between chunks.
+#[derive(Debug)]
+pub struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    allowed: usize,
+    inside: usize,
+    held: Duration,
+}
+
+impl Gate {
+    /// A gate that lets everybody through until it is told otherwise.
+    #[must_use]
+    pub fn open() -> Gate {
+        let state = State { allowed: usize::MAX, inside: 0, held: Duration::ZERO };
+        Gate { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that panics is done under it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets no more than so many be inside from now on.
+    pub fn allow(&self, allowed: usize) {
+        self.lock().allowed = allowed;
+        self.changed.notify_all();
+    }
+
+    /// Goes in, once there is room; soon when the load is over.
+    pub fn enter(&self, is_over: &dyn Fn() -> bool) {
+        let start = Instant::now();
+        let mut state = self.lock();
+        while state.inside >= state.allowed && start.elapsed() < HOLD_LIMIT {
+            let since = Instant::now();
+            state = self.changed.wait_timeout(state, LOOK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+            state.held += since.elapsed();
+            // Whoever answers may take a lock of its own, so never under this one.
+            drop(state);
+            let is_over = is_over();
+            state = self.lock();
+            if is_over {
+                break;
+            }
+        }
+        state.inside += 1;
+    }
+
+    /// Goes out.
+    pub fn leave(&self) {
+        self.lock().inside -= 1;
+        self.changed.notify_all();
+    }
+
+    /// How long workers were held, together.
+    #[must_use]
+    pub fn held(&self) -> Duration {
+        self.lock().held
+    }
+}
+
+#[cfg(test)]
+mod tests;
