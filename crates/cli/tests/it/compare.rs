@@ -41,13 +41,17 @@ pub struct Terms<'a> {
 struct Side {
     outcome: Outcome,
     schemas: BTreeMap<Vec<u8>, State>,
+    /// What differs between the nodes of a cluster.
+    nodes: Vec<String>,
 }
 
 impl Side {
     fn of(way: Way, server: &Server, dump: Dump<'_>, terms: Terms<'_>) -> Side {
         server.reset();
         let outcome = load(way, server, dump, terms.force);
-        Side { outcome, schemas: server.state(terms.row_times) }
+        // A load that went through has waited for all nodes.
+        let nodes = server.node_differences(outcome.status != Some(0), terms.row_times);
+        Side { outcome, schemas: server.state(terms.row_times), nodes }
     }
 }
 
@@ -112,6 +116,7 @@ fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side,
     }
     let more = ours.schemas.keys().filter(|name| !client.schemas.contains_key(*name));
     found.extend(more.map(|name| format!("a schema {} too many", String::from_utf8_lossy(name))));
+    found.extend(ours.nodes.iter().cloned());
     found.extend(terms.ahead.iter().filter_map(|table| missing_rows(pair, table)));
     found
 }

@@ -3,7 +3,7 @@
 //! [`servers`] holds two private servers, [`programs`] runs the client and the binary, and [`compare`] loads one dump
 //! with both and looks for differences. What is loaded comes from [`cases`] (files, one construct each), [`features`]
 //! (what `mariadb-dump` writes of schemas), [`random`] (dumps made from seeds) and [`large`] (dumps of several
-//! megabytes). [`errors`] is about ends that have no counterpart in the client: killed servers, full disks, Ctrl-C.
+//! megabytes). [`cluster`] does the same with a Galera cluster on Hortator's side. [`errors`] is about ends that have no counterpart in the client: killed servers, full disks, Ctrl-C.
 //!
 //! With `HORTATOR_COMPARE_WITH=client` in the environment the client loads both sides: that shows what of a comparison
 //! is the load's doing, and what its own.
@@ -11,6 +11,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
 mod cases;
+mod cluster;
 mod compare;
 mod errors;
 mod features;

@@ -17,7 +17,7 @@ use hortator_sandbox::{Builder, Temporary};
 pub const DATABASE: &str = "hortator_case";
 
 /// Loads here need not outlive a power cut: the tests spend their time in loading, not in waiting for a disk.
-const SETTINGS: [(&str, &str); 5] = [
+pub const SETTINGS: [(&str, &str); 5] = [
     ("innodb_flush_log_at_trx_commit", "0"),
     ("innodb_doublewrite", "0"),
     ("innodb_flush_method", "nosync"),
@@ -68,6 +68,45 @@ impl Server {
         Server { sandbox: builder.start_temporary().expect("a private server starts") }
     }
 
+    /// Starts a Galera cluster; the first node is the one that programs are told of. Root is let in over TCP too, as the
+    /// cluster tells its nodes' ports and not their sockets.
+    pub fn start_cluster(nodes: usize, settings: &[(&str, &str)]) -> Server {
+        let builder = settings.iter().fold(Builder::galera(nodes), |builder, (name, value)| builder.set(*name, *value));
+        let server = Server { sandbox: builder.start_temporary().expect("a private cluster starts") };
+        server.connect().execute(b"CREATE USER root@'127.0.0.1'").unwrap();
+        server.connect().execute(b"GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION").unwrap();
+        server
+    }
+
+    /// What the other nodes hold that the first does not, or the other way round. With `wait`, after they have applied
+    /// what was committed.
+    pub fn node_differences(&self, wait: bool, row_times: bool) -> Vec<String> {
+        let first = self.state(row_times);
+        let mut differences = Vec::new();
+        for node in self.sandbox.nodes().skip(1) {
+            let mut connection = node.connect().expect("the node lets root in");
+            if wait {
+                connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+            }
+            let other = describe_all(&mut connection, row_times);
+            let name = node.name();
+            differences.extend(
+                first
+                    .keys()
+                    .filter(|schema| !other.contains_key(*schema))
+                    .map(|schema| format!("{name} has no schema {}", String::from_utf8_lossy(schema))),
+            );
+            for (schema, theirs) in &other {
+                match first.get(schema) {
+                    Some(ours) => differences
+                        .extend(ours.differences(theirs).into_iter().map(|found| format!("node1 and {name}: {found}"))),
+                    None => differences.push(format!("{name} has a schema {}", String::from_utf8_lossy(schema))),
+                }
+            }
+        }
+        differences
+    }
+
     /// The sandbox itself.
     pub fn sandbox(&self) -> &Temporary {
         &self.sandbox
@@ -115,6 +154,7 @@ impl Server {
     /// All schemas that are not the server's own, with everything in them. Records of a load that failed are no part of
     /// what it loaded.
     pub fn state(&self, row_times: bool) -> BTreeMap<Vec<u8>, State> {
+<<<<<<< HEAD
         let mut connection = self.connect();
         let options = state::Options { any_name: false, row_times };
         let names = schemas(&mut connection).into_iter().filter(|name| name != b"hortator");
@@ -123,6 +163,9 @@ impl Server {
             (name, state)
         };
         names.map(describe).collect()
+=======
+        describe_all(&mut self.connect(), row_times)
+>>>>>>> b47c612 (The cases again, on a cluster of three nodes)
     }
 
     /// The rows of a query in [`DATABASE`], as text.
@@ -135,6 +178,16 @@ impl Server {
         let rows = connection.fetch(query.as_bytes()).expect("the query is answered");
         rows.into_iter().map(|row| row.into_iter().map(shown).collect()).collect()
     }
+}
+
+fn describe_all(connection: &mut Connection, row_times: bool) -> BTreeMap<Vec<u8>, State> {
+    let options = state::Options { any_name: false, row_times };
+    let names = schemas(connection);
+    let describe = |name: Vec<u8>| {
+        let state = state::describe_with(connection, &name, options).expect("the state can be read");
+        (name, state)
+    };
+    names.into_iter().map(describe).collect()
 }
 
 fn schemas(connection: &mut Connection) -> Vec<Vec<u8>> {
