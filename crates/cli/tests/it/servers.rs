@@ -154,18 +154,7 @@ impl Server {
     /// All schemas that are not the server's own, with everything in them. Records of a load that failed are no part of
     /// what it loaded.
     pub fn state(&self, row_times: bool) -> BTreeMap<Vec<u8>, State> {
-<<<<<<< HEAD
-        let mut connection = self.connect();
-        let options = state::Options { any_name: false, row_times };
-        let names = schemas(&mut connection).into_iter().filter(|name| name != b"hortator");
-        let describe = |name: Vec<u8>| {
-            let state = state::describe_with(&mut connection, &name, options).expect("the state can be read");
-            (name, state)
-        };
-        names.map(describe).collect()
-=======
         describe_all(&mut self.connect(), row_times)
->>>>>>> b47c612 (The cases again, on a cluster of three nodes)
     }
 
     /// The rows of a query in [`DATABASE`], as text.
@@ -182,7 +171,7 @@ impl Server {
 
 fn describe_all(connection: &mut Connection, row_times: bool) -> BTreeMap<Vec<u8>, State> {
     let options = state::Options { any_name: false, row_times };
-    let names = schemas(connection);
+    let names: Vec<_> = schemas(connection).into_iter().filter(|name| name != b"hortator").collect();
     let describe = |name: Vec<u8>| {
         let state = state::describe_with(connection, &name, options).expect("the state can be read");
         (name, state)
