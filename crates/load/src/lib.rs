@@ -14,6 +14,7 @@
 pub mod apply;
 pub mod class;
 pub mod cluster;
+mod deferral;
 pub mod input;
 pub mod lexer;
 mod load;
@@ -26,6 +27,7 @@ pub mod report;
 pub mod rows;
 pub mod session;
 
+pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};
 pub use load::{Interrupter, Load, OpenError, Options, Unsettled};
 pub use output::Output;
 pub use preview::plan;

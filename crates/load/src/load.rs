@@ -11,10 +11,11 @@ use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
 use crate::cluster::{self, Targets, Watch};
+use crate::deferral::{self, Checks, Deferral, Proofs};
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
 pub use crate::produce::Unsettled;
-use crate::produce::{ChunkLimits, GoingOn, Producer};
+use crate::produce::{ChunkLimits, GoingOn, Producer, Surroundings};
 use crate::progress::Progress;
 use crate::record::{self, Identity, Keep, Records, Start};
 use crate::report::{End, Failure, Record, Summary, TableRows};
@@ -61,6 +62,10 @@ pub struct Options {
     pub start: Start,
     /// What to take a statement for of which the server cannot tell whether it is done.
     pub unsettled: Unsettled,
+    /// Whether foreign keys are checked row by row, as the dump has it, or proven at the end.
+    pub foreign_keys: Checks,
+    /// The same for unique keys; row by row they are checked whatever the dump says.
+    pub unique_checks: Checks,
 }
 
 /// Why a load cannot begin.
@@ -100,6 +105,9 @@ struct Course {
     can_resume: AtomicBool,
     rows_before: u64,
     restarts: AtomicU64,
+    deferral: Deferral,
+    /// What the proofs of the end found, once they are made.
+    proofs: Mutex<Option<Proofs>>,
 }
 
 /// Ends a load from another thread.
@@ -152,6 +160,7 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
+        let deferral = Deferral::new(options.foreign_keys, options.unique_checks);
         let (records, not_recorded_because) = open_records(&options, &targets, threads)?;
         let mut rows_before = 0;
         if let Some(records) = records.as_ref().filter(|_| options.start != Start::Afresh) {
@@ -174,6 +183,8 @@ impl Load {
             can_resume: AtomicBool::new(false),
             rows_before,
             restarts: AtomicU64::new(0),
+            deferral,
+            proofs: Mutex::default(),
         };
         Ok(Self { options, course: Arc::new(course) })
     }
@@ -226,6 +237,7 @@ impl Load {
                 course.pool.fail(course.pool.position(), Failure::of_connection(&error), true);
             }
         }
+        self.prove();
         Ok(())
     }
 
@@ -242,7 +254,7 @@ impl Load {
     }
 
     fn run_once(&self, goes_on: bool, output: &mut dyn Output) -> Result<(), Error> {
-        let Course { threads, targets, watch, pool, progress, records, .. } = &*self.course;
+        let Course { threads, targets, watch, pool, progress, records, deferral, .. } = &*self.course;
         let records = records.as_ref();
         let unsettled = self.options.unsettled;
         if goes_on {
@@ -252,7 +264,8 @@ impl Load {
             Some(records) => Some(GoingOn::new(records.recorded()?, unsettled)),
             None => None,
         };
-        let mut producer = Producer::open(pool, progress, targets, self.chunk_limits(), records, going_on, output)?;
+        let surroundings = Surroundings { pool, progress, targets, deferral, records };
+        let mut producer = Producer::open(surroundings, self.chunk_limits(), going_on, output)?;
         std::thread::scope(|scope| {
             for number in 1..=*threads {
                 let worker = Worker::new(number, pool, progress, targets, watch.gate(), records)
@@ -278,6 +291,16 @@ impl Load {
             bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
             rows: caps.rows.unwrap_or(u64::MAX),
         }
+    }
+
+    /// Proves what was put off, when everything is in.
+    fn prove(&self) {
+        let Course { threads, targets, pool, deferral, .. } = &*self.course;
+        if pool.has_stopped() || pool.is_interrupted() {
+            return;
+        }
+        let proofs = deferral::prove(deferral, &self.options, targets, pool, *threads);
+        *self.course.proofs.lock().unwrap_or_else(PoisonError::into_inner) = Some(proofs);
     }
 
     fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
@@ -330,7 +353,9 @@ impl Course {
     /// The load has ended: its records go, unless it can be gone on with.
     fn end_records(&self) {
         let Some(records) = &self.records else { return };
-        let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped();
+        let is_proof_open =
+            self.proofs.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(Proofs::have_failed);
+        let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped() && !is_proof_open;
         // Where the server is gone they stay, and say so when they are looked for.
         let can_resume = records.end(is_complete).unwrap_or(!is_complete);
         self.can_resume.store(can_resume, Relaxed);
@@ -338,10 +363,14 @@ impl Course {
 
     fn summary(&self) -> Summary {
         let (failures, failure_count) = self.pool.failures();
+        let proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let proofs = proofs.unwrap_or_else(|| Proofs::not_made(&self.deferral));
         let end = if self.pool.is_interrupted() {
             End::Interrupted
         } else if self.pool.has_stopped() {
             End::Failed
+        } else if !proofs.hold() {
+            End::Unproven
         } else if failure_count > 0 {
             End::WithErrors
         } else {
@@ -365,6 +394,8 @@ impl Course {
             omitted: Progress::value(&progress.omitted),
             barriers: barrier_reasons.values().sum(),
             barrier_reasons,
+            foreign_keys: self.deferral.report_foreign_keys(proofs.foreign_keys),
+            unique_checks: self.deferral.report_unique_checks(proofs.unique_keys),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
             record: Record {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
 use crate::cluster::ClusterSummary;
+use crate::deferral::{Broken, CheckReport};
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 
@@ -205,6 +206,8 @@ pub enum End {
     Complete,
     /// Forced through: the whole input was tried, some statements failed.
     WithErrors,
+    /// The whole input is in the database, and rows break what was to be proven at the end, or it could not be proven.
+    Unproven,
     /// A failure stopped it.
     Failed,
     /// It was interrupted.
@@ -243,6 +246,10 @@ pub struct Summary {
     pub barriers: u64,
     /// The same by reason.
     pub barrier_reasons: BTreeMap<&'static str, u64>,
+    /// How foreign keys were checked.
+    pub foreign_keys: CheckReport,
+    /// How unique keys were checked.
+    pub unique_checks: CheckReport,
     /// Transactions replayed after deadlocks, lock waits or lost connections.
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.
@@ -258,6 +265,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The constraints that a proof found broken.
+    pub fn broken(&self) -> impl Iterator<Item = &Broken> {
+        let proofs = self.foreign_keys.proof.iter().chain(&self.unique_checks.proof);
+        proofs.flat_map(|proof| &proof.broken)
+    }
+
     /// Rows per second.
     #[must_use]
     pub fn rows_per_s(&self) -> f64 {

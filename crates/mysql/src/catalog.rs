@@ -117,6 +117,8 @@ pub struct Table {
     pub has_triggers: bool,
     /// Whether it keeps its rows' history, with the times of the statements that made it.
     pub versioned: bool,
+    /// Whether its rows lie in partitions.
+    pub partitioned: bool,
 }
 
 impl Table {
@@ -152,7 +154,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     };
 
     let kind_query = [
-        b"SELECT t.TABLE_TYPE, e.TRANSACTIONS, t.ENGINE FROM information_schema.TABLES t \
+        b"SELECT t.TABLE_TYPE, e.TRANSACTIONS, t.ENGINE, t.CREATE_OPTIONS FROM information_schema.TABLES t \
           LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE WHERE "
             .as_slice(),
         &place("t.TABLE_SCHEMA", "t.TABLE_NAME"),
@@ -160,6 +162,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     .concat();
     let Some(row) = connection.fetch(&kind_query)?.into_iter().next() else { return Ok(None) };
     let versioned = text(&row, 0) == "SYSTEM VERSIONED";
+    let partitioned = text(&row, 3).contains("partitioned");
     let kind = match text(&row, 0).as_str() {
         "BASE TABLE" | "SYSTEM VERSIONED" if ENGINES.contains(&text(&row, 2).to_ascii_lowercase().as_str()) => {
             TableKind::Base { transactional: text(&row, 1) == "YES" }
@@ -203,7 +206,7 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     .concat();
     let has_triggers = !connection.fetch(&trigger_query)?.is_empty();
 
-    Ok(Some(Table { name: name.clone(), kind, columns, parents, has_triggers, versioned }))
+    Ok(Some(Table { name: name.clone(), kind, columns, parents, has_triggers, versioned, partitioned }))
 }
 
 /// A row of the column query as a [`Column`].

@@ -5,6 +5,7 @@
 mod compare;
 mod compare_moment;
 mod compare_values;
+mod constraints;
 mod pair;
 mod state;
 mod state_rows;

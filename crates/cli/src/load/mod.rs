@@ -1,5 +1,6 @@
 //! `hortator load`: arguments, signals, the progress line, and the summary.
 
+mod checks;
 mod cluster_args;
 mod private_server;
 mod progress_args;
@@ -23,6 +24,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::connection_args::ConnectionArgs;
+use checks::ChecksArgs;
 use cluster_args::ClusterArgs;
 use progress_args::ProgressArgs;
 use progress_line::ProgressLine;
@@ -56,6 +58,9 @@ pub struct LoadArgs {
     /// Take CR LF and NUL bytes in the dump as they are
     #[arg(long)]
     binary_mode: bool,
+
+    #[command(flatten)]
+    checks: ChecksArgs,
 
     /// Print the summary as a JSON object on standard output; rows that the dump selects then go to standard error
     #[arg(long)]
@@ -120,6 +125,8 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         force: args.force,
         comments: args.comments,
         binary_mode: args.binary_mode,
+        foreign_keys: args.checks.foreign_keys(),
+        unique_checks: args.checks.unique_checks(),
     };
     if args.plan {
         return plan(&options);
@@ -157,6 +164,9 @@ impl Shown {
         for failure in &summary.failures {
             eprintln!("{failure}");
         }
+        for broken in summary.broken() {
+            eprintln!("{broken}");
+        }
         if self.json {
             println!("{}", serde_json::to_string_pretty(summary).context("the summary as JSON")?);
         } else if !self.quiet {
@@ -165,7 +175,7 @@ impl Shown {
         Ok(match summary.end {
             End::Complete => 0,
             End::WithErrors => WITH_ERRORS,
-            End::Failed => 1,
+            End::Failed | End::Unproven => 1,
             End::Interrupted => INTERRUPTED,
         })
     }

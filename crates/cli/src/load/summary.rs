@@ -8,6 +8,8 @@ use hortator_load::preview::Plan;
 use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
 
+use super::checks;
+
 /// A few lines for standard error.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
@@ -15,6 +17,7 @@ pub(super) fn text(summary: &Summary) -> String {
     let what = match summary.end {
         End::Complete => "loaded",
         End::WithErrors => "loaded with errors:",
+        End::Unproven => "loaded and not proven:",
         End::Failed => "failed after",
         End::Interrupted => "interrupted after",
     };
@@ -42,6 +45,7 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(cluster) = &summary.cluster {
         text.push_str(&of_cluster(cluster, summary.all_nodes_s));
     }
+    let _ = writeln!(text, "{}", checks::line(summary));
     if summary.warnings > 0 {
         let _ = writeln!(text, "warnings of the server: {} (the client gets them too)", HumanCount(summary.warnings));
     }
@@ -118,6 +122,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     for line in &plan.cluster {
         let _ = writeln!(text, "  cluster: {line}");
     }
+    let _ = writeln!(text, "{}", checks::planned(plan));
     for note in &plan.server {
         let _ = writeln!(text, "  server: {note}");
     }

@@ -39,6 +39,8 @@ const VARIANTS: [Variant; 12] = [
     Variant { name: HISTORY, runs: &[&["--skip-tz-utc", "--order-by-primary", "--dump-history"]] },
 ];
 
+const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Pieces, Way::Default, Way::SmallPieces];
+
 const LATIN1: &str = "latin1";
 const BINARY: &str = "binary";
 const HISTORY: &str = "history, own time zone";
@@ -57,6 +59,10 @@ const LEFT_OUT: [(&str, &str); 4] = [
 /// Dumps without LOCK TABLES: mariadb-dump's leaves out the sequences that columns take their defaults from, so that the
 /// client cannot load its output at all. Hortator can, as it leaves LOCK TABLES out.
 const WITHOUT_LOCKS: [&str; 1] = ["sequences"];
+
+/// Schemas with rows whose parents are missing, as their dumps have them: with checks put off, that is found out.
+const WITH_ORPHANS: [&str; 1] = ["cyclic_keys"];
+const ORPHAN: &str = "a_child: 1 row(s) whose (parent) is not in";
 
 macro_rules! features {
     ($($feature:ident),* $(,)?) => {
@@ -111,20 +117,32 @@ fn check_feature(feature: &str) {
     let mut differences = Vec::new();
     for (number, (variant, dump)) in dumps.iter().enumerate() {
         // Each variant in one way: over all of them every feature meets every way.
-        let way = Way::OURS[number % Way::OURS.len()];
-        let found = check(&pair, dump, way, *variant == HISTORY);
+        let way = WAYS[number % WAYS.len()];
+        let mut found = check(&pair, dump, way, *variant == HISTORY);
+        if way == Way::Deferred && WITH_ORPHANS.contains(&feature) && !Way::only_client() {
+            let is_told = |found: &String| found.contains("status Some(1) instead of 0") && found.contains(ORPHAN);
+            match found.iter().position(is_told) {
+                Some(at) => drop(found.remove(at)),
+                None => found.push("the orphan is not told".to_owned()),
+            }
+        }
         differences.extend(found.into_iter().map(|found| format!("== {feature}, {variant}: {found}")));
     }
     assert_same(&differences);
 }
 
 fn check(pair: &Pair, dump: &[u8], way: Way, row_times: bool) -> Vec<String> {
-    let run = |force| {
+    let run = |way, force| {
         compare(pair, Dump::Bytes(dump), Terms { ways: &[way], force, row_times, is_stricter: false, ahead: &[] })
     };
-    let once = run(false);
-    // What ran beside a failed statement is no matter of this test; with --force nothing stays undone.
-    if once.failures.is_empty() { once.differences } else { run(true).differences }
+    let once = run(way, false);
+    // What ran beside a failed statement is no matter of this test; with --force nothing stays undone. With checks put
+    // off, not the same statements fail.
+    match once.failures.is_empty() {
+        true => once.differences,
+        false if way == Way::Deferred => run(Way::ManyChunks, true).differences,
+        false => run(way, true).differences,
+    }
 }
 
 /// The dumps of a schema, made by the client's server.

@@ -38,6 +38,8 @@ pub enum Way {
     Pieces,
     /// The same, of so few rows that small dumps have some too.
     SmallPieces,
+    /// As many chunks, with the checks of foreign and unique keys put off.
+    Deferred,
 }
 
 impl Way {
@@ -57,6 +59,9 @@ impl Way {
             Way::Default => &[],
             Way::Pieces => &["--prepared-rows", "256"],
             Way::SmallPieces => &["--threads", "2", "--prepared-rows", "2"],
+            Way::Deferred => {
+                &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred", "--unique-checks=deferred"]
+            }
         }
     }
 }

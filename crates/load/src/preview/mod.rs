@@ -15,6 +15,7 @@ use hortator_mysql::{Connection, Error, Flavor};
 
 use crate::class::{Class, NamedTable, classify, reads_session_results};
 use crate::cluster::{self, Targets};
+use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::report::{Failure, beginning};
@@ -42,6 +43,10 @@ pub struct Plan {
     pub cluster: Vec<String>,
     /// Settings of this server that will slow the load, each with what follows from it.
     pub server: Vec<String>,
+    /// How foreign keys would be checked.
+    pub foreign_keys: CheckReport,
+    /// How unique keys would be.
+    pub unique_checks: CheckReport,
     /// What is wrong with the input, if anything.
     pub failures: Vec<Failure>,
 }
@@ -104,6 +109,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         defined: BTreeMap::new(),
         triggers: BTreeSet::new(),
         needs: Needs::default(),
+        deferral: Deferral::new(options.foreign_keys, options.unique_checks),
         in_transaction: false,
     };
     Ok(reader.read(&options.files, options)?)
@@ -123,6 +129,7 @@ struct Reader {
     /// Tables on which the dump has put triggers so far.
     triggers: BTreeSet<TableName>,
     needs: Needs,
+    deferral: Deferral,
     /// Between BEGIN and its end.
     in_transaction: bool,
 }
@@ -157,6 +164,8 @@ impl Reader {
             }
             Err(error) => self.plan.failures.push(Failure::of_input(&error.into())),
         }
+        self.plan.foreign_keys = self.deferral.report_foreign_keys(None);
+        self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         let takes_arrays = options.prepared_rows.is_none() && self.connection.supports_bulk();
         let typed = if takes_arrays { "arrays" } else { "prepared rows" };
@@ -218,6 +227,7 @@ impl Reader {
             self.barrier(text, location, "its rows come from elsewhere than VALUES, or its table is not certain");
             return Ok(());
         };
+        self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
         if self.in_transaction || !self.connection.status().autocommit() {
             self.barrier(text, location, "inside a transaction of the dump's own");
             return Ok(());
@@ -227,7 +237,8 @@ impl Reader {
             self.barrier(text, location, "triggers fire on the table and may write elsewhere");
             return Ok(());
         }
-        let checks = self.tracker.state().checks_foreign_keys();
+        let puts_off = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
+        let checks = self.tracker.state().checks_foreign_keys() && !puts_off;
         self.needs.checks_foreign_keys |= checks;
         let expected = self.defined.get(&name).cloned().flatten();
         let (id_value, has_id) = match (&known, expected) {

@@ -4,10 +4,12 @@
 //! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
+mod constraints;
 mod going_on;
 mod main_session;
 mod recording;
 mod rows_plan;
+mod surroundings;
 mod tables;
 mod write_sets;
 
@@ -20,11 +22,10 @@ use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
 use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diagnostics, reads_session_results};
-use crate::cluster::Targets;
+use crate::deferral::{Deferral, RowsTerms};
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::record::Records;
 use crate::report::Failure;
 use crate::rows::{InsertHead, RowSource, survey};
 use crate::session::{SessionState, assignments};
@@ -33,6 +34,7 @@ pub(crate) use going_on::GoingOn;
 pub use going_on::Unsettled;
 use main_session::MainSession;
 use rows_plan::{Placement, Reason, RowsPlan};
+pub(crate) use surroundings::{ChunkLimits, Surroundings};
 pub(crate) use tables::Tables;
 
 /// Bytes that a chunk takes in memory beside its statements' text, for each statement.
@@ -42,6 +44,7 @@ const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
 pub(crate) struct Producer<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
+    deferral: &'l Deferral,
     chunk_limits: ChunkLimits,
     main: MainSession<'l>,
     tables: Tables,
@@ -63,15 +66,6 @@ struct OpenChunk {
     rows: u64,
 }
 
-/// How much goes into a chunk, which is a transaction; a single statement may be more.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ChunkLimits {
-    /// Once a chunk holds so much text, it takes no more.
-    pub(crate) bytes: usize,
-    /// A statement that would bring a chunk above so many rows begins a new one.
-    pub(crate) rows: u64,
-}
-
 /// The form of the last INSERT: the next one is most often of the same.
 struct KnownHead {
     text: Vec<u8>,
@@ -81,19 +75,18 @@ struct KnownHead {
 
 impl<'l> Producer<'l> {
     pub(crate) fn open(
-        pool: &'l Pool,
-        progress: &'l Progress,
-        targets: &'l Targets,
+        surroundings: Surroundings<'l>,
         chunk_limits: ChunkLimits,
-        records: Option<&'l Records>,
         going_on: Option<GoingOn>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
+        let Surroundings { pool, progress, targets, deferral, records } = surroundings;
         let main = MainSession::open(pool, progress, targets, records, output)?;
         let mut tables = Tables::open(targets)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        Ok(Self { pool, progress, chunk_limits, main, tables, folds_case, open: None, known: None, going_on })
+        let (open, known) = (None, None);
+        Ok(Self { pool, progress, deferral, chunk_limits, main, tables, folds_case, open, known, going_on })
     }
 
     /// How the next statement's text is read.
@@ -108,7 +101,8 @@ impl<'l> Producer<'l> {
         self.progress.statement_read(&text);
         self.main.stay_at_home(&text, &location)?;
         if self.going_on.is_some() && self.passes_over(&text, &location)? {
-            return Ok(());
+            // What was done before counts as if it were done now: the proof is of the whole.
+            return self.note_constraints(&text, &location);
         }
         if reads_diagnostics(&text, &self.main.dialect()) {
             return self.diagnostics(&text, &location);
@@ -193,15 +187,16 @@ impl<'l> Producer<'l> {
     /// Rows of the form that is known.
     fn rows(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
         let dialect = self.main.dialect();
-        let state = self.main.state().clone();
+        let own_state = self.main.state().clone();
         let force = self.pool.is_forced();
         let known = self.known.as_mut().expect("callers have just looked");
         let plan = &mut known.plan;
+        let RowsTerms { session: state, first } = self.deferral.terms(&own_state, &plan.table, plan.only_adds());
         let placed = survey(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
             .and_then(|survey| Ok((survey.rows, plan.place(&survey, &state, force)?)));
         let (rows, placement) = match placed {
-            Ok(placed) => placed,
+            Ok((rows, placement)) => (rows, Placement { in_order: placement.in_order || first, ..placement }),
             Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),
             Err(reason) => return self.barrier(&text, &location, reason),
         };
@@ -217,6 +212,7 @@ impl<'l> Producer<'l> {
             open.bytes += bytes;
             open.rows += rows;
         } else {
+            self.deferral.rows(&plan.name, &own_state, plan.replaces());
             let looked_into = if state.checks_foreign_keys() { &plan.table.parents[..] } else { &[] };
             let write_set = write_sets::rows(&plan.name, placement.in_order, looked_into);
             let lane = (!placement.in_order).then(|| write_sets::lane(&plan.name));
@@ -239,11 +235,12 @@ impl<'l> Producer<'l> {
         let (Some(tables), Some(references)) = (self.resolve_all(tables), self.resolve_all(references)) else {
             return self.barrier(&text, &location, "the table's name is not certain");
         };
+        let reads_rows = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"ALTER"));
+        let references = self.rows_that_must_be_in(&tables, references, reads_rows, &location)?;
         self.flush()?;
         for table in &tables {
             self.forget(table);
         }
-        let reads_rows = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"ALTER"));
         let write_set = write_sets::define(&tables, &references, reads_rows);
         let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
         let chunk = Chunk {
@@ -264,6 +261,7 @@ impl<'l> Producer<'l> {
             // What the dump takes away must not go if it fails before this place.
             self.finish()?;
         }
+        self.deferral.defined(&tables, self.main.state().checks_foreign_keys());
         self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
         for table in &tables {
             self.forget(table);
@@ -365,6 +363,7 @@ impl<'l> Producer<'l> {
     fn alone(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         self.finish()?;
         self.known = None;
+        self.deferral.emptied(None);
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
         let class = classify(text, &self.main.dialect());
@@ -376,6 +375,7 @@ impl<'l> Producer<'l> {
             Some(name) => self.can_roll_back(name, location)?,
             None => true,
         };
+        self.note_constraints(text, location)?;
         let affected_rows = self.main.run_recorded(text, location, &class, can_roll_back)?;
         if let Some(name) = table {
             self.progress.loaded(&name, affected_rows);
@@ -463,6 +463,7 @@ impl<'l> Producer<'l> {
 
     fn forget(&mut self, table: &TableName) {
         self.known = None;
+        self.deferral.emptied(Some(table));
         self.tables.forget(table);
     }
 

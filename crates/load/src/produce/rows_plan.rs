@@ -71,6 +71,16 @@ impl RowsPlan {
         })
     }
 
+    /// Whether a statement of this form can do nothing but add its rows.
+    pub(super) fn only_adds(&self) -> bool {
+        self.verb == InsertVerb::Insert
+    }
+
+    /// Whether a statement of this form may take rows away for its own.
+    pub(super) fn replaces(&self) -> bool {
+        self.verb == InsertVerb::Replace
+    }
+
     /// Where a statement of this form belongs, given what its rows hold.
     pub(super) fn place(&mut self, survey: &Survey, state: &SessionState, force: bool) -> Result<Placement, Reason> {
         if survey.has_suffix {

@@ -23,20 +23,22 @@ const ALWAYS: &[&str] = &[
     "character_set_results",
     "collation_connection",
     "collation_database",
-    "foreign_key_checks",
+    FOREIGN_KEY_CHECKS,
     "sql_mode",
     "sql_notes",
     "time_zone",
-    "unique_checks",
+    UNIQUE_CHECKS,
 ];
+
+/// The variable that switches the checks of foreign keys.
+const FOREIGN_KEY_CHECKS: &str = "foreign_key_checks";
+
+/// The variable that allows InnoDB to add to unique keys unseen.
+const UNIQUE_CHECKS: &str = "unique_checks";
 
 /// The variable that shows the default schema's character set as the session took it on when it selected the schema:
 /// what tables are created with. Another session's `ALTER DATABASE` does not reach it, and setting it does nothing.
 const OF_DATABASE: &str = "collation_database";
-
-/// Where the value is forced on connections that share a table: with both checks off, InnoDB takes an empty table for
-/// one connection alone (bulk mode), and reports duplicates at commit instead of where they stand.
-const FORCED: (&str, &[u8]) = ("unique_checks", b"1");
 
 /// How long a connection may be idle, in seconds: the most that servers take. A session waits while others load.
 const IDLE_LIMIT_S: u32 = 31_536_000;
@@ -58,13 +60,38 @@ pub struct SessionState {
     pub database: Option<Vec<u8>>,
     /// Variables by lower-case name; `None` is NULL.
     variables: BTreeMap<String, Option<Vec<u8>>>,
+    /// Unique keys are proven later: the one case in which a worker may go without their checks.
+    defers_unique_checks: bool,
 }
 
 impl SessionState {
     /// Whether foreign keys are checked.
     #[must_use]
     pub fn checks_foreign_keys(&self) -> bool {
-        !matches!(self.value("foreign_key_checks"), b"0" | b"OFF")
+        !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF")
+    }
+
+    /// Whether the dump has unique keys checked.
+    #[must_use]
+    pub fn checks_unique_keys(&self) -> bool {
+        !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF")
+    }
+
+    /// The same session with checks switched off, whatever the dump has set.
+    #[must_use]
+    pub fn with_checks_off(&self, foreign_keys: bool, unique: bool) -> Self {
+        let mut state = self.clone();
+        if foreign_keys {
+            state.variables.insert(FOREIGN_KEY_CHECKS.to_owned(), Some(b"0".to_vec()));
+        }
+        state.defers_unique_checks = unique;
+        state
+    }
+
+    /// Whether a worker goes without unique checks.
+    #[must_use]
+    pub fn defers_unique_checks(&self) -> bool {
+        self.defers_unique_checks
     }
 
     /// How this session reads the text of a statement, on a server whose own part of the answer is `server`.
@@ -189,7 +216,7 @@ impl Tracker {
         let mut row = main.fetch(&query)?.into_iter().next().unwrap_or_default().into_iter();
         let database = row.next().flatten();
         let variables = self.names.iter().cloned().zip(row).collect();
-        let state = SessionState { database, variables };
+        let state = SessionState { database, variables, defers_unique_checks: false };
         if state != *self.state {
             self.state = Arc::new(state);
         }
@@ -247,15 +274,20 @@ impl Taken {
         }
         let mut statement = Vec::new();
         for (name, value) in &target.variables {
-            if name == OF_DATABASE || self.state.variables.get(name) == Some(value) {
+            let is_unique_checks = name == UNIQUE_CHECKS;
+            let is_taken = self.state.variables.get(name) == Some(value)
+                && !(is_unique_checks && self.state.defers_unique_checks != target.defers_unique_checks);
+            if name == OF_DATABASE || is_taken {
                 continue;
             }
             statement.extend_from_slice(if statement.is_empty() { b"SET " } else { b", " });
             statement.extend_from_slice(b"@@session.`");
             statement.extend_from_slice(name.as_bytes());
             statement.extend_from_slice(b"` = ");
-            if name == FORCED.0 {
-                statement.extend_from_slice(FORCED.1);
+            if is_unique_checks {
+                // On, unless they are deferred: with both checks off, InnoDB takes an empty table for one connection alone
+                // (bulk mode), and reports duplicates at commit instead of where they stand.
+                statement.push(if target.defers_unique_checks { b'0' } else { b'1' });
             } else {
                 statement.extend_from_slice(&value_as_sql(value.as_deref()));
             }

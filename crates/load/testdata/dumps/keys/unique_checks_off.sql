@@ -1,4 +1,5 @@
 -- Both checks off and empty tables, as a dump's head sets them: MariaDB's bulk insert.
+-- orphans: 2
 SET unique_checks=0, foreign_key_checks=0;
 CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(10), KEY (v)) ENGINE=InnoDB;
 CREATE TABLE b (id INT PRIMARY KEY AUTO_INCREMENT, a INT, FOREIGN KEY (a) REFERENCES a (id)) ENGINE=InnoDB;

@@ -1,4 +1,5 @@
 -- Session variables, transactions and defaults that a CALL leaves behind.
+-- orphans: 2
 CREATE TABLE parent (id INT PRIMARY KEY) ENGINE=InnoDB;
 CREATE TABLE child (id INT PRIMARY KEY, p INT, at TIMESTAMP NULL, FOREIGN KEY (p) REFERENCES parent (id)) ENGINE=InnoDB;
 SET time_zone='+00:00';

@@ -1,4 +1,5 @@
 -- foreign_key_checks switched in mid-stream: orphans are allowed while it is off and stay.
+-- orphans: 2
 CREATE TABLE parent (id INT PRIMARY KEY) ENGINE=InnoDB;
 CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id)) ENGINE=InnoDB;
 SET foreign_key_checks=0;

@@ -1,0 +1,162 @@
+//! Checks that are put off: rows go in unchecked, and what they had to keep is proven when all are in.
+//!
+//! Only rows that a worker sends are put off, INSERTs of plain values that can do nothing but add their rows. What acts
+//! on other rows through a constraint (REPLACE, DELETE, UPDATE, INSERT IGNORE, triggers, definitions) runs with the
+//! dump's own setting, which is also what the dump sees when it asks for the variable.
+
+mod proof;
+mod report;
+mod rescan;
+mod row_text;
+mod touched;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hortator_mysql::catalog::{Table, TableName};
+
+use crate::session::SessionState;
+
+pub(crate) use proof::{Proofs, prove};
+pub use report::{Broken, BrokenRow, CheckReport, Proof, ProofOutcome, RowsWere};
+use touched::Touched;
+
+/// Tables remembered as filled; beyond that, the next rows of each count as its first again.
+const FILLED_LIMIT: usize = 100_000;
+
+/// Who checks what rows must keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checks {
+    /// The server, row by row, as far as the dump has it so.
+    #[default]
+    AsWritten,
+    /// One query for each constraint, when all rows are in.
+    Deferred,
+}
+
+/// What of a load is put off, and what must be proven for it.
+#[derive(Debug)]
+pub(crate) struct Deferral {
+    foreign_keys: Checks,
+    unique_checks: Checks,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// A session's state as the dump has it, and with checks put off: foreign keys, and then unique keys too.
+    lowered: Option<Lowered>,
+    /// Tables that have got rows of this load, and have not been emptied since as far as is known.
+    filled: HashSet<TableName>,
+    touched: Touched,
+}
+
+#[derive(Debug)]
+struct Lowered {
+    own: Arc<SessionState>,
+    keeps_unique_checks: Arc<SessionState>,
+    all: Arc<SessionState>,
+}
+
+/// How rows are to go in.
+pub(crate) struct RowsTerms {
+    /// The state of the session.
+    pub(crate) session: Arc<SessionState>,
+    /// Before anything else goes to the table.
+    pub(crate) first: bool,
+}
+
+impl Deferral {
+    pub(crate) fn new(foreign_keys: Checks, unique_checks: Checks) -> Self {
+        Self { foreign_keys, unique_checks, state: Mutex::default() }
+    }
+
+    pub(crate) fn foreign_keys(&self) -> Checks {
+        self.foreign_keys
+    }
+
+    pub(crate) fn unique_checks(&self) -> Checks {
+        self.unique_checks
+    }
+
+    /// How rows go into a table: with checks put off where `only_adds` (the statement can do nothing but add its rows),
+    /// else in the dump's own session.
+    ///
+    /// The first rows keep their unique checks and go alone: where a table is empty and both checks are off, InnoDB takes
+    /// it for one connection alone (bulk mode), and tells duplicates when it commits, where nobody can say which they are.
+    /// What holds of an empty table holds of each partition, so the keys of partitioned ones are always checked.
+    pub(crate) fn terms(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowsTerms {
+        let unique = self.unique_checks == Checks::Deferred && !table.partitioned;
+        if !only_adds || (self.foreign_keys == Checks::AsWritten && !unique) {
+            return RowsTerms { session: own.clone(), first: false };
+        }
+        let mut state = self.lock();
+        if state.lowered.as_ref().is_none_or(|lowered| !Arc::ptr_eq(&lowered.own, own)) {
+            let unique = self.unique_checks == Checks::Deferred;
+            let foreign_keys = self.foreign_keys == Checks::Deferred;
+            state.lowered = Some(Lowered {
+                own: own.clone(),
+                keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
+                all: Arc::new(own.with_checks_off(foreign_keys, unique)),
+            });
+        }
+        let first = unique && !state.filled.contains(&table.name);
+        let session = match &state.lowered {
+            Some(lowered) if first || !unique => lowered.keeps_unique_checks.clone(),
+            Some(lowered) => lowered.all.clone(),
+            None => own.clone(),
+        };
+        RowsTerms { session, first }
+    }
+
+    /// A table may be empty now; all may, where none is named.
+    pub(crate) fn emptied(&self, table: Option<&TableName>) {
+        let filled = &mut self.lock().filled;
+        match table {
+            Some(table) => drop(filled.remove(table)),
+            None => filled.clear(),
+        }
+    }
+
+    /// Rows go to a table. `own` is the dump's session at their place; `replaces`: rows that are there may go for them.
+    pub(crate) fn rows(&self, table: &TableName, own: &SessionState, replaces: bool) {
+        let mut state = self.lock();
+        state.touched.rows(table, own.checks_foreign_keys(), own.checks_unique_keys(), replaces);
+        if self.unique_checks == Checks::Deferred && !state.filled.contains(table) {
+            if state.filled.len() >= FILLED_LIMIT {
+                state.filled.clear();
+            }
+            state.filled.insert(table.clone());
+        }
+    }
+
+    /// Tables' definitions change, or they go, in a session that checks foreign keys or does not.
+    pub(crate) fn defined(&self, tables: &[TableName], checks_foreign_keys: bool) {
+        self.lock().touched.defined(tables, checks_foreign_keys);
+    }
+
+    /// A statement has run of which it is not known what it did to which tables.
+    pub(crate) fn anything(&self, schema: Option<&[u8]>) {
+        self.lock().touched.anything(schema);
+    }
+
+    /// What is told of foreign keys at the end.
+    pub(crate) fn report_foreign_keys(&self, proof: Option<Proof>) -> CheckReport {
+        CheckReport { mode: self.foreign_keys, dump: self.lock().touched.foreign_keys_were(), proof }
+    }
+
+    /// What is told of unique keys at the end.
+    pub(crate) fn report_unique_checks(&self, proof: Option<Proof>) -> CheckReport {
+        CheckReport { mode: self.unique_checks, dump: self.lock().touched.unique_keys_were(), proof }
+    }
+
+    /// What is known of the rows and tables so far.
+    fn touched(&self) -> Touched {
+        self.lock().touched.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change is one insertion, so a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
