@@ -83,6 +83,8 @@ pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
+/// The commit failed, and nothing of the transaction is there.
+pub const ERROR_DURING_COMMIT: u16 = 1180;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
 
@@ -109,6 +111,12 @@ impl Error {
     /// Whether a node of a Galera cluster takes no statements, because it is outside of the cluster's primary component
     /// or not ready yet: nothing was done, and another node may do it.
     pub fn is_unready(&self) -> bool {
-        matches!(self, Error::Server(error) if error.code == UNKNOWN_COMMAND && error.message.starts_with("WSREP"))
+        let Error::Server(ServerError { code, message, .. }) = self else { return false };
+        match *code {
+            UNKNOWN_COMMAND => message.starts_with("WSREP"),
+            // The node was cut off after the transaction had begun.
+            ERROR_DURING_COMMIT => message.contains("Not connected to Primary Component"),
+            _ => false,
+        }
     }
 }

@@ -3,13 +3,17 @@
 //! The client loads into a single server, so what is proven is more than that two programs leave the same on a cluster:
 //! numbers that the server gives are a single server's too.
 
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use crate::cases;
 use crate::compare::assert_same;
-use crate::programs::Way;
-use crate::servers::{Pair, SETTINGS, Server};
+use crate::errors::{assert_tells, dump_file, load_into};
+use crate::programs::{Outcome, Way, hortator, run};
+use crate::servers::{DATABASE, Pair, SETTINGS, Server, pair};
 
 /// The cluster, and a single server for the client. Both end with this process, as those of [`crate::servers`].
 static CLUSTER: LazyLock<Mutex<Pair>> = LazyLock::new(|| {
@@ -76,4 +80,164 @@ fn cases_come_out_as_on_a_single_server() {
     let may_differ =
         |found: &String| NODES_DIFFER.iter().any(|case| found.contains(case)) && found.contains("node1 and ");
     assert_same(&all.filter(|found| !may_differ(found)).collect::<Vec<_>>());
+}
+
+/// `hortator load` as root over the sockets of these nodes (from 0).
+pub fn load_over(server: &Server, nodes: &[usize], arguments: &[&str]) -> Command {
+    let sockets: Vec<String> =
+        nodes.iter().map(|node| server.sandbox().node(*node).socket().to_string_lossy().into_owned()).collect();
+    let mut command = hortator("load");
+    command.args(["--no-defaults", "-u", "root", "-D", DATABASE, "--nodes", &sockets.join(",")]).args(arguments);
+    command.env_remove("MYSQL_PWD").stdin(std::process::Stdio::null());
+    command
+}
+
+fn summary(outcome: &Outcome) -> serde_json::Value {
+    serde_json::from_slice(&outcome.rows).unwrap_or_else(|error| panic!("{error}: {}", outcome.messages))
+}
+
+fn statements(table: &str, statements: u64, rows: u64) -> String {
+    let row = |id: u64| format!("({id},'{}')", id * 7919);
+    let statement = |number: u64| {
+        let rows: Vec<String> = (number * rows..(number + 1) * rows).map(row).collect();
+        format!("INSERT INTO {table} VALUES {};\n", rows.join(","))
+    };
+    (0..statements).map(statement).collect()
+}
+
+#[test]
+fn a_load_finds_the_other_nodes_and_is_done_when_they_are() {
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let text = format!("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));\n{}", statements("t", 100, 50));
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    let outcome = run(load_into(server, &["--json", dump.to_str().unwrap()]));
+    assert_tells(&outcome, 0, &[]);
+    let told = summary(&outcome);
+    assert_eq!(told["cluster"]["nodes"].as_array().map(Vec::len), Some(3), "{told}");
+    assert_eq!((&told["cluster"]["size"], &told["cluster"]["notes"]), (&3.into(), &serde_json::json!([])), "{told}");
+    assert!(told["all_nodes_s"].as_f64() <= told["elapsed_s"].as_f64() && told["all_nodes_s"].is_f64(), "{told}");
+    assert_same(&server.node_differences(false, false));
+
+    let outcome = run(load_into(server, &["--plan", dump.to_str().unwrap()]));
+    let plan = String::from_utf8_lossy(&outcome.rows).into_owned();
+    for words in ["all rows go to node1", "3 of 3 nodes are watched", "node2 (127.0.0.1:", "a single server's numbers"]
+    {
+        assert!(plan.contains(words), "`{words}` is not in {plan}");
+    }
+}
+
+#[test]
+fn nodes_that_do_not_belong_together_are_refused_before_anything_is_written() {
+    let (pair, other) = (cluster(), pair());
+    let server = &pair.hortator;
+    server.reset();
+    let (_folder, dump) = dump_file("dump.sql", b"CREATE TABLE t (id INT PRIMARY KEY);\n");
+    let dump = dump.to_str().unwrap();
+    let socket = |server: &Server, node: usize| server.sandbox().node(node).socket().to_string_lossy().into_owned();
+    let load = |nodes: &[String]| {
+        let mut command = hortator("load");
+        command.args(["--no-defaults", "-u", "root", "-D", DATABASE, "--nodes", &nodes.join(","), dump]);
+        run(command)
+    };
+    let single = socket(&other.hortator, 0);
+    assert_tells(&load(&[socket(server, 0), single.clone()]), 1, &[&single, "no node of a Galera cluster"]);
+
+    let alone = Server::start_cluster(1, &SETTINGS);
+    let outcome = load(&[socket(server, 0), socket(&alone, 0)]);
+    assert_tells(&outcome, 1, &["node1", "is of cluster", "the nodes of one cluster"]);
+    assert_tells(&load(&["db 1".to_owned()]), 1, &["`db 1` names no node", "HOST:PORT"]);
+    assert!(server.rows_of_case("SHOW TABLES").is_empty());
+
+    // One that is not there is left out, and said so.
+    let outcome = load(&["127.0.0.1:1".to_owned(), socket(server, 1), socket(server, 1)]);
+    assert_tells(
+        &outcome,
+        0,
+        &["127.0.0.1:1 takes no part", "named twice", "all rows went to node2", "--nodes names 2"],
+    );
+    assert_tells(&load(&["127.0.0.1:1".to_owned()]), 1, &["no node takes statements", "127.0.0.1:1"]);
+    assert_same(&server.node_differences(true, false));
+}
+
+/// A child's rows lock their parents, which another node changes all the time: its transactions win.
+#[test]
+fn a_write_from_outside_that_is_in_the_way() {
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let parents: Vec<String> = (0..50).map(|id| format!("({id},0)")).collect();
+    let mut text = format!(
+        "CREATE TABLE p (id INT PRIMARY KEY, n INT);\nINSERT INTO p VALUES {};\n\
+         CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id));\n",
+        parents.join(","),
+    );
+    for number in 0..400_u64 {
+        let rows: Vec<String> = (number * 50..number * 50 + 50).map(|id| format!("({id},{})", id % 50)).collect();
+        text.push_str(&format!("INSERT INTO c VALUES {};\n", rows.join(",")));
+    }
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    let is_over = AtomicBool::new(false);
+    let (outcome, updates) = thread::scope(|scope| {
+        let outside = scope.spawn(|| {
+            let mut connection = server.sandbox().node(1).connect().unwrap();
+            let mut updates = 0_u64;
+            while !is_over.load(Ordering::Relaxed) {
+                let update = format!("UPDATE hortator_case.p SET n = n + 1 WHERE id = {}", updates % 50);
+                // The table may not be there yet, and the load may win.
+                updates += connection.execute(update.as_bytes()).map_or(0, |done| done.affected_rows);
+                thread::sleep(Duration::from_millis(5));
+            }
+            updates
+        });
+        let outcome = run(load_over(server, &[0, 1, 2], &["--json", "--chunk-bytes", "20000", dump.to_str().unwrap()]));
+        is_over.store(true, Ordering::Relaxed);
+        (outcome, outside.join().unwrap())
+    });
+    assert_tells(&outcome, 0, &[]);
+    assert!(summary(&outcome)["replays"].as_u64() > Some(0), "nothing was in the way: {}", summary(&outcome));
+    assert_eq!(server.rows_of_case("SELECT COUNT(*), SUM(p) FROM c"), [["20000", &(400 * 1225).to_string()]]);
+    assert_same(&server.node_differences(true, false));
+    assert_eq!(server.rows_of_case("SELECT SUM(n) FROM p"), [[updates.to_string()]]);
+}
+
+#[test]
+fn what_a_node_lets_a_transaction_hold_is_kept_to() {
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let text = format!("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));\n{}", statements("t", 60, 100));
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    server.connect().execute(b"SET GLOBAL wsrep_max_ws_rows = 250").unwrap();
+    let outcome = run(load_over(server, &[0, 1, 2], &[dump.to_str().unwrap()]));
+    server.connect().execute(b"SET GLOBAL wsrep_max_ws_rows = 0").unwrap();
+    assert_tells(&outcome, 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["6000"]]);
+}
+
+/// A node that stops the cluster as soon as anything waits there leaves room for one chunk at a time.
+#[test]
+fn workers_are_held_back_where_a_node_has_little_room() {
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let text = format!("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));\n{}", statements("t", 400, 100));
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    let limit = |limit: u32| {
+        let set = format!("SET GLOBAL wsrep_provider_options = 'gcs.fc_limit={limit}'");
+        server.sandbox().node(2).connect().unwrap().execute(set.as_bytes()).unwrap();
+    };
+    limit(1);
+    let outcome = run(load_over(
+        server,
+        &[0, 1, 2],
+        &["--json", "--threads", "4", "--chunk-bytes", "4096", dump.to_str().unwrap()],
+    ));
+    limit(16);
+    assert_tells(&outcome, 0, &[]);
+    let told = summary(&outcome);
+    assert!(told["cluster"]["held_back_s"].as_f64() > Some(0.0), "{told}");
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["40000"]]);
+    assert_same(&server.node_differences(false, false));
 }

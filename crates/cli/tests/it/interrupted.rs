@@ -15,10 +15,10 @@ use crate::servers::{Server, pair};
 
 /// From a signal to the end, on a busy machine.
 const END_LIMIT: Duration = Duration::from_secs(20);
-const STATEMENTS: u64 = 60_000;
+pub const STATEMENTS: u64 = 60_000;
 
 /// A dump that takes a second or more.
-fn long_dump() -> Vec<u8> {
+pub fn long_dump() -> Vec<u8> {
     let mut text = b"CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200), KEY (v)) ENGINE=InnoDB;\n".to_vec();
     for number in 0..STATEMENTS {
         let (one, other) = (number * 2, number * 2 + 1);

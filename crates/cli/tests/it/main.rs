@@ -3,9 +3,9 @@
 //! [`servers`] holds two private servers, [`programs`] runs the client and the binary, and [`compare`] loads one dump
 //! with both and looks for differences. What is loaded comes from [`cases`] (files, one construct each), [`features`]
 //! (what `mariadb-dump` writes of schemas), [`random`] (dumps made from seeds) and [`large`] (dumps of several
-//! megabytes). [`cluster`] does the same with a Galera cluster on Hortator's side. [`deferred`] and [`deferred_unique`] are
-//! about checks that are put off. [`errors`] is about ends that have no counterpart in the client: killed servers, full
-//! disks, Ctrl-C.
+//! megabytes). [`cluster`] does the same with a Galera cluster on Hortator's side, and [`cluster_lost`] takes nodes away
+//! from one. [`deferred`] and [`deferred_unique`] are about checks that are put off. [`errors`] is about ends that have no
+//! counterpart in the client: killed servers, full disks, Ctrl-C.
 //!
 //! With `HORTATOR_COMPARE_WITH=client` in the environment the client loads both sides: that shows what of a comparison
 //! is the load's doing, and what its own.
@@ -14,6 +14,7 @@
 
 mod cases;
 mod cluster;
+mod cluster_lost;
 mod compare;
 mod deferred;
 mod deferred_unique;

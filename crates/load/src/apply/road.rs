@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use hortator_mysql::catalog::Column;
-use hortator_mysql::error::PACKET_TOO_LARGE;
+use hortator_mysql::error::{DEADLOCK, PACKET_TOO_LARGE};
 use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
@@ -212,6 +212,9 @@ impl Road {
             return Ok(Typed::Refused(None));
         }
         match self.send_command(connection) {
+            // A Galera node answers OK to an array whose transaction it has just rolled back in favour of another node's
+            // (seen with 10.11): only the transaction's state in that answer tells.
+            Ok(_) if !connection.status().in_transaction() => Err(rolled_back_by_cluster()),
             Ok(done) => Ok(Typed::Done(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(error) => match is_in_transaction(connection)? {
@@ -255,10 +258,19 @@ impl Road {
                 self.prepared.insert(head.to_vec(), prepared);
                 Ok(Some(prepared.id))
             }
-            Err(error) if error.is_lost() => Err(error),
+            Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(_) => Ok(None),
         }
     }
+}
+
+/// What the server should have said.
+fn rolled_back_by_cluster() -> Error {
+    Error::Server(ServerError {
+        code: DEADLOCK,
+        sqlstate: *b"40001",
+        message: "the transaction was rolled back while an array of rows ran in it".to_owned(),
+    })
 }
 
 /// Whether the transaction is still open: some errors end it, where most undo one statement.

@@ -190,7 +190,7 @@ impl<'l> MainSession<'l> {
     fn failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
         self.failures += 1;
         let failure = Failure::at(location, text, error);
-        if !matches!(error, Error::Server(_)) {
+        if !matches!(error, Error::Server(_)) || error.is_unready() {
             self.end_at(failure, error);
             return Err(Stopped);
         }
@@ -211,7 +211,9 @@ impl<'l> MainSession<'l> {
 
     /// Ends the load at this place. Where only the connection is lost, records tell how far it had come.
     pub(super) fn end_at(&mut self, failure: Failure, error: &Error) {
-        if self.records.is_some() && !matches!(error, Error::Server(_) | Error::Unsupported(_)) {
+        // A node that is not ready has done nothing, and another may.
+        let is_lost = !matches!(error, Error::Server(_) | Error::Unsupported(_)) || error.is_unready();
+        if self.records.is_some() && is_lost {
             self.is_gone = true;
             self.pool.fail_lost(self.pool.position(), failure);
         } else {

@@ -263,6 +263,7 @@ impl<'l> Producer<'l> {
         }
         self.deferral.defined(&tables, self.main.state().checks_foreign_keys());
         self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
+        self.main.stay_at_home(text, location)?;
         for table in &tables {
             self.forget(table);
         }
@@ -362,6 +363,7 @@ impl<'l> Producer<'l> {
     /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
     fn alone(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         self.finish()?;
+        self.main.stay_at_home(text, location)?;
         self.known = None;
         self.deferral.emptied(None);
         self.tables.forget_all();
@@ -455,6 +457,7 @@ impl<'l> Producer<'l> {
         }
         self.flush()?;
         self.pool.wait_clear(&write_sets::look(name))?;
+        self.main.stay_at_home(b"", location)?;
         self.tables.ask(name).map_err(|error| {
             self.main.end_at(Failure::at(location, b"", &error), &error);
             Stopped
