@@ -82,7 +82,7 @@ fn a_node_that_dies_is_left() {
     // Without records nobody can go on for the main session: that is said, and nothing is there in part.
     let outcome = load_while(&server, &["--no-progress"], || first.kill().unwrap());
     assert_tells(&outcome, 1, &["lost the connection", "dump.sql"]);
-    assert!((1000..STATEMENTS * 2).contains(&whole_rows(second)));
+    assert!(whole_rows(second) >= 1000);
 }
 
 #[test]

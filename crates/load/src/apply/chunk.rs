@@ -9,7 +9,7 @@ use crate::lexer::{Dialect, Location};
 use crate::session::SessionState;
 
 /// One statement of the dump, as it is sent.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ChunkStatement {
     /// Its bytes.
     pub text: Vec<u8>,

@@ -264,6 +264,12 @@ impl Pool {
         self.is_interrupted() || state.is_abandoned || state.stop_at.is_some()
     }
 
+    /// Whether the rest of the work at this position is still to be done: nothing failed before it, or at it.
+    pub fn may_go_on_at(&self, seqno: Seqno) -> bool {
+        let state = self.lock();
+        !self.is_void(&state, seqno) && state.stop_at != Some(seqno)
+    }
+
     /// Whether nothing more is worth waiting for.
     pub fn is_ending(&self) -> bool {
         self.is_stopping(&self.lock())

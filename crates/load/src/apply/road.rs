@@ -214,7 +214,7 @@ impl Road {
         match self.send_command(connection) {
             // A Galera node answers OK to an array whose transaction it has just rolled back in favour of another node's
             // (seen with 10.11): only the transaction's state in that answer tells.
-            Ok(_) if !connection.status().in_transaction() => Err(rolled_back_by_cluster()),
+            Ok(_) if !connection.status().in_transaction() => Err(rolled_back_by_server()),
             Ok(done) => Ok(Typed::Done(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(error) => match is_in_transaction(connection)? {
@@ -265,11 +265,11 @@ impl Road {
 }
 
 /// What the server should have said.
-fn rolled_back_by_cluster() -> Error {
+pub(super) fn rolled_back_by_server() -> Error {
     Error::Server(ServerError {
         code: DEADLOCK,
         sqlstate: *b"40001",
-        message: "the transaction was rolled back while an array of rows ran in it".to_owned(),
+        message: "the server rolled the transaction back and did not say so".to_owned(),
     })
 }
 

@@ -28,6 +28,9 @@ pub(crate) use recording::set_next_id;
 
 /// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
 const REPLAYS_LIMIT: u32 = 30;
+/// Replays after deadlocks and lock waits before a chunk is applied in transactions of one statement each: on a cluster
+/// the writes of other nodes win, and the shorter a transaction is, the less likely is one to be in its way.
+const REPLAYS_WHOLE: u32 = 10;
 /// Before a replay.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
@@ -121,7 +124,7 @@ impl<'l> Worker<'l> {
         while let Some((seqno, chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
             match &chunk.work {
-                Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane),
+                Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane, Begun::default()),
                 Work::Definition => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
@@ -141,13 +144,12 @@ impl<'l> Worker<'l> {
         next
     }
 
-    fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>) {
+    fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>, mut begun: Begun) {
         let transactional = target.table.kind == TableKind::Base { transactional: true };
         let mut merge = true;
         let mut in_turn = false;
         let mut replays = 0;
         let mut lost: Option<Error> = None;
-        let mut begun = Begun::default();
         loop {
             if in_turn
                 && let Some(lane) = lane
@@ -178,6 +180,9 @@ impl<'l> Worker<'l> {
                         let failure = Failure::after_loss(&chunk.statements[0], &error, lost.as_ref());
                         return self.pool.fail(seqno, failure, true);
                     }
+                    if error.is_transient() && replays > REPLAYS_WHOLE && chunk.statements.len() > 1 {
+                        return self.statement_by_statement(seqno, chunk, target, lane, begun);
+                    }
                     if error.is_lost() {
                         lost = Some(error);
                     }
@@ -186,6 +191,34 @@ impl<'l> Worker<'l> {
                     std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
                 }
             }
+        }
+    }
+
+    /// Each statement in a transaction of its own, in the chunk's turn: what fails ends the rest, as within a chunk.
+    fn statement_by_statement(
+        &mut self,
+        seqno: Seqno,
+        chunk: &Chunk,
+        target: &RowTarget,
+        lane: Option<Key>,
+        mut begun: Begun,
+    ) {
+        if let Some(lane) = lane
+            && !self.wait_for_turn(seqno, lane)
+        {
+            return;
+        }
+        for statement in &chunk.statements {
+            if !self.pool.may_go_on_at(seqno) {
+                return;
+            }
+            let alone = Chunk {
+                work: chunk.work.clone(),
+                session: chunk.session.clone(),
+                dialect: chunk.dialect,
+                statements: vec![statement.clone()],
+            };
+            self.rows(seqno, &alone, target, lane, std::mem::take(&mut begun));
         }
     }
 

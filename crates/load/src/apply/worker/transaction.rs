@@ -9,7 +9,7 @@ use super::recording::Begun;
 use super::{Attempt, Sent, TURN_PATIENCE, Worker, number};
 use crate::apply::chunk::{Chunk, RowTarget};
 use crate::apply::pool::Turn;
-use crate::apply::road::{Way, is_in_transaction};
+use crate::apply::road::{Way, is_in_transaction, rolled_back_by_server};
 use crate::report::Failure;
 
 /// How often a chunk that is ready to commit may find out by waiting alone whether its locks hold up an earlier one,
@@ -99,6 +99,10 @@ impl Worker<'_> {
         if self.pool.is_void_at(seqno) {
             return self.rolled_back(Attempt::Void);
         }
+        if self.link.as_ref().is_some_and(|link| !link.connection.status().in_transaction()) {
+            // What is gone is not to be committed, whoever took it away.
+            return self.rolled_back(Attempt::Replay(rolled_back_by_server()));
+        }
         match self.write_record(chunk, covered, sent.rows, begun) {
             Ok(true) => {}
             // An earlier attempt has been committed after all.
@@ -174,6 +178,8 @@ impl Worker<'_> {
         );
         match waits {
             Ok(rows) => Ok(Some(!rows.is_empty())),
+            // A cluster has rolled the transaction back while it waited, and this is the answer that says so.
+            Err(error) if error.is_transient() => Err(error),
             Err(Error::Server(_)) => Ok(None),
             Err(error) => Err(error),
         }
