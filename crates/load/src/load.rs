@@ -160,8 +160,8 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let deferral = Deferral::new(options.foreign_keys, options.unique_checks);
         let (records, not_recorded_because) = open_records(&options, &targets, threads)?;
+        let deferral = Deferral::of_load(&options, records.as_ref())?;
         let mut rows_before = 0;
         if let Some(records) = records.as_ref().filter(|_| options.start != Start::Afresh) {
             for (table, rows) in records.rows_by_table()? {

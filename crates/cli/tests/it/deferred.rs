@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Dump, Outcome, Way, load, run};
+use crate::programs::{Dump, Outcome, Running, Way, load, run};
 use crate::servers::{Server, pair};
 
 const DEFERRED: &str = "--foreign-keys=deferred";
@@ -324,4 +324,75 @@ fn rows_are_found_wherever_the_dump_writes_them() {
         "p = 15, id = 5 (no line: no row",
     ];
     assert_tells(&outcome, 1, &told);
+}
+
+#[test]
+fn a_load_that_is_gone_on_with_proves_all_of_it() {
+    let server = &pair().hortator;
+    server.reset();
+    let mut root = server.connect();
+    let child_first = "CREATE TABLE hortator_case.other (id INT PRIMARY KEY) ENGINE=InnoDB";
+    root.execute(child_first.as_bytes()).unwrap();
+    root.execute(b"INSERT INTO hortator_case.other VALUES (5)").unwrap();
+    let text = format!(
+        "SET foreign_key_checks = 0;\n{PARENTS}INSERT INTO child VALUES (10,7);\nDELETE FROM parent;\n\
+         INSERT INTO other VALUES (5);\nINSERT INTO parent VALUES (1,1);\n"
+    );
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    let dump = dump.to_str().unwrap();
+    let outcome = run(load_into(server, &[DEFERRED, dump]));
+    assert_tells(&outcome, 1, &["ERROR 1062", "DEFERRED AND NOT PROVEN"]);
+
+    // Nobody says again that checks were put off: the load knows.
+    root.execute(b"DELETE FROM hortator_case.other").unwrap();
+    let outcome = run(load_into(server, &["--resume", dump]));
+    let told =
+        ["child: 1 row(s) whose (p) is not in", "at line 4 in file: '", "p = 7, id = 10", "foreign keys: deferred"];
+    assert_tells(&outcome, 1, &told);
+    assert_eq!((ids(server, "parent"), ids(server, "other")), ("1".to_owned(), "5".to_owned()));
+}
+
+#[test]
+fn a_proof_that_is_cut_short_is_made_again() {
+    let server = &pair().hortator;
+    for (ends, status, told) in [
+        (Ends::Signal, 130, "DEFERRED AND NOT PROVEN: the proof failed: it was interrupted"),
+        (Ends::Connection, 1, "DEFERRED AND NOT PROVEN: the proof failed: lost the connection"),
+    ] {
+        server.reset();
+        let mut root = server.connect();
+        root.execute(b"USE hortator_case").unwrap();
+        for statement in PARENTS.split_terminator(";\n") {
+            root.execute(statement.as_bytes()).unwrap();
+        }
+        // Rows that go in unchecked do not touch the parent; the proof does, and waits.
+        root.execute(b"LOCK TABLES parent WRITE").unwrap();
+        let (_folder, dump) = dump_file("dump.sql", b"INSERT INTO child VALUES (10,7);\n");
+        let dump = dump.to_str().unwrap();
+        let running = Running::start(load_into(server, &[DEFERRED, dump]));
+        let waits = "FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table metadata lock%'";
+        server.wait_until(&format!("SELECT COUNT(*) {waits}"));
+        match ends {
+            Ends::Signal => crate::interrupted::signal(&running, rustix::process::Signal::INT),
+            Ends::Connection => {
+                let rows = server.connect().fetch(format!("SELECT ID {waits}").as_bytes()).unwrap();
+                let id = String::from_utf8(rows[0][0].clone().unwrap()).unwrap();
+                server.connect().execute(format!("KILL CONNECTION {id}").as_bytes()).unwrap();
+            }
+        }
+        assert_tells(&running.finish(), status, &[told]);
+        assert_eq!(ids(server, "child"), "10");
+
+        root.execute(b"UNLOCK TABLES").unwrap();
+        let outcome = run(load_into(server, &["--resume", dump]));
+        assert_tells(&outcome, 1, &["child: 1 row(s) whose (p) is not in", "at line 1 in file: '", "p = 7, id = 10"]);
+        assert_eq!(ids(server, "child"), "10", "no row went in twice");
+    }
+}
+
+/// What cuts a proof short.
+#[derive(Clone, Copy)]
+enum Ends {
+    Signal,
+    Connection,
 }

@@ -36,7 +36,7 @@ fn whole_rows(server: &Server) -> u64 {
     rows[0][0].parse().unwrap()
 }
 
-fn signal(running: &Running, signal: Signal) {
+pub fn signal(running: &Running, signal: Signal) {
     let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
     kill_process(pid, signal).expect("the process is ours");
 }

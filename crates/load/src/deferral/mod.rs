@@ -13,13 +13,20 @@ mod touched;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
+use crate::load::Options;
+use crate::record::Records;
 use crate::session::SessionState;
 
 pub(crate) use proof::{Proofs, prove};
 pub use report::{Broken, BrokenRow, CheckReport, Proof, ProofOutcome, RowsWere};
 use touched::Touched;
+
+/// The bits by which a load's record says what is put off.
+const FOREIGN_KEYS: u8 = 1;
+const UNIQUE_KEYS: u8 = 2;
 
 /// Tables remembered as filled; beyond that, the next rows of each count as its first again.
 const FILLED_LIMIT: usize = 100_000;
@@ -39,6 +46,8 @@ pub enum Checks {
 pub(crate) struct Deferral {
     foreign_keys: Checks,
     unique_checks: Checks,
+    /// Where errors are passed over, a table may still be empty behind its first rows.
+    stops_at_errors: bool,
     state: Mutex<State>,
 }
 
@@ -67,8 +76,29 @@ pub(crate) struct RowsTerms {
 }
 
 impl Deferral {
-    pub(crate) fn new(foreign_keys: Checks, unique_checks: Checks) -> Self {
-        Self { foreign_keys, unique_checks, state: Mutex::default() }
+    /// What a load's options say.
+    pub(crate) fn new(options: &Options) -> Self {
+        let Options { foreign_keys, unique_checks, force, .. } = *options;
+        Self { foreign_keys, unique_checks, stops_at_errors: !force, state: Mutex::default() }
+    }
+
+    /// The same, and what was put off before the load was interrupted: that is still to be proven.
+    ///
+    /// # Errors
+    /// What the server or the connection says of the records.
+    pub(crate) fn of_load(options: &Options, records: Option<&Records>) -> Result<Self, Error> {
+        let mut deferral = Self::new(options);
+        if let Some(records) = records {
+            let kinds = [(&mut deferral.foreign_keys, FOREIGN_KEYS), (&mut deferral.unique_checks, UNIQUE_KEYS)];
+            let asked = kinds.iter().filter(|(checks, _)| **checks == Checks::Deferred).map(|(_, bit)| bit).sum();
+            let recorded = records.defer(asked)?;
+            for (checks, bit) in kinds {
+                if recorded & bit != 0 {
+                    *checks = Checks::Deferred;
+                }
+            }
+        }
+        Ok(deferral)
     }
 
     pub(crate) fn foreign_keys(&self) -> Checks {
@@ -86,18 +116,17 @@ impl Deferral {
     /// it for one connection alone (bulk mode), and tells duplicates when it commits, where nobody can say which they are.
     /// What holds of an empty table holds of each partition, so the keys of partitioned ones are always checked.
     pub(crate) fn terms(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowsTerms {
-        let unique = self.unique_checks == Checks::Deferred && !table.partitioned;
+        let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !table.partitioned;
         if !only_adds || (self.foreign_keys == Checks::AsWritten && !unique) {
             return RowsTerms { session: own.clone(), first: false };
         }
         let mut state = self.lock();
         if state.lowered.as_ref().is_none_or(|lowered| !Arc::ptr_eq(&lowered.own, own)) {
-            let unique = self.unique_checks == Checks::Deferred;
             let foreign_keys = self.foreign_keys == Checks::Deferred;
             state.lowered = Some(Lowered {
                 own: own.clone(),
                 keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
-                all: Arc::new(own.with_checks_off(foreign_keys, unique)),
+                all: Arc::new(own.with_checks_off(foreign_keys, true)),
             });
         }
         let first = unique && !state.filled.contains(&table.name);

@@ -109,7 +109,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         defined: BTreeMap::new(),
         triggers: BTreeSet::new(),
         needs: Needs::default(),
-        deferral: Deferral::new(options.foreign_keys, options.unique_checks),
+        deferral: Deferral::new(options),
         in_transaction: false,
     };
     Ok(reader.read(&options.files, options)?)

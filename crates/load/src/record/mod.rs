@@ -217,6 +217,14 @@ impl Records {
         self.apart(|records, connection| registry::rows_by_table(connection, &records.statements, records.load_id))
     }
 
+    /// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn defer(&self, checks: u8) -> Result<u8, hortator_mysql::Error> {
+        self.apart(|records, connection| registry::defer(connection, &records.statements, records.load_id, checks))
+    }
+
     /// The load has ended. Its records go, unless it is to be gone on with and anything is recorded; the schema goes
     /// with its last load. Gives whether the load can be gone on with.
     ///

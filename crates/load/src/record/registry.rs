@@ -171,6 +171,22 @@ pub(super) fn take_over(
     Ok(())
 }
 
+/// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
+pub(super) fn defer(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    checks: u8,
+) -> Result<u8, hortator_mysql::Error> {
+    let loads = statements.quoted();
+    if checks != 0 {
+        let add = format!("UPDATE {loads}.`loads` SET `deferred` = `deferred` | {checks} WHERE `load_id` = {load_id}");
+        connection.execute(add.as_bytes())?;
+    }
+    let all = number(connection, &format!("SELECT `deferred` FROM {loads}.`loads` WHERE `load_id` = {load_id}"))?;
+    Ok(u8::try_from(all).unwrap_or(u8::MAX))
+}
+
 fn lock(load_id: u64, session: usize) -> String {
     format!("hortator.{load_id}.{session}")
 }

@@ -43,6 +43,7 @@ impl Statements {
                 "CREATE TABLE IF NOT EXISTS {schema}.`loads` (\
                  `load_id` BIGINT UNSIGNED NOT NULL PRIMARY KEY, `format` INT UNSIGNED NOT NULL, \
                  `input` LONGBLOB NOT NULL, `threads` INT UNSIGNED NOT NULL, \
+                 `deferred` TINYINT UNSIGNED NOT NULL DEFAULT 0, \
                  `begun` TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE=InnoDB"
             ),
             format!(
