@@ -15,6 +15,7 @@ pub mod apply;
 pub mod class;
 pub mod cluster;
 mod deferral;
+mod expect;
 pub mod input;
 pub mod lexer;
 mod load;
@@ -26,6 +27,7 @@ pub mod record;
 pub mod report;
 pub mod rows;
 pub mod session;
+pub mod verify;
 
 pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};
 pub use load::{Interrupter, Load, OpenError, Options, Unsettled};

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hortator_mysql::{ConnectOptions, Connection, Error};
@@ -12,6 +12,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error};
 use crate::apply::{Pool, Stopped, Worker};
 use crate::cluster::{self, Targets, Watch};
 use crate::deferral::{self, Checks, Deferral, Proofs};
+use crate::expect::Expectations;
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
 pub use crate::produce::Unsettled;
@@ -19,6 +20,7 @@ use crate::produce::{ChunkLimits, GoingOn, Producer, Surroundings};
 use crate::progress::Progress;
 use crate::record::{self, Identity, Keep, Records, Start};
 use crate::report::{End, Failure, Record, Summary, TableRows};
+use crate::verify::{Verification, Verify};
 
 /// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
 /// Measured on two cores: 3, 4 and 6 are within a tenth of each other; more only wait for each other in the server.
@@ -66,6 +68,8 @@ pub struct Options {
     pub foreign_keys: Checks,
     /// The same for unique keys; row by row they are checked whatever the dump says.
     pub unique_checks: Checks,
+    /// Look at the end whether the server holds what the stream should have left.
+    pub verify: bool,
 }
 
 /// Why a load cannot begin.
@@ -108,6 +112,9 @@ struct Course {
     deferral: Deferral,
     /// What the proofs of the end found, once they are made.
     proofs: Mutex<Option<Proofs>>,
+    /// What the stream should have left, once it has been read.
+    expectations: Mutex<Option<Expectations>>,
+    verification: Mutex<Option<Verification>>,
 }
 
 /// Ends a load from another thread.
@@ -185,6 +192,8 @@ impl Load {
             restarts: AtomicU64::new(0),
             deferral,
             proofs: Mutex::default(),
+            expectations: Mutex::new(None),
+            verification: Mutex::new(None),
         };
         Ok(Self { options, course: Arc::new(course) })
     }
@@ -222,6 +231,7 @@ impl Load {
             if outcome.is_ok() {
                 self.course.end_records();
                 self.course.wait_everywhere();
+                self.course.verify();
             }
             outcome.map(|()| self.course.summary())
         })
@@ -265,7 +275,8 @@ impl Load {
             None => None,
         };
         let surroundings = Surroundings { pool, progress, targets, deferral, records };
-        let mut producer = Producer::open(surroundings, self.chunk_limits(), going_on, output)?;
+        let mut producer = Producer::open(surroundings, self.chunk_limits(), going_on, output)?
+            .expecting(self.options.verify.then(Expectations::default));
         std::thread::scope(|scope| {
             for number in 1..=*threads {
                 let worker = Worker::new(number, pool, progress, targets, watch.gate(), records)
@@ -281,6 +292,7 @@ impl Load {
             let _ = pool.drain();
             pool.close();
         });
+        *lock(&self.course.expectations) = producer.into_expectations();
         Ok(())
     }
 
@@ -350,6 +362,24 @@ impl Course {
         *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner) = took.map(|took| took.as_secs_f64());
     }
 
+    /// Looks whether the server holds what it should, where that is asked for and the whole stream was tried.
+    fn verify(&self) {
+        let expectations = lock(&self.expectations).take();
+        if let Some(expectations) = expectations.filter(|_| !self.pool.has_stopped() && !self.pool.is_interrupted()) {
+            let proofs = lock(&self.proofs);
+            let proven = proofs.as_ref().and_then(|proofs| proofs.foreign_keys.as_ref());
+            let verify = Verify {
+                expectations: &expectations,
+                loaded: self.progress.rows_by_table().into_iter().collect(),
+                connect: self.targets.options(),
+                nodes: self.targets.nodes(),
+                proven_foreign_keys: proven.map(|proof| proof.constraints as u64),
+                threads: self.threads,
+            };
+            *lock(&self.verification) = Some(verify.run());
+        }
+    }
+
     /// The load has ended: its records go, unless it can be gone on with.
     fn end_records(&self) {
         let Some(records) = &self.records else { return };
@@ -376,6 +406,7 @@ impl Course {
         } else {
             End::Complete
         };
+        let verification = lock(&self.verification).clone();
         let progress = &self.progress;
         let barrier_reasons = progress.barriers();
         let tables = progress.rows_by_table().into_iter().map(|(table, rows)| TableRows { table, rows }).collect();
@@ -384,7 +415,7 @@ impl Course {
             statements: Progress::value(&progress.statements),
             rows: Progress::value(&progress.rows),
             read_bytes: progress.read_bytes(),
-            elapsed_s: self.start.elapsed().as_secs_f64(),
+            elapsed_s: self.start.elapsed().as_secs_f64() - verification.as_ref().map_or(0.0, |found| found.elapsed_s),
             threads: self.threads,
             threads_because: self.threads_because.clone(),
             all_nodes_s: *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner),
@@ -406,6 +437,7 @@ impl Course {
                 rows_before: self.rows_before,
                 restarts: self.restarts.load(Relaxed),
             },
+            verification,
             tables,
             failures,
             failure_count,
@@ -432,6 +464,11 @@ fn open_records(
         Err(record::Error::Server(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Each change under these is one assignment.
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The server's cores, as MariaDB takes them for its thread pool's size; MySQL does not say.

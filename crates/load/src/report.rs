@@ -11,6 +11,7 @@ use crate::cluster::ClusterSummary;
 use crate::deferral::{Broken, CheckReport};
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
+use crate::verify::Verification;
 
 /// Bytes of a statement that a message shows.
 const BEGINNING_BYTES: usize = 80;
@@ -256,6 +257,8 @@ pub struct Summary {
     pub warnings: u64,
     /// What is kept of the load.
     pub record: Record,
+    /// Whether the server holds what it should; null where that was not asked for, or the load ended early.
+    pub verification: Option<Verification>,
     /// Rows by table, in the order of the names.
     pub tables: Vec<TableRows>,
     /// Failures in the stream's order; at most the first 1,000.

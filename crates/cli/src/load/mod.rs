@@ -7,6 +7,7 @@ mod progress_args;
 mod progress_line;
 mod result_rows;
 mod summary;
+mod verification;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +62,9 @@ pub struct LoadArgs {
 
     #[command(flatten)]
     checks: ChecksArgs,
+    /// Look at the end whether the server holds what the dump should have left; end with status 1 if it does not
+    #[arg(long, conflicts_with = "plan")]
+    verify: bool,
 
     /// Print the summary as a JSON object on standard output; rows that the dump selects then go to standard error
     #[arg(long)]
@@ -127,11 +131,12 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         binary_mode: args.binary_mode,
         foreign_keys: args.checks.foreign_keys(),
         unique_checks: args.checks.unique_checks(),
+        verify: args.verify,
     };
     if args.plan {
         return plan(&options);
     }
-    let shown = Shown { json: args.json, quiet: args.quiet };
+    let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify };
     let is_asked_for = options.keep != Keep::No;
     let load = Load::open(options)?;
     if let Some(reason) = load.not_recorded_because().filter(|_| is_asked_for && !args.quiet) {
@@ -156,6 +161,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
 struct Shown {
     json: bool,
     quiet: bool,
+    verify: bool,
 }
 
 impl Shown {
@@ -167,12 +173,20 @@ impl Shown {
         for broken in summary.broken() {
             eprintln!("{broken}");
         }
+        let verification = summary.verification.as_ref();
+        match verification {
+            Some(verification) => eprint!("{}", verification::problems(verification)),
+            None if self.verify => eprintln!("hortator: nothing is verified, as the load did not come to its end"),
+            None => {}
+        }
         if self.json {
             println!("{}", serde_json::to_string_pretty(summary).context("the summary as JSON")?);
         } else if !self.quiet {
             eprint!("{}", summary::text(summary));
         }
+        let is_refuted = verification.is_some_and(|verification| !verification.holds);
         Ok(match summary.end {
+            End::Complete | End::WithErrors if is_refuted => 1,
             End::Complete => 0,
             End::WithErrors => WITH_ERRORS,
             End::Failed | End::Unproven => 1,

@@ -9,6 +9,7 @@ use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::checks;
+use super::verification;
 
 /// A few lines for standard error.
 pub(super) fn text(summary: &Summary) -> String {
@@ -67,6 +68,9 @@ pub(super) fn text(summary: &Summary) -> String {
             "what is in is on record as load {load_id}: the same command with --resume goes on; --forget={load_id} drops \
              the record",
         );
+    }
+    if let Some(verification) = &summary.verification {
+        text.push_str(&verification::text(verification));
     }
     if summary.failure_count > 0 {
         let _ = writeln!(text, "failures: {}", HumanCount(summary.failure_count));

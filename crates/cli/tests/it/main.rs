@@ -23,6 +23,7 @@ mod features;
 mod inputs;
 mod interrupted;
 mod large;
+mod load_verify;
 mod programs;
 mod random;
 mod servers;

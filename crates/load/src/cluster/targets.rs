@@ -261,6 +261,12 @@ impl Targets {
         lines
     }
 
+    /// All nodes by name; none when the server is no node.
+    pub(crate) fn nodes(&self) -> Vec<(String, ConnectOptions)> {
+        let known = self.nodes.iter().take(self.size());
+        known.map(|node| (node.label.clone(), node.options.clone())).collect()
+    }
+
     /// How a node is called.
     pub(super) fn label(&self, index: usize) -> &str {
         &self.nodes[index].label

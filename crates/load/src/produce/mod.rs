@@ -5,9 +5,11 @@
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
 mod constraints;
+mod expecting;
 mod going_on;
 mod main_session;
 mod recording;
+mod resolve;
 mod rows_plan;
 mod surroundings;
 mod tables;
@@ -23,6 +25,7 @@ use hortator_mysql::catalog::{Table, TableKind, TableName};
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
 use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diagnostics, reads_session_results};
 use crate::deferral::{Deferral, RowsTerms};
+use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -54,6 +57,8 @@ pub(crate) struct Producer<'l> {
     known: Option<KnownHead>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     going_on: Option<GoingOn>,
+    /// What the stream should leave behind, where that is to be verified.
+    expectations: Option<Expectations>,
 }
 
 /// A chunk that still takes statements.
@@ -85,8 +90,20 @@ impl<'l> Producer<'l> {
         let mut tables = Tables::open(targets)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let (open, known) = (None, None);
-        Ok(Self { pool, progress, deferral, chunk_limits, main, tables, folds_case, open, known, going_on })
+        let (open, known, expectations) = (None, None, None);
+        Ok(Self {
+            pool,
+            progress,
+            deferral,
+            chunk_limits,
+            main,
+            tables,
+            folds_case,
+            open,
+            known,
+            going_on,
+            expectations,
+        })
     }
 
     /// How the next statement's text is read.
@@ -99,6 +116,7 @@ impl<'l> Producer<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statement_read(&text);
+        self.expect(&text, &location);
         self.main.stay_at_home(&text, &location)?;
         if self.going_on.is_some() && self.passes_over(&text, &location)? {
             // What was done before counts as if it were done now: the proof is of the whole.
@@ -381,6 +399,7 @@ impl<'l> Producer<'l> {
         let affected_rows = self.main.run_recorded(text, location, &class, can_roll_back)?;
         if let Some(name) = table {
             self.progress.loaded(&name, affected_rows);
+            self.expect_rows(text, location);
         }
         self.main.state_may_differ();
         Ok(())
@@ -468,21 +487,5 @@ impl<'l> Producer<'l> {
         self.known = None;
         self.deferral.emptied(Some(table));
         self.tables.forget(table);
-    }
-
-    /// The full name of a table; `None` where there is no default schema, or the name's bytes are not UTF-8's.
-    fn resolve(&self, named: &NamedTable) -> Option<TableName> {
-        let state = self.main.state();
-        let schema = named.schema.clone().or_else(|| state.database.clone())?;
-        let is_readable = |name: &[u8]| name.is_ascii() || state.names_are_utf8();
-        if !is_readable(&named.table) || !named.schema.as_deref().is_none_or(is_readable) {
-            return None;
-        }
-        let fold = |name: Vec<u8>| if self.folds_case { name.to_ascii_lowercase() } else { name };
-        Some(TableName { schema: fold(schema), table: fold(named.table.clone()) })
-    }
-
-    fn resolve_all(&self, named: &[NamedTable]) -> Option<Vec<TableName>> {
-        named.iter().map(|named| self.resolve(named)).collect()
     }
 }

@@ -1,0 +1,48 @@
+//! What `--verify` found, as text.
+
+use std::fmt::Write;
+
+use hortator_load::verify::Verification;
+use indicatif::HumanCount;
+
+/// What is not as it should be: a line each, and more where it is about rows.
+pub(super) fn problems(verification: &Verification) -> String {
+    let mut text = String::new();
+    for problem in &verification.problems {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "verify: {problem}");
+    }
+    let unnamed = verification.problem_count - verification.problems.len() as u64;
+    if unnamed > 0 {
+        let _ = writeln!(text, "verify: and {} more", HumanCount(unnamed));
+    }
+    text
+}
+
+/// A few lines for the summary.
+pub(super) fn text(verification: &Verification) -> String {
+    let mut text = String::new();
+    let counted = verification.tables.iter().filter(|table| table.found.is_some());
+    let objects: Vec<String> = verification.objects.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let mut parts = vec![
+        format!("rows of {} tables counted", counted.count()),
+        format!("looked for and found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
+        format!("AUTO_INCREMENT {}", verification.counters),
+        format!("foreign keys proven {}", verification.foreign_keys),
+    ];
+    if !verification.nodes.is_empty() {
+        parts.push(format!("the same on {}", verification.nodes.join(", ")));
+    }
+    let result = match verification.problem_count {
+        0 => "verified".to_owned(),
+        count => format!("verified, {} problems", HumanCount(count)),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{result}: {}; in {:.2} s", parts.join("; "), verification.elapsed_s);
+    for table in &verification.tables {
+        if let Some(reason) = &table.not_counted_because {
+            let _ = writeln!(text, "  {}: rows not counted: {reason}", table.table);
+        }
+    }
+    text
+}

@@ -1,0 +1,244 @@
+//! What a stream should leave behind: the tables, keys, views, triggers and routines that its statements name, and which
+//! tables hold nothing but its rows.
+//!
+//! It goes by names, as the statements pass; nothing is asked of a server. What a statement may have done that its words do
+//! not tell makes tables *not countable*, with the reason: better no figure than a wrong one.
+
+mod definition;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hortator_mysql::catalog::TableName;
+
+use crate::lexer::{Dialect, Location, Tokens, tokens};
+use crate::rows::{InsertVerb, insert_head};
+pub(crate) use names::Place;
+use names::{Name, name_at};
+
+/// Names that are kept, of all kinds together.
+const NAMES_LIMIT: usize = 200_000;
+
+/// First words of statements that change no rows and define nothing.
+const HARMLESS: [&[u8]; 29] = [
+    b"SET",
+    b"USE",
+    b"SELECT",
+    b"SHOW",
+    b"LOCK",
+    b"UNLOCK",
+    b"BEGIN",
+    b"START",
+    b"COMMIT",
+    b"SAVEPOINT",
+    b"RELEASE",
+    b"FLUSH",
+    b"KILL",
+    b"GRANT",
+    b"REVOKE",
+    b"ANALYZE",
+    b"OPTIMIZE",
+    b"CHECK",
+    b"REPAIR",
+    b"CHECKSUM",
+    b"PREPARE",
+    b"DEALLOCATE",
+    b"RESET",
+    b"PURGE",
+    b"CHANGE",
+    b"STOP",
+    b"INSTALL",
+    b"HANDLER",
+    b"EXPLAIN",
+];
+
+/// What is not a table, view or sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Schema,
+    Trigger,
+    Procedure,
+    Function,
+    Package,
+    PackageBody,
+    Event,
+}
+
+/// What stands where tables do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RelationKind {
+    Table,
+    View,
+    Sequence,
+    /// Gone with the session.
+    Temporary,
+}
+
+/// A table, view or sequence that the stream names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Relation {
+    pub(crate) kind: RelationKind,
+    /// Whether the stream made it, and it should be there at the end.
+    pub(crate) is_made: bool,
+    /// Why its rows are not those of the stream alone; `None` where they are.
+    pub(crate) not_counted: Option<String>,
+    /// Names of indexes that it should have.
+    pub(crate) keys: BTreeSet<Vec<u8>>,
+    /// Names of foreign keys that it should have.
+    pub(crate) foreign_keys: BTreeSet<Vec<u8>>,
+    is_dropped: bool,
+    has_rows: bool,
+    has_triggers: bool,
+}
+
+impl Relation {
+    /// One that was there before the stream, as far as is known.
+    fn found() -> Self {
+        Self {
+            kind: RelationKind::Table,
+            is_made: false,
+            not_counted: Some("it was there before, and may have held rows".to_owned()),
+            keys: BTreeSet::new(),
+            foreign_keys: BTreeSet::new(),
+            is_dropped: false,
+            has_rows: false,
+            has_triggers: false,
+        }
+    }
+
+    fn made(kind: RelationKind) -> Self {
+        Self { kind, is_made: true, not_counted: None, ..Self::found() }
+    }
+
+    fn do_not_count(&mut self, reason: impl FnOnce() -> String) {
+        self.not_counted.get_or_insert_with(reason);
+    }
+}
+
+/// What the statements so far should have left behind.
+#[derive(Debug, Default)]
+pub(crate) struct Expectations {
+    relations: BTreeMap<TableName, Relation>,
+    /// By kind, schema and name; the table of a trigger.
+    objects: BTreeMap<(Kind, Vec<u8>, Vec<u8>), Option<TableName>>,
+    is_full: bool,
+}
+
+impl Expectations {
+    /// Every table, view and sequence that was named.
+    pub(crate) fn relations(&self) -> &BTreeMap<TableName, Relation> {
+        &self.relations
+    }
+
+    /// Everything else that should be there.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (Kind, &[u8], &[u8])> {
+        self.objects.keys().map(|(kind, schema, name)| (*kind, schema.as_slice(), name.as_slice()))
+    }
+
+    /// Whether there were more names than are kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Takes note of a statement that passes.
+    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+        let mut rest = tokens(text, dialect);
+        let Some(first) = rest.next() else { return };
+        let at = |word: &str| format!("{word} at line {}", location.line);
+        if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
+            self.rows(text, dialect, place, location);
+        } else if first.is_word(b"CREATE") {
+            self.create(rest, place, location);
+        } else if first.is_word(b"DROP") {
+            self.drop(rest, place);
+        } else if first.is_word(b"ALTER") {
+            self.alter(rest, place, location);
+        } else if first.is_word(b"RENAME") {
+            self.rename(rest, place, location);
+        } else if first.is_word(b"TRUNCATE") {
+            self.truncate(rest, place, location);
+        } else if first.is_word(b"XA") {
+            if rest.next().is_some_and(|second| second.is_word(b"ROLLBACK")) {
+                self.count_nothing(None, || at("XA ROLLBACK"));
+            }
+        } else if !HARMLESS.iter().any(|word| first.is_word(word)) {
+            let word = String::from_utf8_lossy(&text[first.offset..first.end]).to_ascii_uppercase();
+            self.count_nothing(None, || at(&word));
+        }
+    }
+
+    /// Takes note of an INSERT or REPLACE. May be called again for the same statement.
+    pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+        let mut rest = tokens(text, dialect);
+        let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
+        let at = |what: &str| format!("{what} at line {}", location.line);
+        let name = insert_head(replaces, rest).and_then(|head| {
+            let named = Name { schema: head.schema, name: head.table };
+            Some((place.table(named)?, head.verb))
+        });
+        let Some((name, verb)) = name else {
+            self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
+            return;
+        };
+        let relation = self.relation(&name);
+        relation.has_rows = true;
+        let (kind, has_triggers) = (relation.kind, relation.has_triggers);
+        if verb == InsertVerb::Replace {
+            relation.do_not_count(|| at("REPLACE"));
+        } else if tokens(text, dialect).any(|token| token.is_word(b"DUPLICATE")) {
+            relation.do_not_count(|| at("INSERT … ON DUPLICATE KEY UPDATE"));
+        }
+        if verb == InsertVerb::Replace && place.checks_foreign_keys {
+            self.count_nothing(Some(&name), || {
+                at(&format!("REPLACE into {name}, which may delete rows that refer to it"))
+            });
+        }
+        if has_triggers {
+            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write anywhere")));
+        }
+        if kind == RelationKind::View {
+            self.count_nothing(None, || at(&format!("rows through the view {name}")));
+        }
+    }
+
+    /// Nothing that is known of now can be counted, but perhaps one table.
+    fn count_nothing(&mut self, but: Option<&TableName>, reason: impl Fn() -> String) {
+        for (name, relation) in &mut self.relations {
+            if Some(name) != but {
+                relation.do_not_count(&reason);
+            }
+        }
+    }
+
+    /// A relation by name; what is not known was there before.
+    fn relation(&mut self, name: &TableName) -> &mut Relation {
+        self.check_room();
+        self.relations.entry(name.clone()).or_insert_with(Relation::found)
+    }
+
+    /// Memory stays bounded: beyond the limit all is forgotten, and said so.
+    fn check_room(&mut self) {
+        let keys: usize = self.objects.len() + self.relations.len();
+        if keys >= NAMES_LIMIT {
+            self.is_full = true;
+            self.relations.clear();
+            self.objects.clear();
+        }
+    }
+
+    fn truncate(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+        if rest.clone().next().is_some_and(|token| token.is_word(b"TABLE")) {
+            rest.next();
+        }
+        let Some(name) = name_at(&mut rest).and_then(|name| place.table(name)) else { return };
+        let relation = self.relation(&name);
+        if relation.has_rows {
+            relation.do_not_count(|| format!("emptied at line {}", location.line));
+        } else if relation.kind == RelationKind::Table && !relation.is_made {
+            // It is empty now, whatever it held.
+            relation.not_counted = None;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Takes note of what the stream should leave behind, where that is to be verified.
+
+use std::sync::Arc;
+
+use super::Producer;
+use crate::expect::{Expectations, Place};
+use crate::lexer::Location;
+
+impl Producer<'_> {
+    /// From here on, what passes is kept in these.
+    pub(crate) fn expecting(mut self, expectations: Option<Expectations>) -> Self {
+        self.expectations = expectations;
+        self
+    }
+
+    /// What was kept.
+    pub(crate) fn into_expectations(self) -> Option<Expectations> {
+        self.expectations
+    }
+
+    /// A statement passes, whether it is sent or was recorded before.
+    pub(super) fn expect(&mut self, text: &[u8], location: &Location) {
+        // Rows of the form that was noted already bring nothing new.
+        let is_known = self
+            .known
+            .as_ref()
+            .is_some_and(|known| text.starts_with(&known.text) && Arc::ptr_eq(&known.session, self.main.state()));
+        if !is_known && self.expectations.is_some() {
+            let (dialect, place) = (self.main.dialect(), self.place());
+            if let Some(expectations) = &mut self.expectations {
+                expectations.statement(text, &dialect, &place, location);
+            }
+        }
+    }
+
+    /// Rows go through the main session, and may be of a form that begins as a known one.
+    pub(super) fn expect_rows(&mut self, text: &[u8], location: &Location) {
+        if self.expectations.is_some() {
+            let (dialect, place) = (self.main.dialect(), self.place());
+            if let Some(expectations) = &mut self.expectations {
+                expectations.rows(text, &dialect, &place, location);
+            }
+        }
+    }
+
+    fn place(&self) -> Place {
+        let state = self.main.state();
+        Place {
+            database: state.database.clone(),
+            folds_case: self.folds_case,
+            names_are_utf8: state.names_are_utf8(),
+            checks_foreign_keys: state.checks_foreign_keys(),
+        }
+    }
+}

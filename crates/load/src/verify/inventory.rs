@@ -1,0 +1,191 @@
+//! What is defined on the server, against what the stream should have defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+
+use super::report::Findings;
+use crate::expect::{Expectations, Kind, RelationKind};
+
+/// Engines whose tables hold their own rows and nothing else.
+const COUNTED_ENGINES: [&str; 8] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb", "ndbcluster"];
+
+/// A table, view or sequence on the server.
+#[derive(Debug)]
+pub(super) struct There {
+    pub(super) kind: RelationKind,
+    /// In lower case; empty for a view.
+    pub(super) engine: String,
+    /// The next value of its AUTO_INCREMENT column.
+    pub(super) counter: Option<u64>,
+    pub(super) triggers: Vec<Vec<u8>>,
+    keys: Vec<Vec<u8>>,
+    foreign_keys: Vec<Vec<u8>>,
+}
+
+impl There {
+    /// Whether its rows are its own.
+    pub(super) fn holds_rows(&self) -> bool {
+        COUNTED_ENGINES.contains(&self.engine.as_str())
+    }
+}
+
+/// All that was read of some schemas.
+#[derive(Debug, Default)]
+pub(super) struct Inventory {
+    pub(super) relations: BTreeMap<TableName, There>,
+    /// By kind, schema and name in lower case.
+    objects: BTreeSet<(Kind, Vec<u8>, Vec<u8>)>,
+}
+
+/// The schemas that the stream names.
+pub(super) fn schemas(expectations: &Expectations) -> BTreeSet<Vec<u8>> {
+    let of_relations = expectations.relations().keys().map(|name| name.schema.clone());
+    let of_objects = expectations.objects().map(|(_, schema, _)| schema.to_vec());
+    of_relations.chain(of_objects).collect()
+}
+
+/// Reads what is defined in these schemas.
+pub(super) fn read(connection: &mut Connection, schemas: &BTreeSet<Vec<u8>>) -> Result<Inventory, Error> {
+    let mut inventory = Inventory::default();
+    if schemas.is_empty() {
+        return Ok(inventory);
+    }
+    let list = schemas.iter().map(quote_string).collect::<Vec<_>>().join(&b", "[..]);
+    let mut rows = |columns: &str, of: &str, schema: &str| -> Result<Vec<Vec<Vec<u8>>>, Error> {
+        let query = format!("SELECT {columns} FROM information_schema.{of} WHERE {schema} IN (");
+        let found = connection.fetch(&[query.as_bytes(), &list, b")"].concat())?;
+        Ok(found.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()).collect())
+    };
+    for row in rows("TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, AUTO_INCREMENT", "TABLES", "TABLE_SCHEMA")? {
+        let [schema, table, kind, engine, counter] = fields(row);
+        let there = There {
+            kind: match kind.as_slice() {
+                b"VIEW" | b"SYSTEM VIEW" => RelationKind::View,
+                b"SEQUENCE" => RelationKind::Sequence,
+                _ => RelationKind::Table,
+            },
+            engine: String::from_utf8_lossy(&engine).to_ascii_lowercase(),
+            counter: String::from_utf8_lossy(&counter).parse().ok(),
+            triggers: Vec::new(),
+            keys: Vec::new(),
+            foreign_keys: Vec::new(),
+        };
+        inventory.relations.insert(TableName { schema, table }, there);
+    }
+    for row in rows("DISTINCT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME", "STATISTICS", "TABLE_SCHEMA")? {
+        let [schema, table, key] = fields(row);
+        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
+            there.keys.push(key);
+        }
+    }
+    let columns = "CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME";
+    for row in rows(columns, "REFERENTIAL_CONSTRAINTS", "CONSTRAINT_SCHEMA")? {
+        let [schema, table, key] = fields(row);
+        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
+            there.foreign_keys.push(key);
+        }
+    }
+    for row in rows("EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME", "TRIGGERS", "TRIGGER_SCHEMA")? {
+        let [schema, table, name] = fields(row);
+        inventory.objects.insert((Kind::Trigger, schema.clone(), name.to_ascii_lowercase()));
+        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
+            there.triggers.push(name);
+        }
+    }
+    for row in rows("ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME", "ROUTINES", "ROUTINE_SCHEMA")? {
+        let [kind, schema, name] = fields(row);
+        let kind = match kind.as_slice() {
+            b"PROCEDURE" => Kind::Procedure,
+            b"FUNCTION" => Kind::Function,
+            b"PACKAGE" => Kind::Package,
+            _ => Kind::PackageBody,
+        };
+        inventory.objects.insert((kind, schema, name.to_ascii_lowercase()));
+    }
+    for row in rows("EVENT_SCHEMA, EVENT_NAME", "EVENTS", "EVENT_SCHEMA")? {
+        let [schema, name] = fields(row);
+        inventory.objects.insert((Kind::Event, schema, name.to_ascii_lowercase()));
+    }
+    for row in rows("SCHEMA_NAME", "SCHEMATA", "SCHEMA_NAME")? {
+        let [schema] = fields(row);
+        inventory.objects.insert((Kind::Schema, schema, Vec::new()));
+    }
+    Ok(inventory)
+}
+
+/// A row as so many fields; what is missing is empty.
+fn fields<const COUNT: usize>(row: Vec<Vec<u8>>) -> [Vec<u8>; COUNT] {
+    let mut values = row.into_iter();
+    std::array::from_fn(|_| values.next().unwrap_or_default())
+}
+
+/// Looks for everything by its name.
+pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findings: &mut Findings) {
+    for (name, expected) in expectations.relations().iter().filter(|(_, expected)| expected.is_made) {
+        let there = inventory.relations.get(name).filter(|there| there.kind == expected.kind);
+        let kind = match expected.kind {
+            RelationKind::View => "view",
+            RelationKind::Sequence => "sequence",
+            RelationKind::Table | RelationKind::Temporary => "table",
+        };
+        findings.named(kind, there.is_some(), || name.to_string());
+        let Some(there) = there else { continue };
+        for key in &expected.keys {
+            let is_there = has(&there.keys, key);
+            findings.named("index", is_there, || format!("{name}.{}", String::from_utf8_lossy(key)));
+        }
+        // Other engines read foreign keys and forget them, as the server has it.
+        for key in expected.foreign_keys.iter().filter(|_| there.engine == "innodb") {
+            let is_there = has(&there.foreign_keys, key);
+            findings.named("foreign key", is_there, || format!("{name}.{}", String::from_utf8_lossy(key)));
+        }
+    }
+    for (kind, schema, name) in expectations.objects() {
+        let word = match kind {
+            Kind::Schema => "database",
+            Kind::Trigger => "trigger",
+            Kind::Procedure => "procedure",
+            Kind::Function => "function",
+            Kind::Package => "package",
+            Kind::PackageBody => "package body",
+            Kind::Event => "event",
+        };
+        let is_there = inventory.objects.contains(&(kind, schema.to_vec(), name.to_ascii_lowercase()));
+        findings.named(word, is_there, || {
+            let dot = if name.is_empty() { "" } else { "." };
+            format!("{}{dot}{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
+        });
+    }
+}
+
+fn has(names: &[Vec<u8>], name: &[u8]) -> bool {
+    names.iter().any(|there| there.eq_ignore_ascii_case(name))
+}
+
+/// Lets the server say whether views work.
+pub(super) fn check_views(
+    connection: &mut Connection,
+    expectations: &Expectations,
+    inventory: &Inventory,
+    findings: &mut Findings,
+) -> Result<(), Error> {
+    let is_view = |name: &TableName| inventory.relations.get(name).is_some_and(|it| it.kind == RelationKind::View);
+    for name in expectations.relations().keys().filter(|name| is_view(name)) {
+        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+        let told = match connection.fetch(&[b"CHECK TABLE ".as_slice(), &place].concat()) {
+            // Table, Op, Msg_type, Msg_text.
+            Ok(rows) => rows.into_iter().find_map(|row| {
+                let [_, _, kind, text] = fields(row.into_iter().map(Option::unwrap_or_default).collect());
+                kind.eq_ignore_ascii_case(b"error").then(|| String::from_utf8_lossy(&text).into_owned())
+            }),
+            Err(Error::Server(refusal)) => Some(refusal.to_string()),
+            Err(error) => return Err(error),
+        };
+        if let Some(told) = told {
+            findings.problem(format!("view {name} does not work: {told}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Looks after a load whether the server holds what the stream should have left: rows by count, what was defined by name,
+//! views that work, foreign keys, counters, and on a cluster the nodes against each other.
+//!
+//! It reads only, over connections of its own, after everything is committed. What it cannot judge it says.
+
+mod counters;
+mod foreign_keys;
+mod inventory;
+mod nodes;
+mod report;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use hortator_mysql::{ConnectOptions, Connection, Error};
+
+use crate::expect::Expectations;
+use crate::session::open_for_long;
+use report::Findings;
+pub use report::{TableCheck, Verification};
+
+/// What is verified, and against what.
+pub(crate) struct Verify<'a> {
+    pub(crate) expectations: &'a Expectations,
+    /// Rows that the server took, by `schema.table`.
+    pub(crate) loaded: BTreeMap<String, u64>,
+    /// The server that was loaded into.
+    pub(crate) connect: &'a ConnectOptions,
+    /// The nodes of a cluster by name; none where it is no cluster.
+    pub(crate) nodes: Vec<(String, ConnectOptions)>,
+    /// Foreign keys, where the load itself has proven them.
+    pub(crate) proven_foreign_keys: Option<u64>,
+    /// Connections that look.
+    pub(crate) threads: usize,
+}
+
+impl Verify<'_> {
+    /// Looks at everything.
+    pub(crate) fn run(&self) -> Verification {
+        let start = Instant::now();
+        let mut findings = Findings::default();
+        if self.expectations.is_full() {
+            findings
+                .problem("the stream names more than can be kept: what it should have left is not known".to_owned());
+        }
+        match self.look(&mut findings) {
+            Ok(()) => nodes::compare_all(self, &mut findings),
+            Err(error) => findings.problem(format!("the verification could not be carried through: {error}")),
+        }
+        findings.verification(start.elapsed())
+    }
+
+    fn look(&self, findings: &mut Findings) -> Result<(), Error> {
+        let mut connection = self.open()?;
+        let inventory = inventory::read(&mut connection, &inventory::schemas(self.expectations))?;
+        inventory::compare(self.expectations, &inventory, findings);
+        inventory::check_views(&mut connection, self.expectations, &inventory, findings)?;
+        counters::check(&mut connection, self.expectations, &inventory, findings)?;
+        rows::count(self, &inventory, findings)?;
+        foreign_keys::prove(self, &mut connection, &inventory, findings)
+    }
+
+    /// A session that sees what a cluster has agreed on before, and names in UTF-8.
+    fn open(&self) -> Result<Connection, Error> {
+        let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..self.connect.clone() };
+        let mut connection = open_for_long(&options)?;
+        for setting in ["sql_mode = ''", "wsrep_sync_wait = 1", "information_schema_stats_expiry = 0"] {
+            match connection.execute(format!("SET SESSION {setting}").as_bytes()) {
+                // The last two are unknown to servers without Galera, and to MariaDB.
+                Ok(_) | Err(Error::Server(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(connection)
+    }
+}

@@ -1,0 +1,47 @@
+//! Whether the nodes of a cluster hold the same.
+
+use std::collections::BTreeSet;
+
+use hortator_check::compare::{Options, Progress, Side, compare, is_of_the_server};
+
+use super::report::Findings;
+use super::{Verify, inventory};
+
+/// Differences told of each node.
+const TOLD_LIMIT: usize = 10;
+
+/// Compares every node with the one that was loaded into, in the schemas that the stream names.
+pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
+    let names: BTreeSet<String> = inventory::schemas(verify.expectations)
+        .iter()
+        .map(|schema| String::from_utf8_lossy(schema).into_owned())
+        .filter(|schema| !is_of_the_server(schema))
+        .collect();
+    let home = verify.connect;
+    for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != home.address) {
+        let mut node_differs = false;
+        for name in &names {
+            // Each node numbers rows in a series of its own.
+            let options = Options { threads: verify.threads, counters: false, row_times: true, ..Options::default() };
+            let sides = [home, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
+            match compare(&sides, &options, &Progress::default()) {
+                Ok(report) => {
+                    node_differs |= !report.same;
+                    for difference in report.differences.iter().take(TOLD_LIMIT) {
+                        findings.problem(format!("node {label} (second) and {} (first): {difference}", home.address));
+                    }
+                }
+                // A schema that the stream dropped is on neither.
+                Err(hortator_check::compare::Error::Neither { .. }) => {}
+                Err(error) => {
+                    node_differs = true;
+                    findings.problem(format!("node {label} could not be compared: {error}"));
+                    break;
+                }
+            }
+        }
+        if !node_differs {
+            findings.nodes.push(label.clone());
+        }
+    }
+}
