@@ -44,5 +44,8 @@ pub(super) fn text(verification: &Verification) -> String {
             let _ = writeln!(text, "  {}: rows not counted: {reason}", table.table);
         }
     }
+    for remark in &verification.remarks {
+        let _ = writeln!(text, "  {remark}");
+    }
     text
 }

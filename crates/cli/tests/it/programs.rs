@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hortator_sandbox::Topology;
+
 use crate::servers::{DATABASE, Server};
 
 /// Longer than any dump of these tests takes on a busy machine; a program that runs longer hangs.
@@ -98,6 +100,9 @@ pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
     command.args(way.options());
     if force {
         command.arg("--force");
+    } else if way != Way::Client && server.sandbox().topology() == Topology::Standalone {
+        // What the client would have left stands the look afterwards, too. The nodes of a cluster are compared by others.
+        command.arg("--verify");
     }
     // The client takes its charset from the locale unless told otherwise, and Hortator's default is utf8mb4.
     command.env_remove("MYSQL_PWD").env("LC_ALL", "C.UTF-8");
@@ -116,7 +121,7 @@ pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
             command.stdin(file);
         }
     }
-    run(command)
+    run(command).without_orphans()
 }
 
 /// The binary under test with a subcommand.
@@ -202,6 +207,15 @@ fn text(file: &mut File) -> String {
 }
 
 impl Outcome {
+    /// The client leaves rows without parents where the dump says not to look; that Hortator tells of them is right.
+    fn without_orphans(mut self) -> Self {
+        let told: Vec<&str> = self.messages.lines().filter(|line| line.starts_with("verify: ")).collect();
+        if !told.is_empty() && told.iter().all(|line| line.starts_with("verify: foreign key ")) {
+            self.status = self.status.map(|status| if status == 1 { 0 } else { status });
+        }
+        self
+    }
+
     /// Every error in its order: `ERROR 1062 (23000) at line 3 in file: 'x': Duplicate …`. Hortator tells errors in the
     /// client's words; what it knows more of is on a line of its own.
     pub fn failures(&self) -> Vec<Failure> {

@@ -3,7 +3,7 @@
 use hortator_mysql::catalog::TableName;
 
 use super::names::{Name, Place, name_at, names_at, pass};
-use super::{Expectations, Kind, Relation, RelationKind};
+use super::{Expectations, Kind, Object, Relation, RelationKind};
 use crate::lexer::{Location, Token, Tokens};
 use crate::rows;
 
@@ -37,6 +37,7 @@ enum What {
 struct Clauses {
     or_replace: bool,
     is_temporary: bool,
+    ignores: bool,
 }
 
 /// Passes the clauses of CREATE, DROP or ALTER up to the word that says what it is about.
@@ -45,6 +46,7 @@ fn what(rest: &mut Tokens<'_>) -> Option<(What, Clauses)> {
     for token in rest.by_ref().take(CLAUSES_LIMIT) {
         clauses.or_replace |= token.is_word(b"REPLACE");
         clauses.is_temporary |= token.is_word(b"TEMPORARY");
+        clauses.ignores |= token.is_word(b"IGNORE");
         if token.is_word(b"USER") || token.is_word(b"ROLE") || token.is_word(b"SERVER") {
             return None;
         }
@@ -144,7 +146,7 @@ impl Expectations {
 
     fn add(&mut self, kind: Kind, schema: Vec<u8>, name: Vec<u8>, table: Option<TableName>) {
         self.check_room();
-        self.objects.insert((kind, schema, name), table);
+        self.objects.insert((kind, schema, name), Object { table, touched_by: None });
     }
 
     pub(super) fn drop(&mut self, mut rest: Tokens<'_>, place: &Place) {
@@ -194,7 +196,7 @@ impl Expectations {
         let relation = self.relation(name);
         let has_rows = relation.has_rows;
         *relation = Relation { is_dropped: true, has_rows, kind, ..Relation::found() };
-        self.objects.retain(|_, table| table.as_ref() != Some(name));
+        self.objects.retain(|_, object| object.table.as_ref() != Some(name));
     }
 
     fn drop_schema(&mut self, schema: &[u8]) {
@@ -231,18 +233,20 @@ impl Expectations {
         *old = Relation { is_dropped: true, has_rows: old.has_rows, ..Relation::found() };
         moved.do_not_count(|| format!("renamed at line {}", location.line));
         self.relations.insert(to.clone(), moved);
-        for table in self.objects.values_mut().flatten().filter(|table| **table == from) {
-            *table = to.clone();
-        }
+        let triggers = self.objects.values_mut().filter_map(|object| object.table.as_mut());
+        triggers.filter(|table| **table == from).for_each(|table| *table = to.clone());
     }
 
     pub(super) fn alter(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
-        let Some((what, _)) = what(&mut rest) else { return };
+        let Some((what, clauses)) = what(&mut rest) else { return };
         pass(&mut rest, &[b"IF", b"EXISTS"]);
         let Some(name) = name_at(&mut rest) else { return };
         match what {
             What::Relation(RelationKind::Table) => {
                 if let Some(table) = place.table(name) {
+                    if clauses.ignores {
+                        self.relation(&table).do_not_count(|| format!("ALTER IGNORE TABLE at line {}", location.line));
+                    }
                     self.alter_table(&table, rest, place, location);
                 }
             }

@@ -21,9 +21,11 @@ use names::{Name, name_at};
 /// Names that are kept, of all kinds together.
 const NAMES_LIMIT: usize = 200_000;
 
+/// First words of statements that change rows and define nothing.
+const ROWS_ONLY: [&[u8]; 5] = [b"UPDATE", b"DELETE", b"LOAD", b"ROLLBACK", b"WITH"];
+
 /// First words of statements that change no rows and define nothing.
-const HARMLESS: [&[u8]; 29] = [
-    b"SET",
+const HARMLESS: [&[u8]; 28] = [
     b"USE",
     b"SELECT",
     b"SHOW",
@@ -84,6 +86,8 @@ pub(crate) struct Relation {
     pub(crate) is_made: bool,
     /// Why its rows are not those of the stream alone; `None` where they are.
     pub(crate) not_counted: Option<String>,
+    /// What may have dropped or changed it, as its words do not tell.
+    pub(crate) touched_by: Option<String>,
     /// Names of indexes that it should have.
     pub(crate) keys: BTreeSet<Vec<u8>>,
     /// Names of foreign keys that it should have.
@@ -100,6 +104,7 @@ impl Relation {
             kind: RelationKind::Table,
             is_made: false,
             not_counted: Some("it was there before, and may have held rows".to_owned()),
+            touched_by: None,
             keys: BTreeSet::new(),
             foreign_keys: BTreeSet::new(),
             is_dropped: false,
@@ -117,12 +122,20 @@ impl Relation {
     }
 }
 
+/// Something that is no relation.
+#[derive(Clone, Debug, Default)]
+struct Object {
+    /// The table of a trigger.
+    table: Option<TableName>,
+    touched_by: Option<String>,
+}
+
 /// What the statements so far should have left behind.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     relations: BTreeMap<TableName, Relation>,
-    /// By kind, schema and name; the table of a trigger.
-    objects: BTreeMap<(Kind, Vec<u8>, Vec<u8>), Option<TableName>>,
+    /// By kind, schema and name.
+    objects: BTreeMap<(Kind, Vec<u8>, Vec<u8>), Object>,
     is_full: bool,
 }
 
@@ -132,9 +145,16 @@ impl Expectations {
         &self.relations
     }
 
-    /// Everything else that should be there.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = (Kind, &[u8], &[u8])> {
-        self.objects.keys().map(|(kind, schema, name)| (*kind, schema.as_slice(), name.as_slice()))
+    /// Everything else that should be there, by kind, schema and name; and what may have changed that unseen.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (Kind, &[u8], &[u8], Option<&str>)> {
+        self.objects.iter().map(|((kind, schema, name), object)| {
+            (*kind, schema.as_slice(), name.as_slice(), object.touched_by.as_deref())
+        })
+    }
+
+    /// The stream ends inside of a transaction, which goes with its session.
+    pub(crate) fn left_open(&mut self) {
+        self.count_nothing(None, || "a transaction that is open at the end".to_owned());
     }
 
     /// Whether there were more names than are kept.
@@ -159,13 +179,21 @@ impl Expectations {
             self.rename(rest, place, location);
         } else if first.is_word(b"TRUNCATE") {
             self.truncate(rest, place, location);
+        } else if first.is_word(b"SET") {
+            if rest.next().is_some_and(|second| second.is_word(b"STATEMENT")) {
+                self.touch_all(&at("SET STATEMENT"));
+            }
         } else if first.is_word(b"XA") {
             if rest.next().is_some_and(|second| second.is_word(b"ROLLBACK")) {
                 self.count_nothing(None, || at("XA ROLLBACK"));
             }
         } else if !HARMLESS.iter().any(|word| first.is_word(word)) {
             let word = String::from_utf8_lossy(&text[first.offset..first.end]).to_ascii_uppercase();
-            self.count_nothing(None, || at(&word));
+            if ROWS_ONLY.iter().any(|word| first.is_word(word)) {
+                self.count_nothing(None, || at(&word));
+            } else {
+                self.touch_all(&at(&word));
+            }
         }
     }
 
@@ -209,6 +237,16 @@ impl Expectations {
             if Some(name) != but {
                 relation.do_not_count(&reason);
             }
+        }
+    }
+
+    /// Anything may have happened to what is there.
+    fn touch_all(&mut self, reason: &str) {
+        self.count_nothing(None, || reason.to_owned());
+        let relations = self.relations.values_mut().map(|relation| &mut relation.touched_by);
+        let objects = self.objects.values_mut().map(|object| &mut object.touched_by);
+        for touched_by in relations.chain(objects) {
+            touched_by.get_or_insert_with(|| reason.to_owned());
         }
     }
 

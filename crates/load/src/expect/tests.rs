@@ -35,7 +35,7 @@ fn behind(statements: &[&str]) -> String {
         };
         parts.push(format!("{kind}{name}{made}{keys}{not_counted}"));
     }
-    for (kind, schema, name) in expectations.objects() {
+    for (kind, schema, name, _) in expectations.objects() {
         parts.push(format!("{kind:?} {}.{}", text(schema), text(name)));
     }
     parts.join(", ")
@@ -157,6 +157,11 @@ fn what_cannot_be_counted_has_a_reason() {
             "d.t [rows through the view d.v at line 3], view d.v [rows through the view d.v at line 3]",
         ),
         (&[MADE, "CREATE TEMPORARY TABLE t (a INT)", ROW], "d.t [a temporary table has its name from line 2 on]"),
+        (&[MADE, "ALTER IGNORE TABLE t ADD UNIQUE (a)"], "d.t [ALTER IGNORE TABLE at line 2]"),
+        (
+            &[MADE, "SET STATEMENT sort_buffer_size = 100000 FOR INSERT INTO t VALUES (1)"],
+            "d.t [SET STATEMENT at line 2]",
+        ),
         (&[MADE, "FROBNICATE t"], "d.t [FROBNICATE at line 2]"),
     ] {
         assert_eq!(behind(statements), expected, "{statements:?}");

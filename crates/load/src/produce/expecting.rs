@@ -13,8 +13,13 @@ impl Producer<'_> {
         self
     }
 
-    /// What was kept.
-    pub(crate) fn into_expectations(self) -> Option<Expectations> {
+    /// What was kept, at the end of the stream.
+    pub(crate) fn into_expectations(mut self) -> Option<Expectations> {
+        if self.main.status().in_transaction()
+            && let Some(expectations) = &mut self.expectations
+        {
+            expectations.left_open();
+        }
         self.expectations
     }
 

@@ -20,7 +20,11 @@ pub(super) struct There {
     /// The next value of its AUTO_INCREMENT column.
     pub(super) counter: Option<u64>,
     pub(super) triggers: Vec<Vec<u8>>,
-    keys: Vec<Vec<u8>>,
+    /// Whether past rows are kept.
+    pub(super) is_versioned: bool,
+    keys: BTreeSet<Vec<u8>>,
+    /// The first columns of indexes.
+    leading: Vec<Vec<u8>>,
     foreign_keys: Vec<Vec<u8>>,
 }
 
@@ -28,6 +32,11 @@ impl There {
     /// Whether its rows are its own.
     pub(super) fn holds_rows(&self) -> bool {
         COUNTED_ENGINES.contains(&self.engine.as_str())
+    }
+
+    /// Whether an index begins with this column.
+    pub(super) fn leads(&self, column: &[u8]) -> bool {
+        self.leading.iter().any(|leading| leading == column)
     }
 }
 
@@ -42,7 +51,7 @@ pub(super) struct Inventory {
 /// The schemas that the stream names.
 pub(super) fn schemas(expectations: &Expectations) -> BTreeSet<Vec<u8>> {
     let of_relations = expectations.relations().keys().map(|name| name.schema.clone());
-    let of_objects = expectations.objects().map(|(_, schema, _)| schema.to_vec());
+    let of_objects = expectations.objects().map(|(_, schema, _, _)| schema.to_vec());
     of_relations.chain(of_objects).collect()
 }
 
@@ -69,15 +78,21 @@ pub(super) fn read(connection: &mut Connection, schemas: &BTreeSet<Vec<u8>>) -> 
             engine: String::from_utf8_lossy(&engine).to_ascii_lowercase(),
             counter: String::from_utf8_lossy(&counter).parse().ok(),
             triggers: Vec::new(),
-            keys: Vec::new(),
+            is_versioned: kind == b"SYSTEM VERSIONED",
+            keys: BTreeSet::new(),
+            leading: Vec::new(),
             foreign_keys: Vec::new(),
         };
         inventory.relations.insert(TableName { schema, table }, there);
     }
-    for row in rows("DISTINCT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME", "STATISTICS", "TABLE_SCHEMA")? {
-        let [schema, table, key] = fields(row);
+    let columns = "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME";
+    for row in rows(columns, "STATISTICS", "TABLE_SCHEMA")? {
+        let [schema, table, key, place, column] = fields(row);
         if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
-            there.keys.push(key);
+            there.keys.insert(key);
+            if place == b"1" {
+                there.leading.push(column);
+            }
         }
     }
     let columns = "CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME";
@@ -130,19 +145,20 @@ pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findin
             RelationKind::Sequence => "sequence",
             RelationKind::Table | RelationKind::Temporary => "table",
         };
-        findings.named(kind, there.is_some(), || name.to_string());
+        let touched_by = expected.touched_by.as_deref();
+        findings.named(kind, there.is_some(), touched_by, || name.to_string());
         let Some(there) = there else { continue };
         for key in &expected.keys {
             let is_there = has(&there.keys, key);
-            findings.named("index", is_there, || format!("{name}.{}", String::from_utf8_lossy(key)));
+            findings.named("index", is_there, touched_by, || format!("{name}.{}", String::from_utf8_lossy(key)));
         }
         // Other engines read foreign keys and forget them, as the server has it.
         for key in expected.foreign_keys.iter().filter(|_| there.engine == "innodb") {
             let is_there = has(&there.foreign_keys, key);
-            findings.named("foreign key", is_there, || format!("{name}.{}", String::from_utf8_lossy(key)));
+            findings.named("foreign key", is_there, touched_by, || format!("{name}.{}", String::from_utf8_lossy(key)));
         }
     }
-    for (kind, schema, name) in expectations.objects() {
+    for (kind, schema, name, touched_by) in expectations.objects() {
         let word = match kind {
             Kind::Schema => "database",
             Kind::Trigger => "trigger",
@@ -153,15 +169,15 @@ pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findin
             Kind::Event => "event",
         };
         let is_there = inventory.objects.contains(&(kind, schema.to_vec(), name.to_ascii_lowercase()));
-        findings.named(word, is_there, || {
+        findings.named(word, is_there, touched_by, || {
             let dot = if name.is_empty() { "" } else { "." };
             format!("{}{dot}{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
         });
     }
 }
 
-fn has(names: &[Vec<u8>], name: &[u8]) -> bool {
-    names.iter().any(|there| there.eq_ignore_ascii_case(name))
+fn has<'a>(names: impl IntoIterator<Item = &'a Vec<u8>>, name: &[u8]) -> bool {
+    names.into_iter().any(|there| there.eq_ignore_ascii_case(name))
 }
 
 /// Lets the server say whether views work.

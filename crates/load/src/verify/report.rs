@@ -40,6 +40,8 @@ pub struct Verification {
     pub problems: Vec<String>,
     /// All of them.
     pub problem_count: u64,
+    /// What is missing and may well be, since a statement whose effect is not known by its words came behind it.
+    pub remarks: Vec<String>,
     /// Seconds.
     pub elapsed_s: f64,
 }
@@ -54,6 +56,7 @@ pub(super) struct Findings {
     objects: BTreeMap<&'static str, u64>,
     problems: Vec<String>,
     problem_count: u64,
+    remarks: Vec<String>,
 }
 
 impl Findings {
@@ -65,13 +68,25 @@ impl Findings {
         }
     }
 
-    /// Something that was looked for by name.
-    pub(super) fn named(&mut self, kind: &'static str, is_there: bool, name: impl FnOnce() -> String) {
+    /// Something that was looked for by name, and what may have taken it away unseen.
+    pub(super) fn named(
+        &mut self,
+        kind: &'static str,
+        is_there: bool,
+        touched_by: Option<&str>,
+        name: impl FnOnce() -> String,
+    ) {
         if is_there {
             *self.objects.entry(kind).or_default() += 1;
-        } else {
-            let name = name();
-            self.problem(format!("{kind} {name} is not there"));
+            return;
+        }
+        let missing = format!("{kind} {} is not there", name());
+        match touched_by {
+            None => self.problem(missing),
+            Some(reason) if self.remarks.len() < LISTED_LIMIT => {
+                self.remarks.push(format!("{missing}; {reason} may be why"));
+            }
+            Some(_) => {}
         }
     }
 
@@ -85,6 +100,7 @@ impl Findings {
             nodes: self.nodes,
             problems: self.problems,
             problem_count: self.problem_count,
+            remarks: self.remarks,
             elapsed_s: elapsed.as_secs_f64(),
         }
     }

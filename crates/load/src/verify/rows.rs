@@ -14,8 +14,8 @@ use crate::expect::{Kind, RelationKind};
 
 /// Counts on several connections, a table at a time on each.
 pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut Findings) -> Result<(), Error> {
-    let strange = strange_trigger(verify, inventory);
-    let mut counted: Vec<&TableName> = Vec::new();
+    let strange = strange_rows(verify, inventory);
+    let mut counted: Vec<(&TableName, &There)> = Vec::new();
     let mut checks = Vec::new();
     for (name, relation) in verify.expectations.relations() {
         let there = inventory.relations.get(name).filter(|there| there.kind == RelationKind::Table);
@@ -32,7 +32,7 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
         let expected = match not_counted_because {
             Some(_) => None,
             None => {
-                counted.push(name);
+                counted.push((name, there));
                 Some(loaded.unwrap_or_default())
             }
         };
@@ -50,29 +50,38 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
     Ok(())
 }
 
-/// Why nothing can be counted where rows went into a table with a trigger that is not the stream's: it was there before,
-/// and may have written anywhere.
-fn strange_trigger(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
+/// Why nothing can be counted: rows went into a table with a trigger that is not the stream's and may have written
+/// anywhere, or through something whose rows are elsewhere.
+fn strange_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
     let is_ours = |name: &TableName, trigger: &[u8]| {
-        verify.expectations.objects().any(|(kind, schema, known)| {
+        verify.expectations.objects().any(|(kind, schema, known, _)| {
             kind == Kind::Trigger && schema == name.schema && known.eq_ignore_ascii_case(trigger)
         })
     };
-    let has_strange = |name: &TableName, there: &There| there.triggers.iter().any(|trigger| !is_ours(name, trigger));
-    let mut filled = inventory.relations.iter().filter(|(name, _)| verify.loaded.contains_key(&name.to_string()));
-    let (name, _) = filled.find(|(name, there)| has_strange(name, there))?;
-    Some(format!("{name} had triggers before, which may have written anywhere"))
+    let reason = |name: &TableName, there: &There| {
+        if there.triggers.iter().any(|trigger| !is_ours(name, trigger)) {
+            Some(format!("{name} had triggers before, which may have written anywhere"))
+        } else if there.kind == RelationKind::View {
+            Some(format!("rows went through the view {name}"))
+        } else {
+            let is_elsewhere = !there.holds_rows() && there.engine != "blackhole";
+            is_elsewhere
+                .then(|| format!("rows went through {name}, whose engine {} keeps them elsewhere", there.engine))
+        }
+    };
+    let filled = inventory.relations.iter().filter(|(name, _)| verify.loaded.contains_key(&name.to_string()));
+    filled.into_iter().find_map(|(name, there)| reason(name, there))
 }
 
-fn count_all(verify: &Verify<'_>, names: &[&TableName]) -> Result<Vec<u64>, Error> {
+fn count_all(verify: &Verify<'_>, names: &[(&TableName, &There)]) -> Result<Vec<u64>, Error> {
     let next = AtomicUsize::new(0);
     let counts = Mutex::new(vec![0; names.len()]);
     let work = || -> Result<(), Error> {
         let mut connection = verify.open()?;
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = names.get(index) else { return Ok(()) };
-            let count = count_one(&mut connection, name)?;
+            let Some((name, there)) = names.get(index) else { return Ok(()) };
+            let count = count_one(&mut connection, name, there.is_versioned)?;
             counts.lock().unwrap_or_else(PoisonError::into_inner)[index] = count;
         }
     };
@@ -86,9 +95,11 @@ fn count_all(verify: &Verify<'_>, names: &[&TableName]) -> Result<Vec<u64>, Erro
     Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn count_one(connection: &mut Connection, name: &TableName) -> Result<u64, Error> {
+/// Past rows of a versioned table count: a dump may put such in.
+fn count_one(connection: &mut Connection, name: &TableName, is_versioned: bool) -> Result<u64, Error> {
     let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
-    let rows = connection.fetch(&[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+    let all: &[u8] = if is_versioned { b" FOR SYSTEM_TIME ALL" } else { b"" };
+    let rows = connection.fetch(&[b"SELECT COUNT(*) FROM ", place.as_slice(), all].concat())?;
     let count = rows.first().and_then(|row| row.first()?.as_deref());
     Ok(count.and_then(|count| std::str::from_utf8(count).ok()?.parse().ok()).unwrap_or_default())
 }
