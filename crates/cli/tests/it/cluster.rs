@@ -241,3 +241,47 @@ fn workers_are_held_back_where_a_node_has_little_room() {
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["40000"]]);
     assert_same(&server.node_differences(false, false));
 }
+
+#[test]
+fn a_verified_load_compares_the_nodes() {
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let text = format!(
+        "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));\n{}\
+         CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nINSERT INTO n (v) VALUES (1), (2), (3);\n\
+         CREATE EVENT later ON SCHEDULE EVERY 1 DAY DO SELECT 1;\n",
+        statements("t", 20, 50),
+    );
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    let dump = dump.to_str().unwrap();
+    let outcome = run(load_over(server, &[0, 1, 2], &["--json", "--verify", dump]));
+    assert_tells(&outcome, 0, &[]);
+    let verification = &summary(&outcome)["verification"];
+    assert_eq!(verification["nodes"].as_array().map(Vec::len), Some(2), "{verification}");
+    assert_eq!((&verification["holds"], &verification["problem_count"]), (&true.into(), &0.into()), "{verification}");
+
+    // A row that only one node has, as after a write with wsrep_on=OFF.
+    server.reset();
+    let mut apart = server.sandbox().node(2).connect().unwrap();
+    for statement in [
+        "SET SESSION wsrep_sync_wait = 1",
+        "CREATE TABLE hortator_case.before_it (id INT PRIMARY KEY)",
+        "SET SESSION wsrep_on = OFF",
+        "INSERT INTO hortator_case.before_it VALUES (7)",
+    ] {
+        apart.execute(statement.as_bytes()).unwrap();
+    }
+    let outcome = run(load_over(server, &[0, 1, 2], &["--verify", dump]));
+    assert_tells(
+        &outcome,
+        1,
+        &["verify: node node3", "rows of hortator_case.before_it: the first has 0, the second 1", "(id = '7')"],
+    );
+    assert!(!outcome.messages.contains("verify: node node2"), "{}", outcome.messages);
+
+    // A node that lets nobody in cannot be vouched for.
+    server.reset();
+    let outcome = run(load_over(server, &[0, 1], &["--verify", "--nodes", "127.0.0.1:1", dump]));
+    assert_tells(&outcome, 1, &["verify: node 127.0.0.1:1 could not be compared: the second side", "1 problems"]);
+}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
 
+use hortator_check::compare::{self, Progress};
 use hortator_check::state::State;
 
 use crate::programs::{Dump, Failure, Outcome, Way, load};
@@ -71,7 +72,10 @@ pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
         }
         for (way, side) in first.into_iter().chain(ours) {
             arrays += side.outcome.arrays();
-            let found = differences_of(pair, &client, &failures, &side, terms);
+            let mut found = differences_of(pair, &client, &failures, &side, terms);
+            if *way == Way::OneThread {
+                found.extend(disagreements(pair, &client, &side, terms));
+            }
             differences.extend(found.into_iter().map(|found| format!("{way:?}{}: {found}", forced(terms.force))));
         }
         Comparison { failures, differences, arrays }
@@ -119,6 +123,45 @@ fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side,
     found.extend(ours.nodes.iter().cloned());
     found.extend(terms.ahead.iter().filter_map(|table| missing_rows(pair, table)));
     found
+}
+
+/// What `hortator verify` would find between the two servers, where that is not what their states tell.
+fn disagreements(pair: &Pair, client: &Side, ours: &Side, terms: Terms<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, state) in &client.schemas {
+        let Some(our_state) = ours.schemas.get(name) else { continue };
+        let schema = String::from_utf8_lossy(name).into_owned();
+        let sides = [&pair.client, &pair.hortator].map(|server| compare::Side {
+            connect: server.sandbox().node(0).connect_options(),
+            schema: Some(schema.clone()),
+        });
+        let options = compare::Options {
+            threads: 2,
+            // Small enough that the tables of these dumps have several.
+            range_rows: Some(3),
+            row_times: terms.row_times,
+            ..compare::Options::default()
+        };
+        let report = compare::compare(&sides, &options, &Progress::default()).expect("both sides can be read");
+        let heads: Vec<String> = report.differences.iter().map(head).collect();
+        let told = state.differences(our_state);
+        for (head, difference) in heads.iter().zip(&report.differences) {
+            if !told.iter().any(|told| told.starts_with(head)) {
+                found.push(format!("only verify tells: {difference}"));
+            }
+        }
+        let untold = told.into_iter().filter(|told| !heads.iter().any(|head| told.starts_with(head)));
+        found.extend(untold.map(|told| format!("verify does not tell: {told}")));
+    }
+    found
+}
+
+/// How the same difference of two states begins.
+fn head(difference: &compare::Difference) -> String {
+    match difference.kind.as_str() {
+        "rows" => format!("rows of {}:", difference.name),
+        kind => format!("{kind} {}", difference.name),
+    }
 }
 
 /// The status that the errors of the client call for.
