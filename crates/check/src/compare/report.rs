@@ -1,6 +1,6 @@
 //! What a comparison found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -232,6 +232,7 @@ fn lines(first: &str, second: &str) -> (Vec<String>, Vec<String>) {
     let all = |text: &str| text.lines().map(|line| line.trim().trim_end_matches(',').to_owned()).collect::<Vec<_>>();
     let (here, there) = (all(first), all(second));
     let only = |mine: &[String], theirs: &[String]| -> Vec<String> {
+        let theirs: HashSet<&String> = theirs.iter().collect();
         mine.iter().filter(|line| !theirs.contains(line)).take(LINES_LIMIT).cloned().collect()
     };
     let (only_here, only_there) = (only(&here, &there), only(&there, &here));

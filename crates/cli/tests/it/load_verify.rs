@@ -254,3 +254,28 @@ fn a_load_that_fails_is_not_verified_and_a_forced_one_is() {
         load(&pair, &[], "CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nFROBNICATE;\n", &["--force"]);
     assert_tells(&outcome, 3, &["1064"]);
 }
+
+#[test]
+fn a_load_that_went_on_is_verified_from_its_beginning() {
+    const DUMP: &str = "CREATE TABLE t (id INT PRIMARY KEY, KEY k (id));\nINSERT INTO t VALUES (1), (2);\n\
+                        INSERT INTO late VALUES (1);\nINSERT INTO t VALUES (3);\n";
+    let pair = pair();
+    pair.hortator.reset();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dump.sql");
+    fs::write(&file, DUMP).unwrap();
+    let call = |options: &[&str]| {
+        let mut command = hortator("load");
+        command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "root", "-D", DATABASE]);
+        command.args(["--verify", "--json"]).args(options).arg(&file);
+        run(command)
+    };
+    assert_tells(&call(&[]), 1, &["1146", "nothing is verified"]);
+    connect(&pair).execute(b"CREATE TABLE late (id INT)").unwrap();
+    let outcome = call(&["--resume"]);
+    assert_tells(&outcome, 0, &[]);
+    let json: Value = serde_json::from_slice(&outcome.rows).unwrap();
+    let verification = &json["verification"];
+    assert_eq!(tables(verification), ["late null null it was there before, and may have held rows", "t 3 3"]);
+    assert_eq!(verification["objects"], serde_json::json!({"index": 2, "table": 1}));
+}
