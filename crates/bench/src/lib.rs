@@ -10,6 +10,7 @@
 pub mod employees;
 mod error;
 pub mod experiment;
+pub mod galera;
 pub mod measure;
 pub mod report;
 pub mod server;

@@ -32,14 +32,14 @@ struct Line {
 
 /// Seconds over several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spread {
-    median: f64,
-    least: f64,
-    most: f64,
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
 }
 
 impl Spread {
-    fn of(durations: impl Iterator<Item = Duration>) -> Option<Self> {
+    pub(crate) fn of(durations: impl Iterator<Item = Duration>) -> Option<Self> {
         let mut seconds: Vec<f64> = durations.map(|duration| duration.as_secs_f64()).collect();
         seconds.sort_by(f64::total_cmp);
         let (least, most) = (*seconds.first()?, *seconds.last()?);
@@ -105,7 +105,11 @@ pub fn table(outcome: &Outcome) -> String {
 /// One sentence, or the list of what differs.
 #[must_use]
 pub fn verdict(outcome: &Outcome) -> String {
-    match &outcome.verdict {
+    verdict_text(&outcome.verdict)
+}
+
+pub(crate) fn verdict_text(verdict: &Verdict) -> String {
+    match verdict {
         Verdict::NotCompared => "states not compared: that takes both the client and hortator load".to_owned(),
         Verdict::Same { rows, definitions } => {
             format!("same state: {definitions} definitions and {} rows are equal", thousands(*rows))
@@ -168,7 +172,7 @@ fn lines(outcome: &Outcome) -> impl Iterator<Item = Line> {
 }
 
 /// Processor, cores and memory, as far as the system tells.
-fn machine() -> String {
+pub(crate) fn machine() -> String {
     let field = |file: &str, name: &str| {
         let text = fs::read_to_string(file).ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -181,7 +185,7 @@ fn machine() -> String {
 }
 
 /// A number with its thousands apart.
-fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::ways::Way;
-use hortator_bench::{employees, report};
+use hortator_bench::{employees, galera, report};
 
 /// What a shell gives for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -26,6 +26,33 @@ pub struct BenchArgs {
 enum Which {
     /// Load a dump of 3.9 million rows with the mariadb client and with `hortator load`, and compare times and states
     Employees(EmployeesArgs),
+    /// Load the same dump into a Galera cluster on this machine, with the client and with `hortator load`
+    Load(LoadArgs),
+}
+
+#[derive(Debug, Args)]
+struct LoadArgs {
+    /// Into a Galera cluster; there is no other experiment of this name yet
+    #[arg(long, required = true)]
+    galera: bool,
+    /// Nodes of the cluster
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=9))]
+    nodes: u16,
+    /// How often each way runs
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// Size of the dump: 1 is 3.9 million rows and 170 MB
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    scale: f64,
+    /// Connections of `hortator load` [default: its own choice]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Where the dump is made and found again [default: beside the sandboxes in the user's state folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Write a page of Markdown with every figure
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -94,23 +121,58 @@ impl From<WayName> for Way {
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     match args.experiment {
         Which::Employees(args) => employees_experiment(args),
+        Which::Load(args) => galera_experiment(args),
     }
 }
 
-fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
-    let folder = match args.dir {
+fn galera_experiment(args: LoadArgs) -> anyhow::Result<ExitCode> {
+    let experiment = galera::Experiment {
+        rounds: args.rounds.into(),
+        scale: args.scale,
+        nodes: args.nodes.into(),
+        threads: args.threads.map(usize::from),
+        folder: folder(args.dir)?,
+        hortator: std::env::current_exe().context("finding this program's own file")?,
+        stop: stop_on_signals()?,
+    };
+    let outcome = match experiment.run(&mut |step| eprintln!("{step}")) {
+        Err(interrupted @ hortator_bench::Error::Interrupted) => {
+            eprintln!("hortator: {interrupted}");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        outcome => outcome?,
+    };
+    println!("{}", galera::table(&outcome));
+    if let Some(path) = args.report {
+        fs::write(&path, galera::markdown(&outcome)).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(if matches!(outcome.verdict, Verdict::Differs(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Where dumps are made and found again.
+fn folder(asked: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    Ok(match asked {
         Some(folder) => folder,
         None => hortator_sandbox::default_folder()?.with_file_name("bench"),
-    };
+    })
+}
+
+/// A flag that Ctrl-C raises.
+fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("listening for Ctrl-C")?;
+    }
+    Ok(stop)
+}
+
+fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
+    let folder = folder(args.dir)?;
     if args.dump_only {
         let dump = employees::cached(&folder, args.scale)?;
         let employees::Dump { folder, rows, bytes, checksum } = dump;
         println!("{}\t{rows} rows\t{bytes} bytes\t{checksum:032x}", folder.display());
         return Ok(ExitCode::SUCCESS);
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("listening for Ctrl-C")?;
     }
     let experiment = Experiment {
         rounds: args.rounds.into(),
@@ -120,7 +182,7 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         folder,
         keep: args.keep,
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        stop,
+        stop: stop_on_signals()?,
     };
     let outcome = match experiment.run(&mut |step| eprintln!("{step}")) {
         Err(interrupted @ hortator_bench::Error::Interrupted) => {

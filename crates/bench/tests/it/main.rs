@@ -4,6 +4,7 @@
 
 mod employees;
 mod experiment;
+mod galera;
 
 use std::fs::File;
 use std::path::Path;
