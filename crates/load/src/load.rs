@@ -42,6 +42,8 @@ const RESTARTS_LIMIT: u64 = 100;
 pub struct Options {
     /// The server, and how to connect to any other node.
     pub connect: ConnectOptions,
+    /// Workers are not held back, however far behind a node of a cluster is: to measure what holding back does.
+    pub unpaced: bool,
     /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
     pub nodes: Vec<String>,
     /// The files in their order; none, or `-`, is standard input.
@@ -180,7 +182,7 @@ impl Load {
             threads,
             threads_because,
             start: Instant::now(),
-            watch: Watch::new(&targets, threads),
+            watch: Watch::new(&targets, threads, !options.unpaced),
             targets,
             all_nodes_s: Mutex::new(None),
             pool,

@@ -15,7 +15,7 @@ fn loader(folder: &Path, then: &str) -> PathBuf {
     let path = folder.join("loader");
     let script = format!(
         "#!/bin/sh\nset -e\n[ \"$1\" = --version ] && echo stand-in && exit\n\
-         client='mariadb --no-defaults -u root'\n\
+         client='mariadb --no-defaults --default-character-set=utf8mb4 -u root'\n\
          while [ $# -gt 1 ]; do\n\
            case $1 in\n\
              --nodes) first=${{2%%,*}}; others=${{2#*,}}; second=${{others%%,*}}; shift ;;\n\

@@ -9,4 +9,8 @@ pub(super) struct ClusterArgs {
     /// and take its place when it is lost [default: the nodes that the server knows]
     #[arg(long, value_name = "HOST[:PORT],…", value_delimiter = ',')]
     pub(super) nodes: Vec<String>,
+
+    /// Do not slow down for nodes that are behind
+    #[arg(long, hide = true)]
+    pub(super) unpaced: bool,
 }

@@ -122,6 +122,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         unsettled: args.progress.unsettled(),
         connect,
         nodes: args.cluster.nodes,
+        unpaced: args.cluster.unpaced,
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
