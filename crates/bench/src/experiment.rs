@@ -115,12 +115,14 @@ impl Experiment {
 
         let mut rounds = Rounds { course: &course, server: &server, runs: Vec::new(), states: Vec::new() };
         let mut verdict = Verdict::NotCompared;
+        let mut states = 0;
         for round in 0..self.rounds {
             let mut order = ways.clone();
             order.rotate_left(round % ways.len());
             for way in order {
                 rounds.run(way, &format!("round {}/{}: {}", round + 1, self.rounds, way.title()), say)?;
-                if verdict == Verdict::NotCompared {
+                if rounds.states.len() > states {
+                    states = rounds.states.len();
                     verdict = self.compare(&rounds, say)?;
                 }
                 if matches!(verdict, Verdict::Differs(_)) {
@@ -181,9 +183,9 @@ impl Experiment {
         Ok(())
     }
 
-    /// Compares as soon as both the client's and our own state are there.
+    /// Compares the last state that came with the first.
     fn compare(&self, rounds: &Rounds<'_>, say: &mut dyn FnMut(&str)) -> Result<Verdict, Error> {
-        let [(first, one), (second, other)] = rounds.states.as_slice() else { return Ok(Verdict::NotCompared) };
+        let [(first, one), .., (second, other)] = rounds.states.as_slice() else { return Ok(Verdict::NotCompared) };
         let mut differences = one.differences(other);
         if differences.is_empty() {
             let definitions = one.counts().values().sum();
@@ -229,7 +231,7 @@ impl Rounds<'_> {
         if rows != self.course.dump.rows {
             return Err(Error::Incomplete { way: way.title(), rows, expected: self.course.dump.rows });
         }
-        let compared = matches!(way, Way::Client | Way::Hortator);
+        let compared = matches!(way, Way::Client | Way::Hortator | Way::Deferred);
         if compared && self.states.iter().all(|(described, _)| *described != way) {
             let described = state::describe(&mut connection, SCHEMA).map_err(Error::server("reading the state"))?;
             self.states.push((way, described));

@@ -22,6 +22,8 @@ pub enum Way {
     Client,
     /// `hortator load`, given the dump.
     Hortator,
+    /// The same with foreign keys deferred, their proof included.
+    Deferred,
     /// The server's own copy: the floor.
     ServerCopy,
     /// mydumper's loader, given mydumper's directory of the same rows.
@@ -30,7 +32,7 @@ pub enum Way {
 
 impl Way {
     /// All of them, the one that others are compared with first.
-    pub const ALL: [Self; 4] = [Self::Client, Self::Hortator, Self::ServerCopy, Self::Myloader];
+    pub const ALL: [Self; 5] = [Self::Client, Self::Hortator, Self::Deferred, Self::ServerCopy, Self::Myloader];
 
     /// A line's heading.
     #[must_use]
@@ -38,6 +40,7 @@ impl Way {
         match self {
             Self::Client => "mariadb client",
             Self::Hortator => "hortator load",
+            Self::Deferred => "hortator load, deferred",
             Self::ServerCopy => "server's own copy",
             Self::Myloader => "myloader",
         }
@@ -49,6 +52,10 @@ impl Way {
         match self {
             Self::Client => "`mariadb < employees.sql`; foreign key and unique checks on",
             Self::Hortator => "`hortator load employees.sql`; foreign key and unique checks on",
+            Self::Deferred => {
+                "`hortator load --foreign-keys=deferred employees.sql`; rows go in unchecked, and every foreign key is \
+                 proven at the end, within the time; unique checks on"
+            }
             Self::ServerCopy => {
                 "INSERT … SELECT from a loaded schema on the same server over 2 connections, tables only; checks on: \
                  the floor, nothing is read or sent"
@@ -86,7 +93,8 @@ impl Course<'_> {
         let mut command = match way {
             Way::ServerCopy => return server_copy::run(server).map(|()| None),
             Way::Client => self.client(server)?,
-            Way::Hortator => self.hortator(server),
+            Way::Hortator => self.hortator(server, &[]),
+            Way::Deferred => self.hortator(server, &["--foreign-keys=deferred"]),
             Way::Myloader => self.myloader(server),
         };
         command.current_dir(&self.dump.folder);
@@ -101,8 +109,9 @@ impl Course<'_> {
         Ok(command)
     }
 
-    fn hortator(&self, server: &Server) -> Command {
+    fn hortator(&self, server: &Server, more: &[&str]) -> Command {
         let mut command = server.client(self.hortator, &["load"]);
+        command.args(more);
         if let Some(threads) = self.threads {
             command.arg("--threads").arg(threads.to_string());
         }
@@ -149,7 +158,7 @@ impl Course<'_> {
     }
 
     fn log(&self, title: &str) -> PathBuf {
-        self.work.join(format!("{}.log", title.replace([' ', '\''], "-")))
+        self.work.join(format!("{}.log", title.replace([' ', ',', '\''], "-")))
     }
 }
 

@@ -90,6 +90,8 @@ enum WayName {
     Client,
     /// `hortator load employees.sql`
     Hortator,
+    /// `hortator load --foreign-keys=deferred employees.sql`
+    Deferred,
     /// The server's own copy of the same rows
     Copy,
     /// mydumper's loader on mydumper's directory of the same rows
@@ -107,6 +109,7 @@ impl From<WayName> for Way {
     fn from(name: WayName) -> Self {
         match name {
             WayName::Client => Self::Client,
+            WayName::Deferred => Self::Deferred,
             WayName::Hortator => Self::Hortator,
             WayName::Copy => Self::ServerCopy,
             WayName::Myloader => Self::Myloader,

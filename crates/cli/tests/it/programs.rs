@@ -40,7 +40,7 @@ pub enum Way {
     Pieces,
     /// The same, of so few rows that small dumps have some too.
     SmallPieces,
-    /// As many chunks, with the checks of foreign and unique keys put off.
+    /// As many chunks, with the checks of foreign keys put off, and those of unique keys unless errors are passed over.
     Deferred,
 }
 
@@ -61,9 +61,7 @@ impl Way {
             Way::Default => &[],
             Way::Pieces => &["--prepared-rows", "256"],
             Way::SmallPieces => &["--threads", "2", "--prepared-rows", "2"],
-            Way::Deferred => {
-                &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred", "--unique-checks=deferred"]
-            }
+            Way::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
         }
     }
 }
@@ -100,9 +98,14 @@ pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
     command.args(way.options());
     if force {
         command.arg("--force");
-    } else if matches!(way, Way::OneThread | Way::Deferred) && server.sandbox().topology() == Topology::Standalone {
+    } else {
         // What the client would have left stands the look afterwards, too. The nodes of a cluster are compared by others.
-        command.arg("--verify");
+        if matches!(way, Way::OneThread | Way::Deferred) && server.sandbox().topology() == Topology::Standalone {
+            command.arg("--verify");
+        }
+        if way == Way::Deferred {
+            command.arg("--unique-checks=deferred");
+        }
     }
     // The client takes its charset from the locale unless told otherwise, and Hortator's default is utf8mb4.
     command.env_remove("MYSQL_PWD").env("LC_ALL", "C.UTF-8");
