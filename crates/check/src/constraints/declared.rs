@@ -198,7 +198,7 @@ pub(super) fn primary_key(connection: &mut Connection, table: &TableName) -> Res
 
 /// The condition that finds one table in `information_schema`. The server compares names there in a collation that knows
 /// no case, also where tables may differ in case only.
-fn place(table: &TableName) -> Vec<u8> {
+pub(super) fn place(table: &TableName) -> Vec<u8> {
     let (schema, name) = (quote_string(&table.schema), quote_string(&table.table));
     [
         b"TABLE_SCHEMA = ",

@@ -8,6 +8,7 @@
 //! not be seen.
 
 mod declared;
+mod pieces;
 mod prover;
 mod queries;
 

@@ -7,6 +7,7 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::quote_identifier;
 
 use super::declared::{ForeignKey, UniqueKey};
+use super::pieces::Piece;
 
 /// What to read of the rows found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) enum Read {
 }
 
 /// Rows of the child whose parent is not there. A join, because servers answer NOT EXISTS with a copy of the parent's key.
-pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], read: Read) -> Vec<u8> {
+pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], piece: &Piece, read: Read) -> Vec<u8> {
     let mut query = b"SELECT ".to_vec();
     select(&mut query, &key.columns, primary_key, read);
     query.extend_from_slice(b" FROM ");
@@ -34,6 +35,13 @@ pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], read: Read) -> 
     for column in &key.columns {
         query.extend(of(b"c", column));
         query.extend_from_slice(b" IS NOT NULL AND ");
+    }
+    let first = of(b"c", key.columns.first().map_or(&b""[..], Vec::as_slice));
+    for (bound, sign) in [(piece.from, ">="), (piece.to, "<")] {
+        if let Some(bound) = bound {
+            query.extend_from_slice(&first);
+            query.extend_from_slice(format!(" {sign} {bound} AND ").as_bytes());
+        }
     }
     // Equal to something, so not NULL where a parent is there.
     query.extend(of(b"p", key.parent_columns.first().map_or(&b""[..], Vec::as_slice)));
@@ -91,7 +99,7 @@ fn limit(query: &mut Vec<u8>, read: Read) {
     }
 }
 
-fn table(name: &TableName) -> Vec<u8> {
+pub(super) fn table(name: &TableName) -> Vec<u8> {
     [&quote_identifier(&name.schema)[..], b".", &quote_identifier(&name.table)].concat()
 }
 

@@ -207,6 +207,37 @@ fn parents_that_cannot_be_looked_into() {
     assert_eq!(found.len(), 3);
 }
 
+#[test]
+fn a_large_table_is_looked_through_in_pieces() {
+    let server = server();
+    let mut root = connect(&server);
+    run(
+        &mut root,
+        &[
+            "CREATE DATABASE d",
+            "USE d",
+            "CREATE TABLE p (id BIGINT PRIMARY KEY)",
+            "CREATE TABLE c (id INT PRIMARY KEY, p BIGINT, CONSTRAINT c_p FOREIGN KEY (p) REFERENCES p (id))",
+            "INSERT INTO p SELECT seq FROM seq_1_to_250000",
+            "INSERT INTO c SELECT seq, seq FROM seq_1_to_250000",
+            "ANALYZE TABLE c",
+        ],
+    );
+    let constraints = keys_of(&mut root, &Scope::schema("d"));
+    let watch = Looker::patient();
+    let prover = Prover { open: &|| open(&server), threads: 3, rows_limit: 5, watch: &watch };
+    assert_eq!(all_shown(&prover.prove(&constraints).unwrap()), Vec::<String>::new());
+    assert!(*watch.begun.lock().unwrap() > 6, "it was not cut: {:?}", watch.begun);
+
+    // At both ends, beyond them, on a cut and in between.
+    run(&mut root, &["SET foreign_key_checks = 0", "DELETE FROM p WHERE id IN (1, 20834, 125000, 250000)"]);
+    run(&mut root, &["INSERT INTO c VALUES (250001, -9), (250002, 999999), (250003, NULL)"]);
+    let found = all_shown(&prover.prove(&constraints).unwrap());
+    assert!(found.len() == 1 && found[0].starts_with("d.c.c_p: 6: "), "{found:?}");
+    let all = all_shown(&Prover { rows_limit: 9, ..prover }.prove(&constraints).unwrap());
+    assert_eq!(all, ["d.c.c_p: 6: -9,250001; 1,1; 125000,125000; 20834,20834; 250000,250000; 999999,250002"]);
+}
+
 /// With change buffering, `unique_checks = 0` lets a duplicate into a key whose pages are not in memory, and neither the
 /// server nor CHECK TABLE ever finds it.
 #[test]

@@ -96,7 +96,8 @@ fn attempt(
 
 /// What a connection needs to ask for as long as it takes, and on a cluster for all that was loaded over another node. Not
 /// known to every server: then no query is ended for its length, or the refusal tells so.
-const ASKING: [&[u8]; 2] = [b"SET SESSION max_statement_time = 0", b"SET SESSION wsrep_sync_wait = 1"];
+const ASKING: [&[u8]; 3] =
+    [b"SET SESSION max_statement_time = 0", b"SET SESSION max_execution_time = 0", b"SET SESSION wsrep_sync_wait = 1"];
 
 fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
     let mut connection = targets.connect_apart(&|| pool.is_interrupted())?.connection;
