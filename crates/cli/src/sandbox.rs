@@ -19,6 +19,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 const INTERRUPTED_STATUS: u8 = 130;
 /// The nodes of a cluster when their number is not given: the fewest that survive the loss of one.
 const GALERA_NODES: usize = 3;
+/// Names the folder of MySQL's programs.
+const MYSQL_VARIABLE: &str = "HORTATOR_MYSQL";
 
 /// Starts and stops private servers and clusters.
 #[derive(Debug, Args)]
@@ -72,6 +74,9 @@ struct UpArgs {
     /// The sandbox's name [default: that of the topology, with a number where it is taken]
     #[arg(long)]
     name: Option<String>,
+    /// The folder that has bin/mysqld, for `up mysql` [default: $HORTATOR_MYSQL]
+    #[arg(long, value_name = "FOLDER")]
+    mysql: Option<PathBuf>,
     /// A server option, overriding the sandbox's default; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
@@ -101,6 +106,8 @@ struct Place {
 enum Kind {
     /// One server
     Standalone,
+    /// One MySQL server
+    Mysql,
     /// A Galera cluster
     Galera,
     /// A source and its semi-synchronous replica
@@ -133,10 +140,15 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
-    let topology = topology(args.topology, args.nodes).unwrap_or_else(|error| error.exit());
+    let topology = topology(args.topology, args.nodes, args.mysql.as_deref()).unwrap_or_else(|error| error.exit());
     let dir = args.place.folder()?;
     let name = args.name.unwrap_or_else(|| free_name(topology, &dir));
-    let mut builder = Builder::new(topology).dir(dir).interrupt_flag(interrupt);
+    let mysql = args.mysql.or_else(|| std::env::var_os(MYSQL_VARIABLE).map(PathBuf::from));
+    let builder = match (topology, mysql) {
+        (Topology::Mysql, Some(folder)) => Builder::mysql(folder),
+        _ => Builder::new(topology),
+    };
+    let mut builder = builder.dir(dir).interrupt_flag(interrupt);
     for (setting, value) in args.settings {
         builder = builder.set(setting, value);
     }
@@ -193,10 +205,14 @@ fn interrupt_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn topology(kind: Kind, nodes: Option<usize>) -> Result<Topology, clap::Error> {
+fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<Topology, clap::Error> {
+    if mysql.is_some() && kind != Kind::Mysql {
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, "only `mysql` takes the folder of a MySQL server\n"));
+    }
     match (kind, nodes) {
         (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(GALERA_NODES))),
         (Kind::Standalone, None) => Ok(Topology::Standalone),
+        (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
         (_, Some(nodes)) => Err(clap::Error::raw(
             ErrorKind::ArgumentConflict,

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use crate::account::Account;
 use crate::error::At;
 use crate::interrupt::Interrupt;
+use crate::program::Programs;
 use crate::sandbox::Sandbox;
 use crate::temporary::Temporary;
 use crate::watchdog::Watchdog;
@@ -26,6 +27,7 @@ pub struct Builder {
     topology: Topology,
     settings: Vec<(String, String)>,
     folder: Option<PathBuf>,
+    mysql: Option<PathBuf>,
     interrupt: Interrupt,
 }
 
@@ -33,6 +35,12 @@ impl Builder {
     /// One server.
     pub fn standalone() -> Builder {
         Builder::new(Topology::Standalone)
+    }
+
+    /// One MySQL server, whose programs are below `folder`: `bin/mysqld`, as in MySQL's archives and as
+    /// `scripts/mysql-server` unpacks them.
+    pub fn mysql(folder: impl Into<PathBuf>) -> Builder {
+        Builder { mysql: Some(folder.into()), ..Builder::new(Topology::Mysql) }
     }
 
     /// A Galera cluster of so many nodes, 1 to [`crate::MAX_NODES`].
@@ -45,9 +53,9 @@ impl Builder {
         Builder::new(Topology::Semisync)
     }
 
-    /// Any of them.
+    /// Any of them; [`Builder::mysql`] for MySQL's.
     pub fn new(topology: Topology) -> Builder {
-        Builder { topology, settings: Vec::new(), folder: None, interrupt: Interrupt::default() }
+        Builder { topology, settings: Vec::new(), folder: None, mysql: None, interrupt: Interrupt::default() }
     }
 
     /// A server option for every node, by its name without dashes before it. Overrides the sandbox's default and any
@@ -115,11 +123,14 @@ impl Builder {
     fn make(self, folder: &Path, account: Account) -> Result<(Sandbox, Watchdog), Error> {
         self.topology.check()?;
         options::check_settings(&self.settings)?;
-        let sandbox = Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, self.interrupt)
-            .inspect_err(|_| {
-                // Nothing has been started in it yet.
-                let _left = fs::remove_dir_all(folder);
-            })?;
+        let programs = Programs::of(self.topology, self.mysql.as_deref(), account);
+        let made = programs.and_then(|programs| {
+            Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, programs, self.interrupt)
+        });
+        let sandbox = made.inspect_err(|_| {
+            // Nothing has been started in it yet.
+            let _left = fs::remove_dir_all(folder);
+        })?;
         let elsewhere = sandbox.socket_folders();
         let watchdog = match Watchdog::over(sandbox.folder(), &elsewhere) {
             Ok(watchdog) => watchdog,

@@ -11,12 +11,14 @@ use std::process::{Command, Stdio};
 use crate::account::Account;
 use crate::error::At;
 use crate::program::{Programs, search_path};
-use crate::{Error, error_log, place};
+use crate::{Error, error_log, mysql, place};
 
 /// Raised when the way templates are made changes.
 const RECIPE: u32 = 1;
 /// In a template, written last: the number of its files. A cache cleaner may have been at work since.
 const COMPLETE_FILE: &str = "hortator-files";
+/// Where MySQL keeps a server's UUID: each makes its own.
+const IDENTITY_FILE: &str = "auto.cnf";
 /// Small, as it is copied; the server resizes it at its first start.
 const TEMPLATE_LOG_SIZE: &str = "--innodb-log-file-size=4M";
 /// Only the socket lets root in: any local user can connect to a port on 127.0.0.1.
@@ -25,13 +27,17 @@ const ACCOUNTS: &str = "DELETE FROM mysql.global_priv WHERE Host <> 'localhost';
 /// Makes the data folder of a fresh server at `data`, which must not exist. `node_folder` is the account's and takes
 /// what is needed on the way.
 pub(crate) fn create(data: &Path, node_folder: &Path, programs: &Programs, account: Account) -> Result<(), Error> {
-    let template = place::template_folder().map(|cache| cache.join(format!("{}-{RECIPE}", programs.version)));
+    let flavor = if programs.mysql.is_some() { "mysql-" } else { "" };
+    let template = place::template_folder().map(|cache| cache.join(format!("{flavor}{}-{RECIPE}", programs.version)));
     if let Some(template) = &template
         && copy_template(template, data, account)?
     {
         return Ok(());
     }
-    install(data, node_folder, programs, account)?;
+    match &programs.mysql {
+        Some(base) => initialise(mysql::initialise(programs, base, data), node_folder, account)?,
+        None => install(data, node_folder, programs, account)?,
+    }
     if let Some(template) = &template {
         // A cache that cannot be written costs a second at the next start, and no more.
         let _uncached = publish(data, template);
@@ -74,17 +80,24 @@ fn copy_template(template: &Path, data: &Path, account: Account) -> Result<bool,
 }
 
 fn install(data: &Path, node_folder: &Path, programs: &Programs, account: Account) -> Result<(), Error> {
-    let log = node_folder.join("install.log");
     let accounts = node_folder.join("accounts.sql");
     fs::write(&accounts, ACCOUNTS).at("write", &accounts)?;
     account.own(&accounts)?;
-    let output = File::create(&log).at("create", &log)?;
     let mut command = Command::new(&programs.installer);
     command
         .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
         .args(["--skip-name-resolve", TEMPLATE_LOG_SIZE])
         .arg(argument("--datadir=", data))
-        .arg(argument("--extra-file=", &accounts))
+        .arg(argument("--extra-file=", &accounts));
+    initialise(command, node_folder, account)?;
+    fs::remove_file(&accounts).at("remove", &accounts)
+}
+
+/// Runs what fills a data folder, as the servers' account.
+fn initialise(mut command: Command, node_folder: &Path, account: Account) -> Result<(), Error> {
+    let log = node_folder.join("install.log");
+    let output = File::create(&log).at("create", &log)?;
+    command
         .env_clear()
         .env("PATH", search_path())
         .current_dir(node_folder)
@@ -94,13 +107,14 @@ fn install(data: &Path, node_folder: &Path, programs: &Programs, account: Accoun
         .stdout(output.try_clone().at("open", &log)?)
         .stderr(output);
     account.run(&mut command);
-    let status = command.status().at("run", &programs.installer)?;
+    let program = PathBuf::from(command.get_program());
+    let status = command.status().at("run", &program)?;
     if !status.success() {
-        let what = format!("could not be initialised: {} ended with {status}", programs.installer.display());
+        let what = format!("could not be initialised: {} ended with {status}", program.display());
         let node = node_folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         return Err(Error::Server { node, what, tail: error_log::tail(&log), log });
     }
-    fs::remove_file(&accounts).at("remove", &accounts)
+    Ok(())
 }
 
 /// Copies a fresh data folder to the cache. It appears there whole or not at all.
@@ -109,13 +123,13 @@ fn publish(data: &Path, template: &Path) -> Result<(), Error> {
     fs::create_dir_all(cache).at("create", cache)?;
     let scratch = tempfile::Builder::new().prefix("new-").tempdir_in(cache).at("create a folder in", cache)?;
     let new: PathBuf = scratch.path().join("template");
-    let files = copy(data, &new, &[], Account::Caller)?;
+    let files = copy(data, &new, &[IDENTITY_FILE], Account::Caller)?;
     fs::write(new.join(COMPLETE_FILE), files.to_string()).at("write", &new)?;
     // Fails when another process was first, whose template is as good.
     fs::rename(&new, template).at("rename", &new)
 }
 
-fn argument(option: &str, path: &Path) -> std::ffi::OsString {
+pub(crate) fn argument(option: &str, path: &Path) -> std::ffi::OsString {
     let mut argument = std::ffi::OsString::from(option);
     argument.push(path);
     argument

@@ -1,4 +1,4 @@
-//! Private MariaDB servers and clusters in a folder of their own.
+//! Private MariaDB servers and clusters in a folder of their own, and single MySQL servers.
 //!
 //! A sandbox is one server, a Galera cluster, or a source with a semi-synchronous replica. Each of its nodes has its
 //! own data folder, socket and free ports, reads no option file, and never touches a server that runs already.
@@ -18,6 +18,7 @@ mod error;
 mod error_log;
 mod galera;
 mod interrupt;
+mod mysql;
 mod node;
 mod options;
 mod place;

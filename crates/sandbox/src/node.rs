@@ -16,7 +16,7 @@ use crate::ports::Ports;
 use crate::process::{self, KILL_LIMIT, Process};
 use crate::program::search_path;
 use crate::sandbox::{Sandbox, make_socket_folder};
-use crate::{Error, Topology, error_log, galera};
+use crate::{Error, Topology, error_log, galera, mysql};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
@@ -136,10 +136,12 @@ impl<'a> Node<'a> {
         Connection::open(&self.connect_options()).map_err(|source| self.statement(source))
     }
 
-    /// A shell command's words that connect the `mariadb` client as root.
+    /// A shell command's words that connect the client as root: the `mariadb` client, or MySQL's own.
     pub fn client_command(self) -> Vec<String> {
         let socket = self.socket().to_string_lossy().into_owned();
-        ["mariadb", "--no-defaults", "-S", &socket, "-u", "root"].map(str::to_owned).to_vec()
+        let of_mysql = self.sandbox.record().mysql.as_deref().and_then(mysql::client);
+        let client = of_mysql.map_or_else(|| "mariadb".to_owned(), |client| client.to_string_lossy().into_owned());
+        [&client, "--no-defaults", "-S", &socket, "-u", "root"].map(str::to_owned).to_vec()
     }
 
     /// The same as a DSN.
@@ -206,11 +208,13 @@ impl<'a> Node<'a> {
     /// The server's usual arguments.
     pub(crate) fn arguments(self) -> Result<Vec<String>, Error> {
         let folder = self.folder();
+        let mysql = self.sandbox.record().mysql.clone();
         let files = Files {
             data: &folder.join("data"),
             socket: &self.socket(),
             error_log: &folder.join("error.log"),
             temporary: &folder.join("tmp"),
+            mysql: mysql.as_deref(),
         };
         let settings = self.sandbox.record().settings.clone();
         options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
@@ -270,7 +274,7 @@ impl<'a> Node<'a> {
         let topology = self.sandbox.topology();
         self.wait_until(process, "was not ready", |connection| match topology {
             Topology::Galera(_) => galera::is_synced(connection),
-            Topology::Standalone | Topology::Semisync => connection.execute(b"SELECT 1").map(|_| true),
+            Topology::Standalone | Topology::Mysql | Topology::Semisync => connection.execute(b"SELECT 1").map(|_| true),
         })
     }
 
@@ -308,7 +312,7 @@ impl<'a> Node<'a> {
     /// Root's password was changed: a single server that says so is ready; more cannot be found out of the others.
     fn denied(self, error: hortator_mysql::Error) -> Result<(), Error> {
         match self.sandbox.topology() {
-            Topology::Standalone => Ok(()),
+            Topology::Standalone | Topology::Mysql => Ok(()),
             Topology::Galera(_) | Topology::Semisync => Err(self.statement(error)),
         }
     }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use crate::{Error, Ports, Topology, galera, semisync};
+use crate::{Error, Ports, Topology, galera, mysql, semisync};
 
 /// What the sandbox itself has to decide, with what to do instead.
-const OWN_OPTIONS: [(&str, &str); 14] = [
+const OWN_OPTIONS: [(&str, &str); 15] = [
     ("datadir", "choose the folder with --dir"),
+    ("basedir", "it is the folder of the server's programs"),
     ("socket", "`env` shows the node's own"),
     ("port", "`env` shows the node's own"),
     ("log-error", "it is error.log in the node's folder"),
@@ -22,7 +23,7 @@ const OWN_OPTIONS: [(&str, &str); 14] = [
     ("server-id", "each node has its own"),
 ];
 
-/// Defaults of every sandbox, which settings override as they come later. Debian's own configuration has the same
+/// Defaults of every sandbox of MariaDB, which settings override as they come later. Debian's own configuration has the same
 /// character set; the rest keeps a server small and quick to start.
 const DEFAULTS: [&str; 7] = [
     "--innodb-buffer-pool-size=256M",
@@ -42,6 +43,8 @@ pub(crate) struct Files<'a> {
     pub(crate) socket: &'a Path,
     pub(crate) error_log: &'a Path,
     pub(crate) temporary: &'a Path,
+    /// The folder of a MySQL server's programs, where it is one.
+    pub(crate) mysql: Option<&'a Path>,
 }
 
 /// Settings, checked. Names are compared as the server does: `_` is `-`.
@@ -78,14 +81,20 @@ pub(crate) fn arguments(
     arguments.push(path_option("socket", files.socket)?);
     arguments.push(path_option("log-error", files.error_log)?);
     arguments.push(path_option("tmpdir", files.temporary)?);
-    arguments.push(path_option("pid-file", &files.data.join("mariadbd.pid"))?);
+    arguments.push(path_option("pid-file", &files.data.join("server.pid"))?);
     arguments.push(format!("--port={}", ports[index].sql));
     arguments.push(format!("--server-id={}", index + 1));
-    arguments.extend(DEFAULTS.map(str::to_owned));
+    match files.mysql {
+        Some(folder) => {
+            arguments.push(path_option("basedir", folder)?);
+            arguments.extend(mysql::DEFAULTS.map(str::to_owned));
+        }
+        None => arguments.extend(DEFAULTS.map(str::to_owned)),
+    }
     let provider_settings: Vec<&str> =
         settings.iter().filter(|(name, _)| is_provider_options(name)).map(|(_, value)| value.as_str()).collect();
     match topology {
-        Topology::Standalone => {}
+        Topology::Standalone | Topology::Mysql => {}
         Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
         Topology::Semisync => arguments.extend(semisync::arguments(index)),
     }
@@ -127,6 +136,7 @@ mod tests {
             socket: Path::new("/s/node1/socket"),
             error_log: Path::new("/s/node1/error.log"),
             temporary: Path::new("/s/node1/tmp"),
+            mysql: None,
         }
     }
 

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Error;
+use crate::account::Account;
 use crate::error::At;
+use crate::{Error, Topology, mysql};
 
 /// Debian keeps servers in sbin, which an ordinary user's PATH may lack.
 const SYSTEM_FOLDERS: [&str; 5] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin"];
@@ -24,20 +25,26 @@ const STATE_TRANSFER_PROGRAMS: [(&str, &str); 2] = [("rsync", "rsync"), ("wsrep_
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     pub(crate) server: PathBuf,
+    /// What makes a data folder: MySQL's server does so itself.
     pub(crate) installer: PathBuf,
     /// The server's version with its packaging suffix, such as `10.11.6-MariaDB-0+deb12u1`.
     pub(crate) version: String,
+    /// The folder that they are below, where they are MySQL's.
+    pub(crate) mysql: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Finds the server and asks its version.
-    pub(crate) fn find() -> Result<Programs, Error> {
-        let server = program("mariadbd", "mariadb-server")?;
-        let installer = program("mariadb-install-db", "mariadb-server")?;
-        let output = Command::new(&server).args(["--no-defaults", "--version"]).output().at("run", &server)?;
-        let version = version_of(&String::from_utf8_lossy(&output.stdout))
-            .ok_or_else(|| Error::Invalid(format!("`{} --version` does not name a version", server.display())))?;
-        Ok(Programs { server, installer, version })
+    /// Finds the programs of a topology: MariaDB's among the system's, MySQL's below the folder `mysql`, where `account`
+    /// must be able to run them.
+    pub(crate) fn of(topology: Topology, mysql: Option<&Path>, account: Account) -> Result<Programs, Error> {
+        match topology {
+            Topology::Mysql => mysql::programs(mysql, account),
+            Topology::Standalone | Topology::Galera(_) | Topology::Semisync => {
+                let server = program("mariadbd", "mariadb-server")?;
+                let installer = program("mariadb-install-db", "mariadb-server")?;
+                Ok(Programs { version: version(&server)?, server, installer, mysql: None })
+            }
+        }
     }
 
     /// Finds the Galera provider, and makes sure that a state transfer can run.
@@ -50,6 +57,13 @@ impl Programs {
             packages: "galera-4",
         })
     }
+}
+
+/// Asks a server's program for its version.
+pub(crate) fn version(server: &Path) -> Result<String, Error> {
+    let output = Command::new(server).args(["--no-defaults", "--version"]).output().at("run", server)?;
+    version_of(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| Error::Invalid(format!("`{} --version` does not name a version", server.display())))
 }
 
 /// The PATH that servers get: the caller's, then the system's own folders.

@@ -25,6 +25,9 @@ pub(crate) struct Record {
     /// The version of the server that made the data folders.
     pub(crate) server_version: String,
     pub(crate) nodes: Vec<NodeRecord>,
+    /// The folder of the server's programs, where they are MySQL's.
+    #[serde(default)]
+    pub(crate) mysql: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +43,9 @@ impl Record {
         settings: Vec<(String, String)>,
         server_version: String,
         nodes: Vec<NodeRecord>,
+        mysql: Option<PathBuf>,
     ) -> Record {
-        Record { format: FORMAT, topology, settings, server_version, nodes }
+        Record { format: FORMAT, topology, settings, server_version, nodes, mysql }
     }
 
     pub(crate) fn load(folder: &Path) -> Result<Record, Error> {
@@ -76,7 +80,7 @@ mod tests {
         let ports = Ports { sql: 1, group: 2, incremental_transfer: 3, state_transfer: 4 };
         let node = NodeRecord { ports, socket_folder: None };
         let settings = vec![("max_connections".to_owned(), "7".to_owned())];
-        Record::new(Topology::Galera(2), settings, "10.11.6-MariaDB".to_owned(), vec![node.clone(), node])
+        Record::new(Topology::Galera(2), settings, "10.11.6-MariaDB".to_owned(), vec![node.clone(), node], None)
     }
 
     #[test]

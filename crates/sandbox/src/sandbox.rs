@@ -98,9 +98,9 @@ impl Sandbox {
         topology: Topology,
         settings: Vec<(String, String)>,
         account: Account,
+        programs: Programs,
         interrupt: Interrupt,
     ) -> Result<Sandbox, Error> {
-        let programs = Programs::find()?;
         // The nodes' own folders are private. Their account has to get there, and need not change what is around them.
         account.let_through(&folder)?;
         account.check_reaches(&folder)?;
@@ -115,7 +115,7 @@ impl Sandbox {
             };
             nodes.push(NodeRecord { ports: Ports::free()?, socket_folder });
         }
-        let record = Record::new(topology, settings, programs.version.clone(), nodes);
+        let record = Record::new(topology, settings, programs.version.clone(), nodes, programs.mysql.clone());
         record.save(&folder)?;
         let sandbox = Sandbox::assemble(folder, record, account, interrupt);
         Ok(Sandbox { programs: OnceLock::from(programs), ..sandbox })
@@ -271,7 +271,8 @@ impl Sandbox {
         if let Some(programs) = self.programs.get() {
             return Ok(programs);
         }
-        let found = Programs::find()?;
+        let (topology, mysql) = (self.topology(), self.record().mysql.clone());
+        let found = Programs::of(topology, mysql.as_deref(), self.account)?;
         Ok(self.programs.get_or_init(|| found))
     }
 

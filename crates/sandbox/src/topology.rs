@@ -15,6 +15,8 @@ pub const MAX_NODES: usize = 9;
 pub enum Topology {
     /// One server.
     Standalone,
+    /// One MySQL server.
+    Mysql,
     /// A Galera cluster of so many nodes, 1 to [`MAX_NODES`].
     Galera(usize),
     /// Node 1 is the source, node 2 its semi-synchronous replica.
@@ -25,7 +27,7 @@ impl Topology {
     /// How many servers that makes.
     pub fn nodes(self) -> usize {
         match self {
-            Topology::Standalone => 1,
+            Topology::Standalone | Topology::Mysql => 1,
             Topology::Galera(nodes) => nodes,
             Topology::Semisync => 2,
         }
@@ -43,6 +45,7 @@ impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Topology::Standalone => f.write_str("standalone"),
+            Topology::Mysql => f.write_str("mysql"),
             Topology::Galera(nodes) => write!(f, "galera {nodes}"),
             Topology::Semisync => f.write_str("semisync"),
         }

@@ -16,7 +16,7 @@ fn parse(line: &str) -> Result<Action, clap::Error> {
 
 fn topology_of(line: &str) -> Result<Topology, String> {
     match parse(line).map_err(|error| error.to_string())? {
-        Action::Up(args) => topology(args.topology, args.nodes).map_err(|error| error.to_string()),
+        Action::Up(args) => topology(args.topology, args.nodes, args.mysql.as_deref()).map_err(|error| error.to_string()),
         other => panic!("{other:?}"),
     }
 }
@@ -26,12 +26,14 @@ fn up_names_a_topology() {
     for (line, expected) in [
         ("up", Topology::Standalone),
         ("up standalone --name x", Topology::Standalone),
+        ("up mysql --mysql /opt/mysql", Topology::Mysql),
         ("up galera", Topology::Galera(3)),
         ("up galera 5", Topology::Galera(5)),
         ("up --set sql_mode= semisync", Topology::Semisync),
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
+    assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes the folder"));
     assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` takes a number of nodes"));
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod galera;
+mod mysql;
 mod parent;
 mod semisync;
 mod standalone;

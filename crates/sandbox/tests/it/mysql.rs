@@ -1,0 +1,14 @@
+//! MySQL in place of MariaDB. What needs a MySQL server is held by `cargo xtask mysql`, since Debian 12 has none.
+
+use hortator_sandbox::{Builder, Topology};
+
+#[test]
+fn without_a_server_the_message_says_where_to_get_one() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let message = Builder::mysql(dir.path()).dir(dir.path()).create("none").unwrap_err().to_string();
+    let found = format!("there is no bin/mysqld in {}; `scripts/mysql-server FOLDER`", dir.path().display());
+    assert!(message.starts_with(&found), "{message}");
+    let message = Builder::new(Topology::Mysql).dir(dir.path()).create("none").unwrap_err().to_string();
+    assert!(message.contains("--mysql") && message.contains("HORTATOR_MYSQL"), "{message}");
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "nothing is left behind");
+}
