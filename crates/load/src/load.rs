@@ -320,7 +320,8 @@ impl Load {
     fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
         let client_charset = Charset::from_name(self.options.connect.charset.as_bytes());
         let options = StatementsOptions {
-            comments: self.options.comments,
+            // MySQL's own client sends them, so that routines keep theirs.
+            comments: self.options.comments || !producer.dialect().mariadb,
             binary_mode: self.options.binary_mode,
             ..StatementsOptions::new(Dialect { charset: client_charset, ..producer.dialect() })
         };

@@ -274,7 +274,9 @@ impl<'a> Node<'a> {
         let topology = self.sandbox.topology();
         self.wait_until(process, "was not ready", |connection| match topology {
             Topology::Galera(_) => galera::is_synced(connection),
-            Topology::Standalone | Topology::Mysql | Topology::Semisync => connection.execute(b"SELECT 1").map(|_| true),
+            Topology::Standalone | Topology::Mysql | Topology::Semisync => {
+                connection.execute(b"SELECT 1").map(|_| true)
+            }
         })
     }
 

@@ -16,7 +16,9 @@ fn parse(line: &str) -> Result<Action, clap::Error> {
 
 fn topology_of(line: &str) -> Result<Topology, String> {
     match parse(line).map_err(|error| error.to_string())? {
-        Action::Up(args) => topology(args.topology, args.nodes, args.mysql.as_deref()).map_err(|error| error.to_string()),
+        Action::Up(args) => {
+            topology(args.topology, args.nodes, args.mysql.as_deref()).map_err(|error| error.to_string())
+        }
         other => panic!("{other:?}"),
     }
 }

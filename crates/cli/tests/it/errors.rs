@@ -63,7 +63,8 @@ fn a_server_that_is_not_there() {
 fn a_wrong_password() {
     let pair = pair();
     let mut root = pair.hortator.connect();
-    root.execute(b"CREATE OR REPLACE USER visitor@localhost IDENTIFIED BY 'something else'").unwrap();
+    root.execute(b"DROP USER IF EXISTS visitor@localhost").unwrap();
+    root.execute(b"CREATE USER visitor@localhost IDENTIFIED BY 'something else'").unwrap();
     for password in [format!("-p{PASSWORD}"), format!("--password={PASSWORD}")] {
         let mut command = hortator("load");
         command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "visitor", &password]);
@@ -84,7 +85,8 @@ fn a_database_that_is_not_there() {
 fn a_password_is_not_in_the_process_list() {
     let pair = pair();
     let mut root = pair.hortator.connect();
-    root.execute(format!("CREATE OR REPLACE USER holder@localhost IDENTIFIED BY '{PASSWORD}'").as_bytes()).unwrap();
+    root.execute(b"DROP USER IF EXISTS holder@localhost").unwrap();
+    root.execute(format!("CREATE USER holder@localhost IDENTIFIED BY '{PASSWORD}'").as_bytes()).unwrap();
     root.execute(b"GRANT ALL ON *.* TO holder@localhost").unwrap();
     for password in [format!("-p{PASSWORD}"), format!("--password={PASSWORD}")] {
         let mut command = hortator("load");

@@ -7,6 +7,8 @@
 //! from one. [`deferred`] and [`deferred_unique`] are about checks that are put off. [`errors`] is about ends that have no
 //! counterpart in the client: killed servers, full disks, Ctrl-C.
 //!
+//! `cargo xtask mysql` runs all of this against MySQL's servers and client ([`target`]), with more in [`mysql`].
+//!
 //! With `HORTATOR_COMPARE_WITH=client` in the environment the client loads both sides: that shows what of a comparison
 //! is the load's doing, and what its own.
 
@@ -24,8 +26,10 @@ mod inputs;
 mod interrupted;
 mod large;
 mod load_verify;
+mod mysql;
 mod programs;
 mod random;
 mod servers;
 mod shown;
+mod target;
 mod verify;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use hortator_sandbox::Topology;
 
 use crate::servers::{DATABASE, Server};
+use crate::target;
 
 /// Longer than any dump of these tests takes on a busy machine; a program that runs longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -91,11 +92,15 @@ pub struct Failure {
 pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
     let way = if Way::only_client() { Way::Client } else { way };
     let mut command = match way {
-        Way::Client => Command::new("mariadb"),
+        Way::Client => target::client(),
         _ => hortator("load"),
     };
     command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root", "-D", DATABASE]);
     command.args(way.options());
+    if way == Way::Client && target::mysql().is_some() {
+        // Since 9.3 MySQL's client obeys its own commands only when asked to.
+        command.arg("--commands");
+    }
     if force {
         command.arg("--force");
     } else {

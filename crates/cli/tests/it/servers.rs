@@ -13,6 +13,8 @@ use hortator_check::state::{self, State};
 use hortator_mysql::{Connection, quote_identifier};
 use hortator_sandbox::{Builder, Temporary};
 
+use crate::target;
+
 /// The database that every dump is loaded into unless it names another.
 pub const DATABASE: &str = "hortator_case";
 
@@ -48,8 +50,8 @@ pub struct Server {
 /// A static is never dropped: the sandbox's watchdog ends the servers when this process ends.
 static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| {
     let (client, hortator) = thread::scope(|scope| {
-        let client = scope.spawn(|| Server::start(&SETTINGS));
-        let hortator = Server::start(&SETTINGS);
+        let client = scope.spawn(|| Server::from(target::server()));
+        let hortator = Server::from(target::server());
         (client.join().expect("the client's server starts"), hortator)
     });
     Mutex::new(Pair { client, hortator })
@@ -61,11 +63,16 @@ pub fn pair() -> MutexGuard<'static, Pair> {
     PAIR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl From<Builder> for Server {
+    fn from(builder: Builder) -> Server {
+        Server { sandbox: builder.start_temporary().expect("a private server starts") }
+    }
+}
+
 impl Server {
     /// Starts a server of its own, ended with the value or the process.
     pub fn start(settings: &[(&str, &str)]) -> Server {
-        let builder = settings.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
-        Server { sandbox: builder.start_temporary().expect("a private server starts") }
+        settings.iter().fold(target::plain_server(), |builder, (name, value)| builder.set(*name, *value)).into()
     }
 
     /// Starts a Galera cluster; the first node is the one that programs are told of. Root is let in over TCP too, as the

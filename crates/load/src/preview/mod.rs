@@ -142,7 +142,7 @@ impl Reader {
     fn read(mut self, files: &[PathBuf], options: &Options) -> Result<Plan, Error> {
         let charset = Charset::from_name(options.connect.charset.as_bytes());
         let cutting = StatementsOptions {
-            comments: options.comments,
+            comments: options.comments || !self.dialect().mariadb,
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };

@@ -46,6 +46,10 @@ const SPECIAL: &[(&str, Treatment)] = &[
 pub(super) const CHARSET_VARIABLES: [&str; 4] =
     ["character_set_client", "character_set_connection", "character_set_results", "collation_connection"];
 
+/// The variables that SET SESSION TRANSACTION assigns: MariaDB's names, then MySQL's, which MariaDB has too since 11.1.
+const TRANSACTION_VARIABLES: [&str; 4] =
+    ["tx_isolation", "tx_read_only", "transaction_isolation", "transaction_read_only"];
+
 /// Reads a SET statement.
 #[must_use]
 pub fn assignments(text: &[u8], dialect: &Dialect) -> Assignments {
@@ -118,7 +122,7 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
                 // For the next transaction only.
                 found.pins_next = true;
             } else {
-                found.mirrored.extend(["tx_isolation", "tx_read_only"].map(str::to_owned));
+                found.mirrored.extend(TRANSACTION_VARIABLES.map(str::to_owned));
             }
         }
         Kind::Word(_) if first.is_word(b"ROLE") => {

@@ -8,6 +8,7 @@ use hortator_mysql::Error;
 use super::recording::Begun;
 use super::{Attempt, Sent, TURN_PATIENCE, Worker, number};
 use crate::apply::chunk::{Chunk, RowTarget};
+use crate::apply::lock_waits::holds_up_another;
 use crate::apply::pool::Turn;
 use crate::apply::road::{Way, is_in_transaction, rolled_back_by_server};
 use crate::report::Failure;
@@ -170,18 +171,6 @@ impl Worker<'_> {
 
     /// Whether another transaction waits for this one's locks; `None` where the server does not say.
     fn holds_up_another(&mut self) -> Result<Option<bool>, Error> {
-        let Some(link) = &mut self.link else { return Ok(Some(false)) };
-        let waits = link.connection.fetch(
-            b"SELECT 1 FROM information_schema.INNODB_LOCK_WAITS w \
-              JOIN information_schema.INNODB_TRX t ON t.trx_id = w.blocking_trx_id \
-              WHERE t.trx_mysql_thread_id = CONNECTION_ID() LIMIT 1",
-        );
-        match waits {
-            Ok(rows) => Ok(Some(!rows.is_empty())),
-            // A cluster has rolled the transaction back while it waited, and this is the answer that says so.
-            Err(error) if error.is_transient() => Err(error),
-            Err(Error::Server(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.link.as_mut().map_or(Ok(Some(false)), |link| holds_up_another(&mut link.connection))
     }
 }

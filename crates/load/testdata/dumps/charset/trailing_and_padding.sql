@@ -1,3 +1,4 @@
+-- errors on mysql: its collations without padding are MariaDB's
 -- Trailing spaces, padding collations, case and accents in unique keys: what is a duplicate is the collation's say.
 CREATE TABLE a (v VARCHAR(10) COLLATE utf8mb4_general_ci PRIMARY KEY, n INT);
 INSERT IGNORE INTO a VALUES ('x', 1), ('X', 2), ('x ', 3), ('é', 4), ('e', 5), ('ß', 6), ('s', 7), ('ss', 8);

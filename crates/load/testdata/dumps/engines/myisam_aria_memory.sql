@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- Engines without transactions, next to InnoDB, with the same kinds of statements.
 CREATE TABLE m (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20), KEY (v)) ENGINE=MyISAM;
 CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20), KEY (v)) ENGINE=Aria TRANSACTIONAL=1;

@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- fails: 1062
 -- Aria keeps the rows before the bad one of the same statement too.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(5) NOT NULL) ENGINE=Aria;

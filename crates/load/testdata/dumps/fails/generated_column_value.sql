@@ -1,4 +1,4 @@
--- fails: 1906
+-- fails: 1906; on mysql: 3105
 -- A value for a generated column in strict mode.
 CREATE TABLE t (id INT PRIMARY KEY, a INT, v INT AS (a * 2) VIRTUAL);
 INSERT INTO t (id, a) VALUES (1, 1);

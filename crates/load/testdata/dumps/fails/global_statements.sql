@@ -1,4 +1,4 @@
--- fails: 1193
+-- fails: 1193; on mysql: 1094
 -- What MySQL's dumps say to the whole server and MariaDB does not know; a KILL of nobody.
 CREATE TABLE t (id INT PRIMARY KEY);
 INSERT INTO t VALUES (1);

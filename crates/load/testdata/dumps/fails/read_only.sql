@@ -1,3 +1,4 @@
+-- errors on mysql: sequences are MariaDB's
 -- fails: 1792
 -- A session that may only read, a view that cannot be inserted into, a sequence at its end, a full AUTO_INCREMENT.
 CREATE TABLE t (id TINYINT AUTO_INCREMENT PRIMARY KEY, v INT);

@@ -1,3 +1,4 @@
+-- errors on mysql: the types UUID and INET6 are MariaDB's
 -- fails: 1264
 -- Values that strict mode refuses, one kind a statement: with --force each is an error of its own.
 SET time_zone='+00:00';

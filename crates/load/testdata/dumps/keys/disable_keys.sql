@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- ALTER TABLE … DISABLE KEYS and ENABLE KEYS around rows, on InnoDB, MyISAM and Aria.
 CREATE TABLE i (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=InnoDB;
 CREATE TABLE m (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=MyISAM;

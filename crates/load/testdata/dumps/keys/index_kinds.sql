@@ -1,3 +1,4 @@
+-- errors on mysql: IGNORED indexes are MariaDB's
 -- Every kind of index: unique, prefix, FULLTEXT, SPATIAL, descending, USING, IGNORED, with comments, on generated columns.
 CREATE TABLE t (
   id INT NOT NULL,

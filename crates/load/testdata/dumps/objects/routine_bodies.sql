@@ -1,3 +1,4 @@
+-- errors on mysql: the bodies are MariaDB's SQL
 -- Routine bodies with comments, quotes, nested blocks and delimiters of several signs and cases.
 CREATE TABLE t (v VARCHAR(200));
 DELIMITER //

@@ -1,3 +1,4 @@
+-- errors on mysql: sequences are MariaDB's
 -- Sequences: NEXTVAL as a default and in VALUES, SETVAL, in turn over two tables.
 CREATE SEQUENCE s START WITH 100 INCREMENT BY 5 CACHE 10;
 CREATE SEQUENCE `odd name` START WITH -1 INCREMENT BY -1 MINVALUE -50 MAXVALUE -1 CYCLE NOCACHE;

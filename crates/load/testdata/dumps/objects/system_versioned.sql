@@ -1,3 +1,4 @@
+-- errors on mysql: system versioning is MariaDB's
 -- System versioning: SET TIMESTAMP fixes the row ends; history by UPDATE and DELETE, and inserted history.
 SET time_zone='+00:00';
 SET timestamp=1500000000;

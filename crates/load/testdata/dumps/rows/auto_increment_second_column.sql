@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- MyISAM and Aria may number within a group: the counter is the second column of the key.
 CREATE TABLE t (grp ENUM('fish','bird') NOT NULL, id INT NOT NULL AUTO_INCREMENT, v VARCHAR(10), PRIMARY KEY (grp, id)) ENGINE=MyISAM;
 INSERT INTO t (grp, v) VALUES ('bird', 'a'), ('fish', 'b'), ('bird', 'c');

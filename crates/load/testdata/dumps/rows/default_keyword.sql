@@ -1,3 +1,4 @@
+-- errors on mysql: a BLOB has no constant default
 -- DEFAULT in VALUES for each kind of default: constant, none, NULL, expression, time, sequence of another column.
 SET timestamp=1500000000, time_zone='+00:00';
 CREATE TABLE t (

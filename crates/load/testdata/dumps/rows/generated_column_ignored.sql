@@ -1,3 +1,4 @@
+-- errors on mysql: a generated column takes no value, not even with IGNORE
 -- A value for a generated column: an error in strict mode (see fails), dropped with a warning otherwise.
 CREATE TABLE t (id INT PRIMARY KEY, a INT, v INT AS (a * 2) VIRTUAL, s INT AS (a + 1) STORED);
 SET sql_mode='';

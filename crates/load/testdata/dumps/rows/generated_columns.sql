@@ -1,3 +1,4 @@
+-- errors on mysql: PERSISTENT is MariaDB's
 -- Generated columns, virtual and stored, with column lists, with DEFAULT and in mysqldump's form.
 CREATE TABLE t (
   id INT PRIMARY KEY,

@@ -1,3 +1,4 @@
+-- errors on mysql: VALUE() is MariaDB's
 -- ON DUPLICATE KEY UPDATE: each row sees what the rows before it left.
 CREATE TABLE t (id INT PRIMARY KEY, hits INT, trail VARCHAR(200));
 INSERT INTO t VALUES (1, 1, 'a'), (2, 1, 'b') ON DUPLICATE KEY UPDATE hits = hits + 1;

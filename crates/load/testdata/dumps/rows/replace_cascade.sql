@@ -1,3 +1,4 @@
+-- errors on mysql: REPLACE deletes no other rows of the child
 -- REPLACE of a parent's row deletes its children by ON DELETE CASCADE.
 CREATE TABLE parent (id INT PRIMARY KEY, v INT) ENGINE=InnoDB;
 CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE) ENGINE=InnoDB;

@@ -1,3 +1,4 @@
+-- errors on mysql: RETURNING is MariaDB's
 -- INSERT … RETURNING, REPLACE … RETURNING and DELETE … RETURNING print rows in batch form.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10));
 INSERT INTO t (v) VALUES ('a'), ('b') RETURNING id, v;

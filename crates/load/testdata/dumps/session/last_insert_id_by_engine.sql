@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- LAST_INSERT_ID() after rows of which some have their ids from the server, in each engine and order of the two.
 CREATE TABLE log (seq INT PRIMARY KEY, what BIGINT);
 CREATE TABLE i (id INT AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=InnoDB;

@@ -1,3 +1,4 @@
+-- errors on mysql: SET STATEMENT is MariaDB's
 -- SET STATEMENT … FOR: the setting holds for that one statement only.
 CREATE TABLE t (id INT PRIMARY KEY, tiny TINYINT);
 SET STATEMENT sql_mode='' FOR INSERT INTO t VALUES (1, 999), (2, -999);

@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- Settings that decide what a CREATE TABLE means: timestamps, engines, charsets, modes, key order.
 CREATE TABLE a (x TIMESTAMP, y TIMESTAMP DEFAULT '2020-01-01');
 SET explicit_defaults_for_timestamp=0;

@@ -1,3 +1,4 @@
+-- errors on mysql: tx_isolation has another name
 -- SET TRANSACTION and session isolation, read-only off and on again, SET ROLE, innodb and lock settings.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE;

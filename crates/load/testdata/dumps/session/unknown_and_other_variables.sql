@@ -1,3 +1,4 @@
+-- errors on mysql: check_constraint_checks is MariaDB's
 -- Variables that bend the rows themselves: auto_increment_increment, div_precision_increment, sql_safe_updates,
 -- group_concat_max_len, default_storage_engine, big_tables, check_constraint_checks, sql_auto_is_null.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v DECIMAL(20,10), c INT CHECK (c > 0));

@@ -1,3 +1,4 @@
+-- errors on mysql: ALTER IGNORE is MariaDB's
 -- ALTER TABLE in mid-stream: another type, order and number of columns for the same INSERT.
 CREATE TABLE t (id INT, v VARCHAR(10));
 INSERT INTO t VALUES (1, '007'), (2, '08');

@@ -1,3 +1,4 @@
+-- errors on mysql: BEGIN NOT ATOMIC is MariaDB's
 -- SELECT … INTO, DO, SET with a subquery, and compound statements outside of a routine.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 INSERT INTO t VALUES (1, 10), (2, 20);

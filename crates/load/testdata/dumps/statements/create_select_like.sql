@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- CREATE TABLE … SELECT and … LIKE, IF NOT EXISTS, OR REPLACE.
 CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10), KEY (v));
 INSERT INTO a VALUES (1, 'x'), (2, 'y');

@@ -1,3 +1,4 @@
+-- errors on mysql: EXECUTE IMMEDIATE is MariaDB's
 -- Tables that change by EXECUTE IMMEDIATE, PREPARE and CALL, between INSERTs of one and the same form.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
 CREATE TABLE log (seq INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(50));

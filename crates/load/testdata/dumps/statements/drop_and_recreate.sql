@@ -1,3 +1,4 @@
+-- errors on mysql: CREATE OR REPLACE TABLE is MariaDB's
 -- One name that is several tables in turn, with other columns each time.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10));
 INSERT INTO t VALUES (1, 'first'), (2, 'first');

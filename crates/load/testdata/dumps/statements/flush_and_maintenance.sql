@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- FLUSH, ANALYZE, CHECK, OPTIMIZE, CHECKSUM, SHOW and the like in mid-stream; their rows are printed.
 CREATE TABLE a (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=Aria;
 INSERT INTO a VALUES (1, 1), (2, 2);

@@ -1,3 +1,4 @@
+-- errors on mysql: CHANGE MASTER has another name
 -- Statements on the whole server: replication positions, global variables, FLUSH, in mid-stream and undone at the end.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(40));
 INSERT INTO t (v) VALUES ('a'), ('b');

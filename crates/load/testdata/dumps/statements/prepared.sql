@@ -1,3 +1,4 @@
+-- errors on mysql: values in EXECUTE … USING are MariaDB's
 -- PREPARE, EXECUTE … USING, EXECUTE IMMEDIATE, DEALLOCATE: what they touch is in a string.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));
 PREPARE ins FROM 'INSERT INTO t VALUES (?, ?)';

@@ -1,3 +1,4 @@
+-- errors on mysql: TRANSACTIONAL is MariaDB's
 -- Corners that a review found: USE in a version comment, ids that others numbered, changes beside DISABLE KEYS, suffixes that read.
 CREATE DATABASE hortator_second;
 CREATE TABLE t (a INT);

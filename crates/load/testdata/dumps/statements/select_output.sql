@@ -1,3 +1,4 @@
+-- errors on mysql: VALUES without ROW is MariaDB's
 -- SELECT in the stream: rows are printed as in batch mode, with escapes, NULL, empty results, wide and binary values.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40), b BLOB, d DECIMAL(10,3), f FLOAT, x BIT(9));
 SELECT * FROM t;

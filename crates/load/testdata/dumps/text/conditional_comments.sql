@@ -1,3 +1,4 @@
+-- errors on mysql: comments of MariaDB's versions are executed there only, and those of MySQL's here only
 -- Conditional comments: by version, MariaDB's own, those of newer servers and of MySQL 5.7 and 8 that MariaDB skips.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(60) /*!80016 NOT NULL */ /*M!100000 DEFAULT 'maria' */ /*M!999999 NOT NULL */);
 /*!40101 INSERT INTO t VALUES (1, 'a') */;

@@ -1,3 +1,4 @@
+-- errors on mysql: \N as a value is MariaDB's
 -- Quotes: doubled, escaped, adjacent, of the other kind, empty, with line ends, backslash before each character.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(400));
 INSERT INTO t VALUES (1, 'it''s'), (2, "say ""x"""), (3, 'say "x"'), (4, "it's"), (5, ''''), (6, ''), (7, "");

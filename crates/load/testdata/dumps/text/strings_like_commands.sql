@@ -1,3 +1,4 @@
+-- errors on mysql: SYSTEM is a reserved word
 -- Lines inside a string or a statement that look like the client's commands.
 CREATE TABLE t (
 source INT,

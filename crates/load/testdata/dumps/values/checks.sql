@@ -1,3 +1,4 @@
+-- errors on mysql: check_constraint_checks is MariaDB's
 -- CHECK constraints on columns and tables, named and not, switched off by the session for some rows.
 CREATE TABLE t (id INT PRIMARY KEY, a INT CHECK (a > 0), b INT, c VARCHAR(10) CHECK (c <> 'bad'), CONSTRAINT a_below_b CHECK (a < b));
 INSERT INTO t VALUES (1, 1, 2, 'good'), (2, NULL, NULL, NULL);

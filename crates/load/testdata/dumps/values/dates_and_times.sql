@@ -1,3 +1,4 @@
+-- errors on mysql: TIME_ROUND_FRACTIONAL is MariaDB's
 -- DATE, TIME, DATETIME, TIMESTAMP, YEAR from strings and numbers, with fractions, zeros and odd separators.
 SET time_zone='+00:00';
 SET sql_mode='';

@@ -1,3 +1,4 @@
+-- errors on mysql: the types UUID and INET6 are MariaDB's
 -- JSON with its check, UUID, INET4 and INET6, from strings, hex and binary.
 CREATE TABLE t (id INT PRIMARY KEY, j JSON, u UUID, i6 INET6, i4 INET4, l LONGTEXT CHECK (JSON_VALID(l)));
 INSERT INTO t VALUES (1, '{"a": [1, 2.50, "é\\n\\u0041 \\"q\\""], "b": null}', '123e4567-e89b-12d3-a456-426655440000', '2001:db8::ff00:42:8329', '192.168.0.1', '[]'), (2, '[]', '123E4567E89B12D3A456426655440001', '::ffff:1.2.3.4', '0.0.0.0', NULL);

@@ -1,0 +1,22 @@
+-- Views, routines with comments, triggers, events: with the definers and modes that mysqldump writes.
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, w VARCHAR(20));
+CREATE TABLE log (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(50));
+INSERT INTO t (v, w) VALUES (1,'a'),(2,'b'),(3,'c');
+CREATE VIEW a_view AS SELECT z.id, z.v FROM z_view z WHERE z.v > 1;
+CREATE VIEW z_view AS SELECT id, v FROM t;
+CREATE VIEW a_view AS SELECT z.id, z.v FROM z_view z WHERE z.v > 1;
+DELIMITER //
+CREATE FUNCTION f(a INT) RETURNS INT DETERMINISTIC -- adds
+BEGIN
+  /* one */ RETURN a + 1; # done
+END//
+CREATE PROCEDURE p(OUT n INT) BEGIN SELECT COUNT(*) INTO n FROM t; END//
+CREATE TRIGGER before_t BEFORE INSERT ON t FOR EACH ROW BEGIN -- first
+  SET NEW.v = f(NEW.v);
+END//
+CREATE TRIGGER after_t AFTER INSERT ON t FOR EACH ROW FOLLOWS before_t INSERT INTO log (what) VALUES (NEW.w)//
+CREATE TRIGGER after_t AFTER INSERT ON t FOR EACH ROW INSERT INTO log (what) VALUES (NEW.w)//
+CREATE EVENT e ON SCHEDULE EVERY 1 YEAR STARTS '2030-01-01 00:00:00' DISABLE DO DELETE FROM log//
+DELIMITER ;
+CREATE VIEW uses_f AS SELECT f(v) AS x FROM t;
+INSERT INTO t (v, w) VALUES (10,'later');
