@@ -210,9 +210,11 @@ impl<'l> Producer<'l> {
         let known = self.known.as_mut().expect("callers have just looked");
         let plan = &mut known.plan;
         let RowsTerms { session: state, first } = self.deferral.terms(&own_state, &plan.table, plan.only_adds());
+        let numbered_in_main = self.tables.is_numbered_in_main(&plan.table);
         let placed = survey(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
-            .and_then(|survey| Ok((survey.rows, plan.place(&survey, &state, force)?)));
+            .and_then(|survey| Ok((survey.rows, plan.place(&survey, &state, force)?)))
+            .and_then(|placed| if numbered_in_main { Err(tables::NUMBERED_IN_MAIN) } else { Ok(placed) });
         let (rows, placement) = match placed {
             Ok((rows, placement)) => (rows, Placement { in_order: placement.in_order || first, ..placement }),
             Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),
@@ -400,6 +402,7 @@ impl<'l> Producer<'l> {
         if let Some(name) = table {
             self.progress.loaded(&name, affected_rows);
             self.expect_rows(text, location);
+            self.tables.got_rows_in_main(&name, text, &self.main.dialect());
         }
         self.main.state_may_differ();
         Ok(())

@@ -1,4 +1,5 @@
 -- fails: 3750
+-- ahead: t
 -- A server's demand for primary keys, made by the dump's session.
 SET sql_require_primary_key = ON;
 CREATE TABLE t (id INT PRIMARY KEY);
