@@ -1,5 +1,6 @@
-//! Chores of this repository that cargo has no command for: `cargo xtask tidy`.
+//! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask mysql`.
 
+mod mysql;
 mod tidy;
 
 use std::path::Path;
@@ -8,8 +9,16 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => run_tidy(),
+        Some("mysql") => match mysql::run(repository()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("mysql: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
-            eprintln!("usage: cargo xtask tidy    checks the rules of this repository that the compiler does not");
+            eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
+            eprintln!("       cargo xtask mysql    holds `hortator load` against MySQL's servers and client (slow)");
             ExitCode::from(2)
         }
     }

@@ -1,3 +1,4 @@
+-- not on mysql: which numbers come behind a failure depends on the connection there
 -- fails: 1062
 -- only with force: a counter does not roll back, so rows that had run ahead of a failure leave it higher
 -- Ids that a failed statement gave itself move the counter, or not: what the server numbers next, with --force.

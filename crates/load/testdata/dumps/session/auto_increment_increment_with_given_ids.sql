@@ -1,3 +1,4 @@
+-- not on mysql: which numbers come behind given and generated ids in one statement depends on the connection there
 -- auto_increment_increment and given ids: the counter that is left goes by the session's steps.
 CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
 CREATE TABLE b (id INT AUTO_INCREMENT PRIMARY KEY, v INT);
