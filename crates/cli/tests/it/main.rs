@@ -29,6 +29,7 @@ mod load_verify;
 mod mysql;
 mod programs;
 mod random;
+mod resumed;
 mod servers;
 mod shown;
 mod target;

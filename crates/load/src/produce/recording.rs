@@ -269,7 +269,12 @@ impl MainSession<'_> {
         let words: Vec<Token<'_>> = tokens(text, &self.dialect()).take(4).collect();
         let is = |word: &[u8]| words.iter().any(|token| token.is_word(word));
         let to_savepoint = is(b"SAVEPOINT") || is(b"RELEASE") || is(b"TO");
-        if !to_savepoint {
+        if to_savepoint {
+            // It means something only together with what stands around it.
+            if let Some(pending) = &mut self.recording.pending {
+                pending.span.last = location.ordinal;
+            }
+        } else {
             if words[0].is_word(b"ROLLBACK") {
                 self.recording.pending = None;
             } else {
