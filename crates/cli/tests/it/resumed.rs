@@ -9,8 +9,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::compare::assert_same;
-use crate::errors::{dump_file, load_into};
-use crate::programs::{Dump, Outcome, Running, Way, load};
+use crate::errors::{assert_tells, dump_file, load_into};
+use crate::programs::{Dump, Outcome, Running, Way, load, run};
 use crate::random::Dice;
 use crate::servers::{Server, pair};
 use dump::Size;
@@ -96,7 +96,6 @@ fn killed_again_and_again() {
         }
         if ends.is_some() || running.has_ended() {
             let outcome = running.finish_within(LIMIT);
-            eprintln!("kill {kill} ({what}): {:?} {}", outcome.status, outcome.messages);
             assert_ne!(outcome.status, Some(0), "over after {kill} kills of {kills}: {}", outcome.messages);
             running = go_on(&server, file, &outcome);
         }
@@ -111,7 +110,8 @@ fn killed_again_and_again() {
 /// Goes on; from the beginning where the load was ended before anything was recorded.
 fn go_on(server: &Server, file: &str, ended: &Outcome) -> Running {
     if ended.status == Some(1) && ended.messages.contains("nothing to resume") {
-        let tables = server.rows_of_case("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()");
+        let tables =
+            server.rows_of_case("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()");
         assert_eq!(tables[0][0], "0", "something is loaded, and no record of it: {}", ended.messages);
         return Running::start(load_into(server, &[&CHUNK[..], &[file]].concat()));
     }
@@ -119,4 +119,211 @@ fn go_on(server: &Server, file: &str, ended: &Outcome) -> Running {
     let is_lost = ["cannot connect", "lost the connection", "interrupted"].iter().any(|words| first.contains(words));
     assert!(is_lost || (ended.status.is_none() && first.is_empty()), "{}", ended.messages);
     Running::start(resume(server, file))
+}
+
+#[test]
+fn killed_beside_tables_that_cannot_roll_back() {
+    let seed = seed();
+    eprintln!("HORTATOR_SEED={seed}");
+    let mut dice = Dice::new(seed);
+    let text = dump::dump(seed, Size { statements: 60, rows: 40, with_aria: true });
+    let (_folder, path) = dump_file("dump.sql", &text);
+    let file = path.to_str().unwrap();
+    let server = Server::start(&[]);
+    server.reset();
+    let mut running = Running::start(load_into(&server, &[&CHUNK[..], &[file]].concat()));
+    let mut kills = 0;
+    // The server goes on with the statement that a killed load has sent, so that each is whole.
+    let outcome = loop {
+        thread::sleep(Duration::from_millis(100 + dice.below(200)));
+        if !running.has_ended() && kills < 5 {
+            signal(&running, Signal::KILL);
+            kills += 1;
+        }
+        let outcome = running.finish_within(LIMIT);
+        if outcome.status == Some(0) {
+            break outcome;
+        }
+        running = go_on(&server, file, &outcome);
+    };
+    assert!(kills > 0, "it was over before it was killed: {}", outcome.messages);
+    assert_like_client(&server, &text);
+}
+
+/// A load that fails at its last statement, so that it stays on record.
+const FAILING: &str = "CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1), (2);\nINSERT INTO t VALUES (3);\n\
+                       UPDATE t SET id = id + 10;\nINSERT INTO later VALUES (1);\n";
+
+fn load_failing(server: &Server, file: &str) -> Outcome {
+    server.reset();
+    let outcome = run(load_into(server, &[file]));
+    assert_eq!(outcome.status, Some(1), "{}", outcome.messages);
+    outcome
+}
+
+#[test]
+fn a_failure_that_is_mended() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (_folder, path) = dump_file("dump.sql", FAILING.as_bytes());
+    let file = path.to_str().unwrap();
+    let failed = load_failing(server, file);
+    assert!(failed.messages.contains("--resume"), "{}", failed.messages);
+    server.connect().execute(b"CREATE TABLE hortator_case.later (id INT)").unwrap();
+    let outcome = run(load_into(server, &["--resume", file]));
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["11,12,13"]]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["1"]]);
+    assert_no_records(server);
+    // Gone on with once more there is nothing.
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["nothing to resume", "dump.sql"]);
+}
+
+#[test]
+fn an_input_that_has_changed() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (folder, path) = dump_file("dump.sql", FAILING.as_bytes());
+    let file = path.to_str().unwrap();
+    load_failing(server, file);
+    // Other rows in what is loaded, of the same length: the hash tells.
+    std::fs::write(&path, FAILING.replace("(1), (2)", "(4), (5)")).unwrap();
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["not the one that was loaded", "line 2"]);
+    // Another size: the record is of another input, and is named.
+    std::fs::write(&path, FAILING.replace("INTO later", "INTO t")).unwrap();
+    let outcome = run(load_into(server, &["--resume", file]));
+    assert_tells(&outcome, 1, &["nothing to resume", "--resume="]);
+    let id = outcome.messages.split("--resume=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["11,12,13"]]);
+    // Named, it goes on: what is loaded is the same.
+    let outcome = run(load_into(server, &[&format!("--resume={id}"), file]));
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["1,11,12,13"]]);
+    assert_tells(&run(load_into(server, &["--resume=17", file])), 1, &["nothing to resume", "17"]);
+    drop(folder);
+}
+
+#[test]
+fn shown_and_forgotten() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (_folder, path) = dump_file("dump.sql", FAILING.as_bytes());
+    let file = path.to_str().unwrap();
+    load_failing(server, file);
+    let status = run(load_into(server, &["--status"]));
+    let told = String::from_utf8(status.rows).unwrap();
+    for words in ["dump.sql", "interrupted", "3 rows", "hortator_case.t: 3 rows", "--resume", "--forget="] {
+        assert!(told.contains(words), "{words} is missing in: {told}");
+    }
+    let json = run(load_into(server, &["--status", "--json"]));
+    let found: serde_json::Value = serde_json::from_slice(&json.rows).unwrap();
+    assert_eq!((&found[0]["rows"], &found[0]["tables"][0][1]), (&3.into(), &3.into()), "{found}");
+    // A load of the same input from the beginning takes the record's place.
+    assert_eq!(run(load_into(server, &[file])).status, Some(1));
+    let again = run(load_into(server, &["--status", "--json"]));
+    let found: serde_json::Value = serde_json::from_slice(&again.rows).unwrap();
+    assert_eq!(
+        found.as_array().unwrap().len(),
+        0,
+        "its first statement failed, so there is nothing to go on with: {found}"
+    );
+    load_failing(server, file);
+    let forgotten = run(load_into(server, &["--forget"]));
+    assert!(String::from_utf8_lossy(&forgotten.rows).contains("is forgotten"), "{}", forgotten.messages);
+    assert_no_records(server);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["nothing to resume"]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["3"]]);
+}
+
+#[test]
+fn without_records() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (_folder, path) = dump_file("dump.sql", FAILING.as_bytes());
+    let file = path.to_str().unwrap();
+    server.reset();
+    let outcome = run(load_into(server, &["--no-progress", file]));
+    assert_eq!(outcome.status, Some(1), "{}", outcome.messages);
+    assert!(!outcome.messages.contains("--resume"), "{}", outcome.messages);
+    assert_no_records(server);
+    // An account with rights on its own schema only loads all the same, and is told.
+    server.reset();
+    let mut root = server.connect();
+    root.execute(b"CREATE OR REPLACE USER small@localhost IDENTIFIED BY 'x'").unwrap();
+    root.execute(b"GRANT ALL ON hortator_case.* TO small@localhost").unwrap();
+    let (_folder, good) = dump_file("good.sql", b"CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n");
+    let as_small = |more: &[&str]| {
+        let mut command = load_into(server, &[more, &["-u", "small", good.to_str().unwrap()]].concat());
+        command.env("MYSQL_PWD", "x");
+        run(command)
+    };
+    let outcome = as_small(&[]);
+    assert_tells(&outcome, 0, &["warning", "--no-progress"]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
+    // Asked for, records are not done without.
+    assert_tells(&as_small(&["--progress-schema", "elsewhere"]), 1, &["elsewhere", "denied"]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
+}
+
+#[test]
+fn what_a_server_cannot_tell() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let text = "DELIMITER //\nCREATE TABLE t (id INT)//\n\
+                CREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); DO SLEEP(300); END//\n\
+                CALL p()//\nINSERT INTO t VALUES (2)//\n";
+    let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+    let file = path.to_str().unwrap();
+    let interrupted = || {
+        server.reset();
+        let running = Running::start(load_into(server, &[file]));
+        server.wait_until("SELECT COUNT(*) = 1 FROM hortator_case.t");
+        signal(&running, Signal::KILL);
+        running.finish_within(LIMIT);
+        for row in server.connect().fetch(b"SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE '%SLEEP(300)%' AND ID <> CONNECTION_ID()").unwrap() {
+            let id = String::from_utf8(row[0].clone().unwrap()).unwrap();
+            server.connect().execute(format!("KILL {id}").as_bytes()).unwrap();
+        }
+    };
+    interrupted();
+    assert_tells(
+        &run(load_into(server, &["--resume", file])),
+        1,
+        &["had begun", "can't tell", "--unsettled", "line 4"],
+    );
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
+    let outcome = run(load_into(server, &["--resume", "--unsettled=done", file]));
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id) FROM t"), [["1,2"]]);
+    assert_no_records(server);
+}
+
+#[test]
+fn a_session_that_is_gone() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let text = "CREATE TABLE t (id INT);\nCREATE TEMPORARY TABLE u (id INT);\nINSERT INTO u VALUES (1);\n\
+                INSERT INTO nowhere VALUES (1);\n";
+    let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+    let file = path.to_str().unwrap();
+    load_failing(server, file);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["temporary tables", "line 2"]);
+}
+
+#[test]
+fn two_at_once() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let (_folder, path) = dump_file(
+        "dump.sql",
+        b"CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nSELECT SLEEP(300), COUNT(*) FROM t;\n",
+    );
+    let file = path.to_str().unwrap();
+    let running = Running::start(load_into(server, &[file]));
+    server.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP(300)%'");
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["still has a session", "KILL"]);
+    assert!(String::from_utf8(run(load_into(server, &["--status"])).rows).unwrap().contains("running (connection"));
+    signal(&running, Signal::INT);
+    assert_tells(&running.finish_within(LIMIT), 130, &["interrupted"]);
 }

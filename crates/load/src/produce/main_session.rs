@@ -13,7 +13,7 @@ use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::record::Records;
+use crate::record::{MAIN_SESSION, Records};
 use crate::report::Failure;
 use crate::session::{Assignments, SessionState, Tracker};
 
@@ -56,6 +56,9 @@ impl<'l> MainSession<'l> {
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let Visit { mut connection, moves } = targets.connect(&|| pool.is_interrupted())?;
+        if let Some(records) = records {
+            records.claim(&mut connection, MAIN_SESSION)?;
+        }
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };

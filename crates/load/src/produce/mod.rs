@@ -36,6 +36,7 @@ use crate::session::{SessionState, assignments};
 pub(crate) use going_on::GoingOn;
 pub use going_on::Unsettled;
 use main_session::MainSession;
+use recording::Puts;
 use rows_plan::{Placement, Reason, RowsPlan};
 pub(crate) use surroundings::{ChunkLimits, Surroundings};
 pub(crate) use tables::Tables;
@@ -287,7 +288,7 @@ impl<'l> Producer<'l> {
         for table in &tables {
             self.forget(table);
         }
-        self.main.run_recorded(text, location, &Class::Catalog { tables: Vec::new() }, true)?;
+        self.main.run_recorded(text, location, &Class::Catalog { tables: Vec::new() }, &Puts::default())?;
         self.main.state_may_differ();
         Ok(())
     }
@@ -393,12 +394,12 @@ impl<'l> Producer<'l> {
             Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() }),
             _ => None,
         };
-        let can_roll_back = match &table {
-            Some(name) => self.can_roll_back(name, location)?,
-            None => true,
+        let puts = match &table {
+            Some(name) => Puts { table: name.to_string(), for_good: !self.can_roll_back(name, location)? },
+            None => Puts::default(),
         };
         self.note_constraints(text, location)?;
-        let affected_rows = self.main.run_recorded(text, location, &class, can_roll_back)?;
+        let affected_rows = self.main.run_recorded(text, location, &class, &puts)?;
         if let Some(name) = table {
             self.progress.loaded(&name, affected_rows);
             self.expect_rows(text, location);

@@ -36,7 +36,7 @@ pub(super) struct Recording {
     /// A transaction of ours, not yet committed.
     open: Option<Open>,
     /// Statements of the dump's transaction that are not recorded yet.
-    pending: Option<Run>,
+    pending: Vec<Run>,
     /// A bracket around more than one statement.
     stretch: Option<Run>,
 }
@@ -56,12 +56,26 @@ struct Open {
 struct Run {
     span: Span,
     digest: Digest,
+    table: String,
     rows: u64,
 }
 
+/// What a statement of the main session is known to do with rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Puts {
+    /// The table that they go to, as `schema.table`; empty where it is not one, or none.
+    pub(super) table: String,
+    /// Its engine cannot roll back.
+    pub(super) for_good: bool,
+}
+
+/// Runs of one transaction; beyond that, tables are not told apart any more.
+const RUNS_LIMIT: usize = 1000;
+
 impl Run {
-    fn new(text: &[u8], location: &Location) -> Self {
-        let mut run = Self { span: span_of(text, location), digest: Digest::default(), rows: 0 };
+    fn new(text: &[u8], location: &Location, table: &str) -> Self {
+        let mut run =
+            Self { span: span_of(text, location), digest: Digest::default(), table: table.to_owned(), rows: 0 };
         run.digest.add(text);
         run
     }
@@ -74,7 +88,7 @@ impl Run {
 
     fn entry(self, state: State) -> Entry {
         let span = Span { digest: self.digest.value(), ..self.span };
-        Entry { span, state, table: String::new(), rows: self.rows, note: Note::Nothing }
+        Entry { span, state, table: self.table, rows: self.rows, note: Note::Nothing }
     }
 }
 
@@ -149,14 +163,14 @@ impl MainSession<'_> {
         text: &[u8],
         location: &Location,
         class: &Class,
-        can_roll_back: bool,
+        puts: &Puts,
     ) -> Result<u64, Stopped> {
         let (mut treatment, binds) = treatment(text, class, self);
         if self.records.is_none() || location.ordinal == 0 {
             return self.run(text, location);
         }
         if mentions_diagnostics(text, &self.dialect()) {
-            return self.run_asking(text, location);
+            return self.run_asking(text, location, puts);
         }
         if treatment == Treatment::Session {
             if self.status().in_transaction() && assigns_autocommit(text, self) {
@@ -179,25 +193,32 @@ impl MainSession<'_> {
         if self.status().in_transaction() || !self.status().autocommit() {
             if treatment == Treatment::Rows {
                 let rows = self.run(text, location)?;
-                match &mut self.recording.pending {
-                    Some(pending) => pending.add(text, location),
-                    none => *none = Some(Run::new(text, location)),
+                let pending = &mut self.recording.pending;
+                let is_full = pending.len() >= RUNS_LIMIT;
+                match pending.last_mut() {
+                    Some(last) if last.table == puts.table || is_full => {
+                        last.add(text, location);
+                        if last.table != puts.table {
+                            last.table.clear();
+                        }
+                    }
+                    _ => pending.push(Run::new(text, location, &puts.table)),
                 }
-                if let Some(pending) = &mut self.recording.pending {
-                    pending.rows += rows;
+                if let Some(last) = pending.last_mut() {
+                    last.rows += rows;
                 }
                 return Ok(rows);
             }
             self.write_pending(location)?;
         }
         // What acts on the next statement only must not be taken by one of ours.
-        if !can_roll_back || self.acts_on_next() {
+        if puts.for_good || self.acts_on_next() {
             treatment = Treatment::Bracket;
         }
         if treatment == Treatment::Rows {
-            self.run_in_transaction(text, location, binds)
+            self.run_in_transaction(text, location, binds, puts)
         } else {
-            self.run_in_bracket(text, location, binds)
+            self.run_in_bracket(text, location, binds, puts)
         }
     }
 
@@ -223,7 +244,7 @@ impl MainSession<'_> {
     }
 
     /// A statement that asks what the one before it did, so that nothing of ours may run in between.
-    fn run_asking(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
+    fn run_asking(&mut self, text: &[u8], location: &Location, puts: &Puts) -> Result<u64, Stopped> {
         let Some(records) = self.records else { return self.run(text, location) };
         let dialect = self.dialect();
         let head: Vec<Token<'_>> = tokens(text, &dialect).take(1).collect();
@@ -233,7 +254,7 @@ impl MainSession<'_> {
         let entry = Entry {
             span: span_of(text, location),
             state: if keeps { State::Bound } else { State::Done },
-            table: String::new(),
+            table: puts.table.clone(),
             rows: 0,
             note: Note::Nothing,
         };
@@ -271,12 +292,12 @@ impl MainSession<'_> {
         let to_savepoint = is(b"SAVEPOINT") || is(b"RELEASE") || is(b"TO");
         if to_savepoint {
             // It means something only together with what stands around it.
-            if let Some(pending) = &mut self.recording.pending {
+            if let Some(pending) = self.recording.pending.last_mut() {
                 pending.span.last = location.ordinal;
             }
         } else {
             if words[0].is_word(b"ROLLBACK") {
-                self.recording.pending = None;
+                self.recording.pending.clear();
             } else {
                 self.write_pending(location)?;
             }
@@ -286,20 +307,29 @@ impl MainSession<'_> {
 
     /// Writes the record of the dump's transaction so far, within it.
     pub(super) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
-        let (Some(pending), Some(records)) = (self.recording.pending.take(), self.records) else { return Ok(()) };
-        match records.write(&mut self.connection, &pending.entry(State::Done)) {
-            Ok(_) => Ok(()),
-            Err(error) => self.record_failed(location, b"", &error),
+        let pending = std::mem::take(&mut self.recording.pending);
+        let Some(records) = self.records else { return Ok(()) };
+        for run in pending {
+            if let Err(error) = records.write(&mut self.connection, &run.entry(State::Done)) {
+                return self.record_failed(location, b"", &error);
+            }
         }
+        Ok(())
     }
 
     /// A change of rows with its record in one transaction.
-    fn run_in_transaction(&mut self, text: &[u8], location: &Location, binds: bool) -> Result<u64, Stopped> {
+    fn run_in_transaction(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        binds: bool,
+        puts: &Puts,
+    ) -> Result<u64, Stopped> {
         let Some(records) = self.records else { return self.run(text, location) };
         let entry = Entry {
             span: span_of(text, location),
             state: State::Begun,
-            table: String::new(),
+            table: puts.table.clone(),
             rows: 0,
             note: Note::Nothing,
         };
@@ -341,7 +371,7 @@ impl MainSession<'_> {
     }
 
     /// Something that commits by itself, or does anything, between two records.
-    fn run_in_bracket(&mut self, text: &[u8], location: &Location, binds: bool) -> Result<u64, Stopped> {
+    fn run_in_bracket(&mut self, text: &[u8], location: &Location, binds: bool, puts: &Puts) -> Result<u64, Stopped> {
         let Some(records) = self.records else { return self.run(text, location) };
         let dialect = self.dialect();
         let note = match self.acts_on_next() {
@@ -350,7 +380,7 @@ impl MainSession<'_> {
         };
         let span = span_of(text, location);
         let begun = note.and_then(|note| {
-            let entry = Entry { span: span.clone(), state: State::Begun, table: String::new(), rows: 0, note };
+            let entry = Entry { span: span.clone(), state: State::Begun, table: puts.table.clone(), rows: 0, note };
             records.apart(|records, own| records.write(own, &entry))
         });
         if let Err(error) = begun {
@@ -361,7 +391,7 @@ impl MainSession<'_> {
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
         if !has_failed && self.is_closed_to_others() {
-            self.recording.stretch = Some(Run::new(text, location));
+            self.recording.stretch = Some(Run::new(text, location, ""));
             return result;
         }
         if has_failed && self.is_gone() {
@@ -369,7 +399,7 @@ impl MainSession<'_> {
             return result;
         }
         let state = if binds { State::Bound } else { State::Done };
-        let entry = Entry { span, state, table: String::new(), rows, note: Note::Nothing };
+        let entry = Entry { span, state, table: puts.table.clone(), rows, note: Note::Nothing };
         let is_kept = !has_failed || self.is_forced();
         let ended = records.apart(|records, own| match is_kept {
             true => records.close(own, &entry),

@@ -46,6 +46,9 @@ pub const SCHEMA: &str = "hortator";
 /// How long a session of the same number may take to end before its successor gives up, in seconds.
 const LOCK_PATIENCE_S: u32 = 60;
 
+/// The main session's number; workers have theirs from 1, and 0 is the records' own connection.
+pub const MAIN_SESSION: usize = 1000;
+
 /// What a load does about records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -124,9 +127,12 @@ impl Records {
     /// Takes the lock of a session; waits until the server has ended the one that held it before.
     ///
     /// # Errors
-    /// [`Error::Running`] when that does not end, or what the server says.
-    pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), Error> {
-        registry::claim(connection, self.load_id, number, LOCK_PATIENCE_S)
+    /// When that one does not end, in words; or what the server says.
+    pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
+        registry::claim(connection, self.load_id, number, LOCK_PATIENCE_S).map_err(|error| match error {
+            Error::Server(error) => error,
+            other => hortator_mysql::Error::Unsupported(other.to_string()),
+        })
     }
 
     /// Writes a record with the connection that does the work, within its transaction or, outside of one, at once. A
@@ -170,11 +176,8 @@ impl Records {
             Some(visit) => visit,
             none => {
                 let mut visit = self.connect()?;
-                match registry::claim(&mut visit.connection, self.load_id, 0, LOCK_PATIENCE_S) {
-                    Ok(()) => none.insert(visit),
-                    Err(Error::Server(error)) => return Err(error),
-                    Err(other) => return Err(hortator_mysql::Error::Unsupported(other.to_string())),
-                }
+                self.claim(&mut visit.connection, 0)?;
+                none.insert(visit)
             }
         };
         let result = work(self, connection);

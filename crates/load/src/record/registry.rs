@@ -157,7 +157,7 @@ pub(super) fn take_over(
         &format!("SELECT `threads` FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted()),
     )?;
     claim(connection, load_id, 0, 5)?;
-    for session in 1..=usize::try_from(before).unwrap_or(0) {
+    for session in (1..=usize::try_from(before).unwrap_or(0)).chain([super::MAIN_SESSION]) {
         claim(connection, load_id, session, super::LOCK_PATIENCE_S)?;
         connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
     }
@@ -303,7 +303,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             .map_or_else(String::new, |row| text(row, 0));
         let sums = connection.fetch(
             format!(
-                "SELECT IFNULL(SUM(`rows`), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` >= 1"
+                "SELECT IFNULL(SUM(IF(`name` <> '', `rows`, 0)), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` >= 1"
             )
             .as_bytes(),
         )?;

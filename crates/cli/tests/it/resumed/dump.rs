@@ -86,12 +86,15 @@ fn rows(text: &mut String, into: &str, count: u64, mut row: impl FnMut(&mut Stri
 /// Something else than rows.
 fn between(text: &mut String, dice: &mut Dice, round: u64) {
     let _ = match dice.below(12) {
-        0 => writeln!(text, "UPDATE tally SET n = n * 3 + {round} WHERE id = 1;"),
+        0 => writeln!(text, "UPDATE tally SET n = (n * 3 + {round}) % 1000003 WHERE id = 1;"),
         1 => writeln!(text, "INSERT INTO watched VALUES ({round}, 1), ({round}, 2);"),
-        2 => writeln!(text, "CREATE TABLE extra_{round} (id INT PRIMARY KEY) ENGINE=InnoDB;\nINSERT INTO extra_{round} VALUES ({round});"),
+        2 => writeln!(
+            text,
+            "CREATE TABLE extra_{round} (id INT PRIMARY KEY) ENGINE=InnoDB;\nINSERT INTO extra_{round} VALUES ({round});"
+        ),
         3 => writeln!(
             text,
-            "BEGIN;\nINSERT INTO heap VALUES ({round}, 'in a transaction');\nUPDATE tally SET n = n + 7;\nSAVEPOINT s;\n\
+            "BEGIN;\nINSERT INTO heap VALUES ({round}, 'in a transaction');\nUPDATE tally SET n = (n + 7) * 5 % 1000003;\nSAVEPOINT s;\n\
              INSERT INTO heap VALUES ({round}, 'taken back');\nROLLBACK TO s;\nCOMMIT;"
         ),
         4 => writeln!(
@@ -100,12 +103,19 @@ fn between(text: &mut String, dice: &mut Dice, round: u64) {
              UNLOCK TABLES;\nINSERT INTO tally VALUES ({}, 1);\nCOMMIT;\nSET autocommit = 1;",
             round + 10
         ),
-        5 => writeln!(text, "CREATE PROCEDURE p_{round}() SELECT {round};\nALTER TABLE counted COMMENT 'round {round}';"),
+        5 => {
+            writeln!(text, "CREATE PROCEDURE p_{round}() SELECT {round};\nALTER TABLE counted COMMENT 'round {round}';")
+        }
         6 => writeln!(text, "SET @n = {round};\nINSERT INTO heap VALUES (@n, 'of a variable');"),
-        7 => writeln!(text, "DELETE FROM tally WHERE id > 1 LIMIT 1;\nINSERT INTO heap SELECT 77, 'copied' FROM tally;"),
+        7 => {
+            writeln!(text, "DELETE FROM tally WHERE id > 1 LIMIT 1;\nINSERT INTO heap SELECT 77, 'copied' FROM tally;")
+        }
         8 => writeln!(text, "CREATE INDEX i_{round} ON visit (note(12));\nDROP INDEX i_{round} ON visit;"),
         9 => writeln!(text, "BEGIN;\nINSERT INTO heap VALUES ({round}, 'gone');\nROLLBACK;"),
         10 => writeln!(text, "INSERT INTO tally VALUES ({}, 5);\nSHOW WARNINGS;", 5000 + round),
-        _ => writeln!(text, "SET @m = @@sql_mode, sql_mode = '';\nINSERT INTO heap VALUES ('12x', 'bent');\nSET sql_mode = @m;"),
+        _ => writeln!(
+            text,
+            "SET @m = @@sql_mode, sql_mode = '';\nINSERT INTO heap VALUES ('12x', 'bent');\nSET sql_mode = @m;"
+        ),
     };
 }

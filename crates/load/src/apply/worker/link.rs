@@ -7,7 +7,6 @@ use crate::apply::chunk::Chunk;
 use crate::apply::pool::Pool;
 use crate::apply::road::Road;
 use crate::cluster::Visit;
-use crate::record;
 use crate::session::Taken;
 
 /// A connection and the state that it has taken on.
@@ -33,10 +32,7 @@ impl Worker<'_> {
             let Visit { mut connection, moves } = self.targets.connect(&|| self.pool.is_interrupted())?;
             if let Some(records) = self.records {
                 // The session before this one is over then, and what it had open is rolled back or committed.
-                records.claim(&mut connection, self.number).map_err(|error| match error {
-                    record::Error::Server(error) => error,
-                    other => Error::Unsupported(other.to_string()),
-                })?;
+                records.claim(&mut connection, self.number)?;
             }
             let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
             self.road = Road::new(packet_limit_bytes, self.piece_rows, self.targets.numbering());
