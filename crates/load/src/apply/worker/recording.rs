@@ -34,8 +34,12 @@ impl Begun {
             let next_id = next_id(connection, table)?;
             if let (Some(records), Some(span)) = (records, span(&chunk.statements)) {
                 let note = Note::Counter(next_id);
-                records
-                    .write(connection, &Entry { span, state: State::Begun, table: table.to_string(), rows: 0, note })?;
+                let entry = Entry { span, state: State::Begun, table: table.to_string(), rows: 0, note };
+                match records.write(connection, &entry) {
+                    // Written by an attempt that got no answer; nothing has moved the counter since.
+                    Err(error) if error.code() == Some(DUPLICATE) => {}
+                    written => drop(written?),
+                }
                 self.is_recorded = true;
             }
             self.next_id = Some(next_id);
