@@ -327,3 +327,28 @@ fn two_at_once() {
     signal(&running, Signal::INT);
     assert_tells(&running.finish_within(LIMIT), 130, &["interrupted"]);
 }
+
+#[test]
+fn records_in_the_dump() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for statement in [
+        "CREATE DATABASE IF NOT EXISTS hortator",
+        "DROP TABLE `hortator`.`chunks`",
+        "INSERT INTO hortator.loads VALUES (1)",
+    ] {
+        server.reset();
+        let text = format!("CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n{statement};\n");
+        let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+        let file = path.to_str().unwrap();
+        assert_tells(&run(load_into(server, &[file])), 1, &["progress records", "--progress-schema", "line 3"]);
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
+    }
+    // Kept elsewhere they are not in the way.
+    server.reset();
+    let (_folder, path) = dump_file("dump.sql", b"CREATE DATABASE hortator;\nCREATE TABLE hortator.loads (id INT);\n");
+    let outcome = run(load_into(server, &["--progress-schema", "records", path.to_str().unwrap()]));
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    let left = server.rows_of_case("SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'records'");
+    assert_eq!(left[0][0], "0");
+}

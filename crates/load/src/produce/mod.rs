@@ -8,6 +8,7 @@ mod constraints;
 mod expecting;
 mod going_on;
 mod main_session;
+mod own_schema;
 mod recording;
 mod resolve;
 mod rows_plan;
@@ -141,7 +142,9 @@ impl<'l> Producer<'l> {
         {
             return self.rows(text, location);
         }
-        match classify(&text, &self.main.dialect()) {
+        let class = classify(&text, &self.main.dialect());
+        self.keeps_off_records(&text, &location, &class)?;
+        match class {
             Class::Rows(head) => self.rows_of_new_form(text, location, &head),
             Class::Define { tables, references } => self.define(text, location, &tables, &references),
             Class::Catalog { tables } => self.catalog(&text, &location, &tables),
