@@ -4,11 +4,13 @@
 //! it is sent as written, after all before it and before all behind it.
 
 mod rules;
+mod several;
 
 use crate::lexer::{Dialect, Kind, Token, Tokens, tokens};
 use crate::rows::{InsertHead, insert_head, name};
 
 pub use rules::{Effect, RULES, Rule};
+pub use several::{is_several, parts};
 
 /// How many tokens of a statement decide its class; none of the patterns reaches further.
 const HEAD_TOKENS: usize = 64;
@@ -78,6 +80,9 @@ pub fn classify(text: &[u8], dialect: &Dialect) -> Class {
     leading.push(first);
     leading.extend(head.by_ref().take(HEAD_TOKENS));
 
+    if is_several(text, dialect) {
+        return Class::Barrier { reason: "several statements in one text" };
+    }
     for rule in RULES {
         let Some(tables) = matches(rule.pattern, &leading) else { continue };
         if let Some(word) = forbidden(rule, text, dialect) {

@@ -9,6 +9,7 @@ use hortator_mysql::{Connection, Done, Error, Flavor, Status};
 use super::recording::Recording;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped};
+use crate::class::parts;
 use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
@@ -59,6 +60,7 @@ impl<'l> MainSession<'l> {
         if let Some(records) = records {
             records.claim(&mut connection, MAIN_SESSION)?;
         }
+        connection.take_several_statements()?;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
@@ -122,11 +124,12 @@ impl<'l> MainSession<'l> {
     /// Runs a statement and prints its rows; gives the number of rows affected. A statement that fails stops the load,
     /// unless it is forced.
     pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
-        let result = self.send(text);
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
-        match result {
+        match self.send(text) {
+            // Ended with the load. What came through before that is done.
+            Err(_) if self.pool.is_interrupted() => Err(Stopped),
             Ok(done) => {
                 self.progress.as_written.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
@@ -166,6 +169,12 @@ impl<'l> MainSession<'l> {
 
     /// Takes note of what binds later statements to this session.
     fn note(&mut self, text: &[u8]) {
+        for part in parts(text, &self.dialect) {
+            self.note_one(part);
+        }
+    }
+
+    fn note_one(&mut self, text: &[u8]) {
         let mut words = tokens(text, &self.dialect);
         let Some(first) = words.next() else { return };
         let second = words.next();
@@ -237,6 +246,11 @@ impl<'l> MainSession<'l> {
     /// Whether the connection is lost.
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone
+    }
+
+    /// Whether the load was ended from outside.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.pool.is_interrupted()
     }
 
     pub(super) fn is_forced(&self) -> bool {

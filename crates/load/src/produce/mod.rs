@@ -24,7 +24,9 @@ use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
-use crate::class::{Class, NamedTable, classify, mentions_diagnostics, reads_diagnostics, reads_session_results};
+use crate::class::{
+    Class, NamedTable, classify, mentions_diagnostics, parts, reads_diagnostics, reads_session_results,
+};
 use crate::deferral::{Deferral, RowsTerms};
 use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
@@ -316,7 +318,7 @@ impl<'l> Producer<'l> {
         let dialect = self.main.dialect();
         let assignments = assignments(text, &dialect);
         if assignments.beyond_session || reads_session_results(text, &dialect) {
-            return self.barrier_with(text, location, "it changes or reads more than the session", Some(&assignments));
+            return self.barrier(text, location, "it changes or reads more than the session");
         }
         if self.main.is_new(&assignments) {
             self.finish()?;
@@ -347,22 +349,8 @@ impl<'l> Producer<'l> {
 
     /// Runs a statement in the main session, after all before it and before all behind it.
     fn barrier(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
-        self.barrier_with(text, location, reason, None)
-    }
-
-    fn barrier_with(
-        &mut self,
-        text: &[u8],
-        location: &Location,
-        reason: Reason,
-        assigned: Option<&crate::session::Assignments>,
-    ) -> Result<(), Stopped> {
         self.progress.barrier(reason);
-        self.alone(text, location)?;
-        match assigned {
-            Some(assignments) => self.main.assigned(assignments, location),
-            None => Ok(()),
-        }
+        self.alone(text, location)
     }
 
     /// A statement while everything must stay in the main session.
@@ -374,14 +362,7 @@ impl<'l> Producer<'l> {
             return self.commit_instead(location);
         }
         self.progress.barrier(reason);
-        self.alone(text, location)?;
-        match class {
-            Class::Session => {
-                let assignments = assignments(text, &self.main.dialect());
-                self.main.assigned(&assignments, location)
-            }
-            _ => Ok(()),
-        }
+        self.alone(text, location)
     }
 
     /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
@@ -392,7 +373,8 @@ impl<'l> Producer<'l> {
         self.deferral.emptied(None);
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
-        let class = classify(text, &self.main.dialect());
+        let dialect = self.main.dialect();
+        let class = classify(text, &dialect);
         let table = match &class {
             Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() }),
             _ => None,
@@ -407,6 +389,9 @@ impl<'l> Producer<'l> {
             self.progress.loaded(&name, affected_rows);
             self.expect_rows(text, location);
             self.tables.got_rows_in_main(&name, text, &self.main.dialect());
+        }
+        for part in parts(text, &dialect).into_iter().filter(|part| classify(part, &dialect) == Class::Session) {
+            self.main.assigned(&assignments(part, &dialect), location)?;
         }
         self.main.state_may_differ();
         Ok(())

@@ -11,7 +11,7 @@ use hortator_mysql::{Done, Error};
 
 use super::main_session::MainSession;
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
-use crate::class::{Class, mentions_diagnostics, reads_session_results};
+use crate::class::{Class, is_several, mentions_diagnostics, reads_session_results};
 use crate::lexer::{Kind, Location, Token, tokens};
 use crate::record::{Digest, Entry, Note, Span, State, changes_rows, fingerprint};
 use crate::report::Failure;
@@ -121,6 +121,9 @@ pub(super) fn treatment(text: &[u8], class: &Class, main: &MainSession<'_>) -> (
     let second_is = |word: &[u8]| head.get(1).is_some_and(|token| token.is_word(word));
     if first.is_word(b"LOCK") {
         return (Treatment::Bracket, false);
+    }
+    if is_several(text, &dialect) {
+        return (Treatment::Bracket, true);
     }
     match class {
         Class::Session if reads_session_results(text, &dialect) => return (Treatment::Bracket, true),
@@ -354,7 +357,7 @@ impl MainSession<'_> {
         let result = self.run(text, location);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
-        if has_failed && !is_insert {
+        if has_failed && !is_insert && !self.is_interrupted() {
             let retracted = records.apart(|records, own| records.retract(own, entry.span.first));
             if let Err(error) = retracted {
                 self.record_failed(location, text, &error)?;
@@ -394,7 +397,7 @@ impl MainSession<'_> {
             self.recording.stretch = Some(Run::new(text, location, ""));
             return result;
         }
-        if has_failed && self.is_gone() {
+        if has_failed && (self.is_gone() || self.is_interrupted()) {
             // Whether it was done is not known: the record stays open and says so.
             return result;
         }

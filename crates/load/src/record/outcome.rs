@@ -6,6 +6,7 @@
 use hortator_mysql::{Connection, Error};
 
 use super::{Note, digest};
+use crate::class::is_several;
 use crate::lexer::{Dialect, Kind, Token, tokens};
 
 /// What became of a statement.
@@ -86,7 +87,7 @@ pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) 
 /// A lost connection.
 pub fn outcome(connection: &mut Connection, text: &[u8], dialect: &Dialect, before: &Note) -> Result<Outcome, Error> {
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
-    if takes_rows_along(text, &head, dialect) {
+    if is_several(text, dialect) || takes_rows_along(text, &head, dialect) {
         return Ok(Outcome::Unknown);
     }
     if is_repeatable(&head) {

@@ -34,6 +34,9 @@ const COM_QUERY: u8 = 0x03;
 const COM_PING: u8 = 0x0e;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
+const COM_SET_OPTION: u8 = 0x1b;
+/// `MYSQL_OPTION_MULTI_STATEMENTS_ON`, as COM_SET_OPTION takes it.
+const SEVERAL_STATEMENTS: [u8; 2] = [0, 0];
 
 /// A blocking connection to a server. Dropping it says goodbye to the server, best effort.
 ///
@@ -143,6 +146,15 @@ impl Connection {
     /// length without copying it, and drops the rows of the answer. Errors as in [`Connection::query`].
     pub fn execute_raw(&mut self, command: &[u8]) -> Result<Done, Error> {
         self.command("a prepared statement", &[], command, None)
+    }
+
+    /// Lets statements from here on be several, with `;` between them, as the `mariadb` client does. Never for text that
+    /// is put together from values.
+    pub fn take_several_statements(&mut self) -> Result<(), Error> {
+        let doing = "a change of the connection's options";
+        self.send(doing, &[COM_SET_OPTION], &SEVERAL_STATEMENTS)?;
+        let outcome = self.answer().read_acknowledgement();
+        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))
     }
 
     /// Asks whether the server is there.

@@ -57,6 +57,16 @@ impl<T: Read + Write> Answer<'_, T> {
         }
     }
 
+    /// Reads an answer that says yes or no only.
+    pub(super) fn read_acknowledgement(&mut self) -> Result<(), Failure> {
+        let packet = self.wire.receive()?;
+        match packet.first() {
+            Some(&OK_HEADER | &EOF_HEADER) => Ok(()),
+            Some(&ERR_HEADER) => Err(Failure::from_err_packet(packet)),
+            other => Err(Failure::Protocol(format!("an acknowledgement begins with {other:?}"))),
+        }
+    }
+
     /// Reads the answer to a statement's preparation.
     pub(super) fn read_prepared(&mut self) -> Result<Prepared, Failure> {
         let packet = self.wire.receive()?;
