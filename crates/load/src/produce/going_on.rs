@@ -119,12 +119,10 @@ impl Producer<'_> {
     fn passes_begun(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         self.main.sync(location)?;
         match entry.note {
-            Note::Counter(next_id) => {
-                // The rows are a transaction's that was not committed, but they have moved the counter.
-                let settled = match self.table_of(text) {
-                    Some(name) => set_next_id(self.tables.connection(), &name, next_id),
-                    None => Ok(()),
-                };
+            Note::Counters(ref counters) => {
+                // The rows are a transaction's that was not committed, but they have moved the counters.
+                let connection = self.tables.connection();
+                let settled = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
                 self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location).map(|()| false)
             }
             Note::Rows(before) => self.passes_rows(entry, before, text, location),

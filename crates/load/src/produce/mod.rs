@@ -9,6 +9,7 @@ mod expecting;
 mod going_on;
 mod main_session;
 mod own_schema;
+mod puts;
 mod recording;
 mod resolve;
 mod rows_plan;
@@ -21,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_core::WriteSet;
 use hortator_mysql::Error;
-use hortator_mysql::catalog::{Table, TableKind, TableName};
+use hortator_mysql::catalog::{Table, TableName};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
 use crate::class::{
@@ -380,7 +381,7 @@ impl<'l> Producer<'l> {
             _ => None,
         };
         let puts = match &table {
-            Some(name) => Puts { table: name.to_string(), for_good: !self.can_roll_back(name, location)? },
+            Some(name) => self.puts(name, location)?,
             None => Puts::default(),
         };
         self.note_constraints(text, location)?;
@@ -395,15 +396,6 @@ impl<'l> Producer<'l> {
         }
         self.main.state_may_differ();
         Ok(())
-    }
-
-    /// Whether a table's rows are a transaction's; a table that is not there gets no rows.
-    fn can_roll_back(&mut self, name: &TableName, location: &Location) -> Result<bool, Stopped> {
-        if !self.main.is_recorded() {
-            return Ok(true);
-        }
-        let found = self.table(name, location)?;
-        Ok(found.is_none_or(|table| table.kind != TableKind::Base { transactional: false }))
     }
 
     /// Whether a statement would take or give back locks within the dump's transaction, where a lock is only one more

@@ -7,6 +7,7 @@
 //! - While tables are locked or an XA transaction is under way nothing else can be written: one record brackets it all.
 //! - What only concerns the session has none: a load that goes on runs it again.
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Done, Error};
 
 use super::main_session::MainSession;
@@ -67,6 +68,8 @@ pub(super) struct Puts {
     pub(super) table: String,
     /// Its engine cannot roll back.
     pub(super) for_good: bool,
+    /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
+    pub(super) counters: Vec<(TableName, u64)>,
 }
 
 /// Runs of one transaction; beyond that, tables are not told apart any more.
@@ -334,11 +337,13 @@ impl MainSession<'_> {
             state: State::Begun,
             table: puts.table.clone(),
             rows: 0,
-            note: Note::Nothing,
+            note: if puts.counters.is_empty() { Note::Nothing } else { Note::Counters(puts.counters.clone()) },
         };
         // Others may name tables that no transaction protects: for them only a record beforehand tells that they began.
-        let is_insert = !text.first().is_some_and(|first| matches!(first, b'U' | b'u' | b'D' | b'd' | b'L' | b'l'));
-        let begun = match is_insert {
+        let may_be_for_good =
+            text.first().is_some_and(|first| matches!(first, b'U' | b'u' | b'D' | b'd' | b'L' | b'l'));
+        let is_within = !may_be_for_good && puts.counters.is_empty();
+        let begun = match is_within {
             true => begin(&mut self.connection).and_then(|_| records.write(&mut self.connection, &entry)),
             false => records.apart(|records, own| records.write(own, &entry)).and_then(|_| begin(&mut self.connection)),
         };
@@ -357,7 +362,7 @@ impl MainSession<'_> {
         let result = self.run(text, location);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
-        if has_failed && !is_insert && !self.is_interrupted() {
+        if has_failed && !is_within && !self.is_interrupted() {
             let retracted = records.apart(|records, own| records.retract(own, entry.span.first));
             if let Err(error) = retracted {
                 self.record_failed(location, text, &error)?;

@@ -1,6 +1,10 @@
 //! One record: a run of statements, what became of it, and its text's hash.
 
+use hortator_mysql::catalog::TableName;
 use xxhash_rust::xxh3::Xxh3;
+
+/// Tables of one record whose counters are kept.
+pub const COUNTERS_LIMIT: usize = 10;
 
 /// A run of statements of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +49,9 @@ impl State {
 pub enum Note {
     /// Nothing that would tell.
     Nothing,
-    /// The table's next AUTO_INCREMENT value. The rows are a transaction's: not recorded as done, they are not there.
-    Counter(u64),
+    /// Next AUTO_INCREMENT values of the tables that rows go to, at most [`COUNTERS_LIMIT`]. The rows are a transaction's:
+    /// not recorded as done, they are not there.
+    Counters(Vec<(TableName, u64)>),
     /// The rows of a table whose engine cannot roll back.
     Rows(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
@@ -59,7 +64,12 @@ impl Note {
     pub fn to_text(&self) -> String {
         match self {
             Self::Nothing => String::new(),
-            Self::Counter(next) => format!("counter {next}"),
+            Self::Counters(counters) => {
+                let counter =
+                    |(table, next): &(TableName, u64)| format!("{}.{}={next}", hex(&table.schema), hex(&table.table));
+                let counters: Vec<String> = counters.iter().take(COUNTERS_LIMIT).map(counter).collect();
+                format!("counters {}", counters.join(" "))
+            }
             Self::Rows(count) => format!("rows {count}"),
             Self::Definition(None) => "definition none".to_owned(),
             Self::Definition(Some(hash)) => format!("definition {hash:032x}"),
@@ -70,7 +80,9 @@ impl Note {
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         match text.split_once(' ') {
-            Some(("counter", next)) => next.parse().map_or(Self::Nothing, Self::Counter),
+            Some(("counters", counters)) => {
+                counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::Nothing, Self::Counters)
+            }
             Some(("rows", count)) => count.parse().map_or(Self::Nothing, Self::Rows),
             Some(("definition", "none")) => Self::Definition(None),
             Some(("definition", hash)) => {
@@ -79,6 +91,21 @@ impl Note {
             _ => Self::Nothing,
         }
     }
+}
+
+fn counter(text: &str) -> Option<(TableName, u64)> {
+    let (name, next) = text.split_once('=')?;
+    let (schema, table) = name.split_once('.')?;
+    Some((TableName { schema: unhex(schema)?, table: unhex(table)? }, next.parse().ok()?))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = (0..text.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 /// A record.

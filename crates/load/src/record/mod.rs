@@ -32,7 +32,7 @@ use hortator_mysql::{Connection, Done};
 
 use crate::cluster::{Targets, Visit};
 
-pub use entry::{Digest, Entry, Note, Span, State, digest};
+pub use entry::{COUNTERS_LIMIT, Digest, Entry, Note, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
 pub use outcome::{Outcome, changes_rows, fingerprint, outcome};

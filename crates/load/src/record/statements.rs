@@ -50,7 +50,7 @@ impl Statements {
                 "CREATE TABLE IF NOT EXISTS {schema}.`chunks` (\
                  `load_id` BIGINT UNSIGNED NOT NULL, `first` BIGINT UNSIGNED NOT NULL, `last` BIGINT UNSIGNED NOT NULL, \
                  `digest` BINARY(16) NOT NULL, `state` TINYINT UNSIGNED NOT NULL, `name` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
-                 `rows` BIGINT UNSIGNED NOT NULL, `note` VARBINARY(64) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
+                 `rows` BIGINT UNSIGNED NOT NULL, `note` VARBINARY(4096) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
                  `line` BIGINT UNSIGNED NOT NULL, `byte` BIGINT UNSIGNED NOT NULL, `end_byte` BIGINT UNSIGNED NOT NULL, \
                  PRIMARY KEY (`load_id`, `first`)) ENGINE=InnoDB"
             ),

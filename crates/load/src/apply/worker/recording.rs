@@ -33,7 +33,7 @@ impl Begun {
         let Some(next_id) = self.next_id else {
             let next_id = next_id(connection, table)?;
             if let (Some(records), Some(span)) = (records, span(&chunk.statements)) {
-                let note = Note::Counter(next_id);
+                let note = Note::Counters(vec![(table.clone(), next_id)]);
                 let entry = Entry { span, state: State::Begun, table: table.to_string(), rows: 0, note };
                 match records.write(connection, &entry) {
                     // Written by an attempt that got no answer; nothing has moved the counter since.
