@@ -52,8 +52,8 @@ pub fn compare(sides: &[Side; 2], options: &Options, progress: &Progress) -> Res
             definitions::read(connection, schema.as_bytes(), any_name)
         })?;
         let [first, second] = [first, second].map(|all| schemas::wanted(all, &names, options, &mut missing));
-        findings.count(&first);
         if options.definitions {
+            findings.count(&first);
             findings.definitions(&names[0], definitions::differences(&first, &second));
         }
         if options.rows {

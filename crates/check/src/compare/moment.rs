@@ -28,8 +28,18 @@ pub(super) struct Connected {
 /// The readers of one side.
 pub(super) struct Readers {
     pub(super) connections: Vec<Connection>,
-    /// Whether all of them are known to see the same.
-    pub(super) is_one_moment: bool,
+    pub(super) moment: Moment,
+}
+
+/// Whether the readers of a side see the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// They do.
+    One,
+    /// Somebody wrote each time while the snapshots began.
+    Disturbed,
+    /// The server does not tell.
+    Untold,
 }
 
 pub(super) fn connect(sides: &[Side; 2]) -> Result<Connected, Error> {
@@ -111,7 +121,7 @@ pub(super) fn readers(side: &Side, options: &Options) -> Result<Readers, ServerE
         connections[0].execute(b"FLUSH TABLES WITH READ LOCK")?;
         let begun = begin(&mut connections);
         connections[0].execute(b"UNLOCK TABLES")?;
-        return begun.map(|()| Readers { connections, is_one_moment: true });
+        return begun.map(|()| Readers { connections, moment: Moment::One });
     }
     for _ in 0..TRIES {
         let before = latest_transaction(&mut connections[0])?;
@@ -119,13 +129,13 @@ pub(super) fn readers(side: &Side, options: &Options) -> Result<Readers, ServerE
         begin(&mut connections)?;
         let after = latest_transaction(&mut connections[0])?;
         if connections.len() == 1 || (before.is_some() && before == after) {
-            return Ok(Readers { connections, is_one_moment: true });
+            return Ok(Readers { connections, moment: Moment::One });
         }
         if before.is_none() {
-            break;
+            return Ok(Readers { connections, moment: Moment::Untold });
         }
     }
-    Ok(Readers { connections, is_one_moment: false })
+    Ok(Readers { connections, moment: Moment::Disturbed })
 }
 
 /// A snapshot for each; one that is open ends with it.

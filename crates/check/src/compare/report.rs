@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::moment::Moment;
 use super::tables::TablePlan;
 use super::{Side, Which};
 use crate::definitions::{self, Definitions, Kind, What};
@@ -193,11 +194,16 @@ impl Findings {
         self.no_snapshot.entry(engine.to_owned()).or_default().insert(table.to_owned());
     }
 
-    /// A side whose connections may not see the same.
-    pub(super) fn several_moments(&mut self, which: Which) {
+    /// Whether a side's connections see the same.
+    pub(super) fn moment(&mut self, which: Which, moment: Moment) {
+        let because = match moment {
+            Moment::One => return,
+            Moment::Disturbed => "it was written to each time while their snapshots began",
+            Moment::Untold => "its server does not tell whether it was written to while their snapshots began",
+        };
         self.remarks.push(format!(
-            "the connections to the {which} side may not all see the same moment: it was written to while their \
-             snapshots began, or its server does not tell; with --lock, or one thread, they do"
+            "the connections to the {which} side may not all see the same moment: {because}; with --lock, or one thread, \
+             they do"
         ));
     }
 

@@ -58,9 +58,7 @@ pub(super) fn compare_rows(
     let mut first = first.map_err(|error| connected.error(Which::First, doing, error))?;
     let mut second = second.map_err(|error| connected.error(Which::Second, doing, error))?;
     for (which, readers) in Which::BOTH.into_iter().zip([&first, &second]) {
-        if !readers.is_one_moment {
-            findings.several_moments(which);
-        }
+        findings.moment(which, readers.moment);
     }
     progress.expect(plans.iter().map(|plan| plan.expected_rows).sum());
     let shared = Shared {
