@@ -231,6 +231,22 @@ impl Expectations {
         }
     }
 
+    /// Takes note of a statement that is done already, and whose rows nobody has counted.
+    pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+        let mut rest = tokens(text, dialect);
+        let Some(first) = rest.next() else { return };
+        let replaces = first.is_word(b"REPLACE");
+        if !replaces && !first.is_word(b"INSERT") {
+            return;
+        }
+        let head = insert_head(replaces, rest);
+        if let Some(name) = head.and_then(|head| place.table(Name { schema: head.schema, name: head.table })) {
+            let line = location.line;
+            self.relation(&name)
+                .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
+        }
+    }
+
     /// Nothing that is known of now can be counted, but perhaps one table.
     fn count_nothing(&mut self, but: Option<&TableName>, reason: impl Fn() -> String) {
         for (name, relation) in &mut self.relations {

@@ -51,6 +51,14 @@ impl Producer<'_> {
         }
     }
 
+    /// A statement is done already, and no record tells the table of its rows.
+    pub(super) fn expect_uncounted(&mut self, text: &[u8], location: &Location) {
+        let (dialect, place) = (self.main.dialect(), self.place());
+        if let Some(expectations) = &mut self.expectations {
+            expectations.uncounted(text, &dialect, &place, location);
+        }
+    }
+
     fn place(&self) -> Place {
         let state = self.main.state();
         Place {

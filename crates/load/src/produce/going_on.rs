@@ -66,6 +66,9 @@ impl Producer<'_> {
         let Some(entry) = entry else {
             return self.end_rows_left(location).map(|()| false);
         };
+        if entry.table.is_empty() {
+            self.expect_uncounted(text, location);
+        }
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.settle()?;
