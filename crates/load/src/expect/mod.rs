@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 
+use crate::class::is_several;
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
 pub(crate) use names::Place;
@@ -167,7 +168,9 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
-        if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
+        if is_several(text, dialect) {
+            self.touch_all(&at("several statements in one text"));
+        } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
             self.rows(text, dialect, place, location);
         } else if first.is_word(b"CREATE") {
             self.create(rest, place, location);
@@ -202,6 +205,10 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
         let at = |what: &str| format!("{what} at line {}", location.line);
+        if is_several(text, dialect) {
+            self.touch_all(&at("several statements in one text"));
+            return;
+        }
         let name = insert_head(replaces, rest).and_then(|head| {
             let named = Name { schema: head.schema, name: head.table };
             Some((place.table(named)?, head.verb))

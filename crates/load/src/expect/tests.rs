@@ -162,6 +162,7 @@ fn what_cannot_be_counted_has_a_reason() {
             &[MADE, "SET STATEMENT sort_buffer_size = 100000 FOR INSERT INTO t VALUES (1)"],
             "d.t [SET STATEMENT at line 2]",
         ),
+        (&[MADE, "INSERT INTO t VALUES (1); DELETE FROM t"], "d.t [several statements in one text at line 2]"),
         (&[MADE, "FROBNICATE t"], "d.t [FROBNICATE at line 2]"),
     ] {
         assert_eq!(behind(statements), expected, "{statements:?}");
