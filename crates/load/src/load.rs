@@ -474,12 +474,15 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The server's cores, as MariaDB takes them for its thread pool's size; MySQL does not say.
+/// The server's cores, as MariaDB takes them for its thread pool's size. MySQL does not say; on this machine it has ours.
 fn cores(connection: &mut Connection) -> Result<Option<usize>, Error> {
     match connection.fetch(b"SELECT @@thread_pool_size") {
         Ok(rows) => {
             let value = rows.first().and_then(|row| row.first()?.as_deref());
             Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()))
+        }
+        Err(Error::Server(_)) if connection.is_local() => {
+            Ok(std::thread::available_parallelism().ok().map(std::num::NonZero::get))
         }
         Err(Error::Server(_)) => Ok(None),
         Err(error) => Err(error),
