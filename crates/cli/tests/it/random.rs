@@ -18,6 +18,7 @@ use std::ops::RangeInclusive;
 use crate::compare::{Comparison, Terms, compare};
 use crate::programs::{Dump, Way};
 use crate::servers::{Pair, pair};
+use crate::target;
 
 /// Seeds of a usual run.
 const SEEDS: RangeInclusive<u64> = 1..=200;
@@ -27,6 +28,8 @@ const DEFERRED_SEEDS: RangeInclusive<u64> = 1..=40;
 const NO_PARENT: u16 = 1452;
 /// INSERTs that travel as arrays, of about fifty in a dump, at least.
 const ARRAYS_PER_DUMP: u64 = 6;
+/// The same on MySQL, where one way of four has pieces as small as these dumps' statements.
+const PIECES_PER_DUMP: u64 = 1;
 
 #[test]
 fn dumps_from_seeds() {
@@ -48,7 +51,8 @@ fn dumps_from_seeds() {
     assert!(count == 0, "{count} of the seeds {seeds:?} differ from the client:\n\n{}\n", differing.join("\n\n"));
     // Dumps of which all runs in one session would prove nothing.
     let dumps = seeds.count() as u64;
-    assert!(arrays >= dumps * ARRAYS_PER_DUMP || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
+    let least = if target::mysql().is_some() { PIECES_PER_DUMP } else { ARRAYS_PER_DUMP };
+    assert!(arrays >= dumps * least || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
 }
 
 fn seeds() -> RangeInclusive<u64> {
