@@ -74,6 +74,8 @@ fn a_node_that_dies_is_left() {
     // Home itself: another takes its place, and what was not committed there is done again.
     let outcome = load_while(&server, &[], || first.kill().unwrap());
     assert_tells(&outcome, 0, &["left node1", "for node2", "all rows went to node2"]);
+    // What the main session reads on the node that it came to is all that was committed before.
+    assert!(String::from_utf8_lossy(&outcome.rows).contains(&(STATEMENTS * 2).to_string()), "it read too early");
     assert_eq!((whole_rows(second), whole_rows(third)), (STATEMENTS * 2, STATEMENTS * 2));
     first.start().unwrap();
     assert_eq!(whole_rows(first), STATEMENTS * 2);

@@ -267,3 +267,6 @@ fn last_committed(targets: &Targets) -> Result<u64, Error> {
     let mut connection = targets.connect(&|| false)?.connection;
     Ok(Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_last_committed'")?.number("wsrep_last_committed"))
 }
+
+#[cfg(test)]
+mod tests;
