@@ -299,8 +299,8 @@ impl Load {
     }
 
     fn chunk_limits(&self) -> ChunkLimits {
-        let asked_bytes = self.options.chunk_bytes.unwrap_or(CHUNK_BYTES);
         let caps = self.course.targets.caps();
+        let asked_bytes = self.options.chunk_bytes.or(caps.usual_text_bytes).unwrap_or(CHUNK_BYTES);
         ChunkLimits {
             bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
             rows: caps.rows.unwrap_or(u64::MAX),

@@ -232,7 +232,7 @@ fn workers_are_held_back_where_a_node_has_little_room() {
     let outcome = run(load_over(
         server,
         &[0, 1, 2],
-        &["--json", "--threads", "4", "--chunk-bytes", "4096", dump.to_str().unwrap()],
+        &["--json", "--threads", "4", "--chunk-bytes", "20000", dump.to_str().unwrap()],
     ));
     limit(16);
     assert_tells(&outcome, 0, &[]);

@@ -7,8 +7,11 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The part of the room before a node stops the cluster that a load takes at most.
+/// The part of the room before a node stops the cluster that a load takes at most, with what waits there already.
 const SHARE: f64 = 0.5;
+/// While more than this part of the room is taken, nothing is added: what is under way takes its time to be applied, and
+/// others write meanwhile.
+const WAITING_SHARE: f64 = 0.25;
 /// A worker is held for so long at most, whatever the nodes say: a cluster that stands still for longer has other
 /// troubles, and a load that hangs for good would hide them.
 const HOLD_LIMIT: Duration = Duration::from_secs(60);
@@ -24,13 +27,14 @@ pub struct Look {
     pub limit: f64,
 }
 
-/// How many chunks may be under way at a time, of `workers` that there are: together with what waits at the slowest
-/// node, each of them a write set to come, no more than half of what stops the cluster. One always may where nothing
-/// waits, however small the limit is.
+/// How many chunks may be under way at a time, of `workers` that there are: none while more than a quarter of what stops
+/// the cluster waits at any node; else so many that together with what waits, each of them a write set to come, they are
+/// no more than half of it. One always may where nothing waits, however small the limit is.
 #[must_use]
 pub fn allowed(looks: &[Look], workers: usize) -> usize {
     let room = |look: &Look| match look.waiting {
         0 => ((look.limit * SHARE) as usize).max(1),
+        waiting if waiting as f64 > look.limit * WAITING_SHARE => 0,
         waiting => ((look.limit * SHARE) as usize).saturating_sub(usize::try_from(waiting).unwrap_or(usize::MAX)),
     };
     looks.iter().map(room).min().unwrap_or(workers).min(workers)
