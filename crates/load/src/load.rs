@@ -338,7 +338,7 @@ impl Load {
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
-                    producer.finish()?;
+                    producer.end()?;
                     self.input_failed(&error)?;
                 }
             }

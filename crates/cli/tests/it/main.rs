@@ -30,6 +30,7 @@ mod mysql;
 mod programs;
 mod random;
 mod resumed;
+mod resumed_corners;
 mod servers;
 mod shown;
 mod target;

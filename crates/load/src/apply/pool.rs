@@ -50,13 +50,24 @@ struct State {
     closed: bool,
     /// What lies behind this position is not to be done any more.
     stop_at: Option<Seqno>,
-    failures: Vec<(Seqno, Failure)>,
+    failures: Vec<Noted>,
     failure_count: u64,
+    /// The load has been made ready once more: what fails again is no other failure.
+    has_reopened: bool,
     /// The first position at which the load ended only because a connection was lost.
     lost_at: Option<Seqno>,
     latest_id: Option<(Seqno, u64)>,
     /// A worker is gone without having ended its chunk: nobody may wait for it.
     is_abandoned: bool,
+}
+
+/// A failure and where it stands.
+#[derive(Debug)]
+struct Noted {
+    seqno: Seqno,
+    failure: Failure,
+    /// Only a connection was lost, and what is recorded may tell where to go on.
+    is_lost: bool,
 }
 
 impl Pool {
@@ -72,6 +83,7 @@ impl Pool {
             stop_at: None,
             failures: Vec::new(),
             failure_count: 0,
+            has_reopened: false,
             lost_at: None,
             latest_id: None,
             is_abandoned: false,
@@ -204,13 +216,25 @@ impl Pool {
     /// Takes note of a failed statement. Unless the load is forced (and the failure is one statement's own), what lies
     /// behind it will not be done.
     pub fn fail(&self, seqno: Seqno, failure: Failure, is_fatal: bool) {
+        self.note(Noted { seqno, failure, is_lost: false }, is_fatal || !self.force);
+    }
+
+    fn note(&self, noted: Noted, stops: bool) {
         let mut state = self.lock();
-        state.failure_count += 1;
-        if state.failures.len() < FAILURES_KEPT {
-            state.failures.push((seqno, failure));
+        let (seqno, is_lost) = (noted.seqno, noted.is_lost);
+        let is_told = state.has_reopened && state.failures.iter().any(|known| known.failure == noted.failure);
+        if !is_told {
+            state.failure_count += 1;
+            // The one that may be taken back is always at hand.
+            if is_lost || state.failures.len() < FAILURES_KEPT {
+                state.failures.push(noted);
+            }
         }
-        if is_fatal || !self.force {
+        if stops {
             state.stop_at = Some(state.stop_at.map_or(seqno, |earlier| earlier.min(seqno)));
+        }
+        if is_lost {
+            state.lost_at = Some(state.lost_at.map_or(seqno, |earlier| earlier.min(seqno)));
         }
         self.changed.notify_all();
     }
@@ -218,23 +242,27 @@ impl Pool {
     /// Takes note that the load cannot go on at this place because a connection was lost: what is recorded may tell
     /// where to go on.
     pub fn fail_lost(&self, seqno: Seqno, failure: Failure) {
-        self.fail(seqno, failure, true);
-        let mut state = self.lock();
-        state.lost_at = Some(state.lost_at.map_or(seqno, |earlier| earlier.min(seqno)));
+        self.note(Noted { seqno, failure, is_lost: true }, true);
     }
 
     /// Makes the load ready to be run once more from the stream's beginning, if nothing but a lost connection ended it.
     /// All workers must have ended.
     pub fn reopen(&self) -> bool {
         let mut state = self.lock();
-        let is_lost_only = state.lost_at.is_some() && state.lost_at == state.stop_at;
-        if !is_lost_only || self.is_interrupted() || state.is_abandoned {
+        let is_lost_first = state.lost_at.is_some() && state.lost_at == state.stop_at;
+        // All statements of the main session between two chunks share one position: a failure of one of them stands there.
+        let is_failed = |noted: &Noted| !noted.is_lost && state.stop_at.is_some_and(|stop| noted.seqno <= stop);
+        let has_failed = !self.force && state.failures.iter().any(is_failed);
+        if !is_lost_first || has_failed || self.is_interrupted() || state.is_abandoned {
             return false;
         }
-        let stop = state.stop_at.take();
         let found = state.failures.len();
-        state.failures.retain(|(seqno, _)| stop.is_none_or(|stop| *seqno < stop));
+        // What failed in a forced load is recorded as tried; otherwise what lies behind is yet to be done.
+        state.failures.retain(|noted| self.force && !noted.is_lost);
         state.failure_count -= (found - state.failures.len()) as u64;
+        state.has_reopened = true;
+        state.latest_id = None;
+        state.stop_at = None;
         state.lost_at = None;
         state.closed = false;
         true
@@ -334,9 +362,9 @@ impl Pool {
         let mut state = self.lock();
         let mut failures = std::mem::take(&mut state.failures);
         let found = failures.len();
-        failures.retain(|(seqno, _)| state.stop_at.is_none_or(|stop| *seqno <= stop));
-        failures.sort_by_key(|(seqno, _)| *seqno);
+        failures.retain(|noted| state.stop_at.is_none_or(|stop| noted.seqno <= stop));
+        failures.sort_by_key(|noted| noted.seqno);
         let behind = (found - failures.len()) as u64;
-        (failures.into_iter().map(|(_, failure)| failure).collect(), state.failure_count - behind)
+        (failures.into_iter().map(|noted| noted.failure).collect(), state.failure_count - behind)
     }
 }

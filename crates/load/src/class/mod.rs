@@ -272,12 +272,14 @@ fn references(text: &[u8], dialect: &Dialect) -> Vec<NamedTable> {
     found
 }
 
-/// Whether a SELECT reads only constants and user variables: no table, no function, no system variable.
+/// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.
 fn stands_alone(text: &[u8], dialect: &Dialect) -> bool {
+    // `NEXT VALUE FOR s` and `s.nextval` take a number without any parenthesis.
+    const READING: [&[u8]; 6] = [b"FROM", b"INTO", b"NEXT", b"PREVIOUS", b"NEXTVAL", b"CURRVAL"];
     tokens(text, dialect).all(|token| match token.kind {
         Kind::SystemVariable(_) => false,
         Kind::Symbol(symbol) => !matches!(symbol, b"(" | b":="),
-        Kind::Word(_) => !(token.is_word(b"FROM") || token.is_word(b"INTO")),
+        Kind::Word(_) => !READING.iter().any(|word| token.is_word(word)),
         _ => true,
     })
 }

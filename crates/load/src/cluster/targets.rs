@@ -10,7 +10,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::Error;
 use super::facts::{Facts, NodeState, Values};
 use super::nodes::{self, Found, Node, Nodes};
-use crate::session::open_for_long;
+use crate::session::open_for_long_telling;
 
 /// How long lost servers are tried for.
 const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
@@ -56,6 +56,8 @@ pub struct Visit {
     pub connection: Connection,
     /// What [`Targets::is_current`] takes.
     pub moves: u64,
+    /// Whether statements of a new session commit by themselves on this server; on this connection they do.
+    pub autocommits: bool,
 }
 
 /// What a transaction may hold on these servers, beyond the load's own limits.
@@ -132,7 +134,7 @@ impl Targets {
         loop {
             let (home, moves) = self.home();
             let error = match self.visit(&options(&self.nodes[home].options), moves) {
-                Ok(connection) => return Ok(Visit { connection, moves }),
+                Ok(visit) => return Ok(visit),
                 Err(error) => error,
             };
             let may_pass = matches!(error, ServerError::Connect { .. } | ServerError::Lost { .. });
@@ -168,8 +170,8 @@ impl Targets {
         (state.home, state.moves)
     }
 
-    fn visit(&self, options: &ConnectOptions, moves: u64) -> Result<Connection, ServerError> {
-        let mut connection = open_for_long(options)?;
+    fn visit(&self, options: &ConnectOptions, moves: u64) -> Result<Visit, ServerError> {
+        let (mut connection, autocommits) = open_for_long_telling(options)?;
         if self.facts().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {
@@ -183,7 +185,7 @@ impl Targets {
             // begins, waits until it is there.
             connection.execute(b"SET SESSION wsrep_sync_wait = 1")?;
         }
-        Ok(connection)
+        Ok(Visit { connection, moves, autocommits })
     }
 
     /// Makes another node home, if one takes statements and nobody else has moved meanwhile.

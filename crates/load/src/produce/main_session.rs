@@ -56,9 +56,13 @@ impl<'l> MainSession<'l> {
         records: Option<&'l Records>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let Visit { mut connection, moves } = targets.connect(&|| pool.is_interrupted())?;
+        let Visit { mut connection, moves, autocommits } = targets.connect(&|| pool.is_interrupted())?;
         if let Some(records) = records {
             records.claim(&mut connection, MAIN_SESSION)?;
+        }
+        if !autocommits {
+            // As the client would find it: all is one transaction until the dump says COMMIT.
+            connection.execute(b"SET SESSION autocommit = 0")?;
         }
         connection.take_several_statements()?;
         let version = connection.version();

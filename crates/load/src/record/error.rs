@@ -30,6 +30,15 @@ pub enum Error {
         hint: String,
     },
 
+    /// The load was begun under options that give its statements another meaning.
+    #[error("cannot go on with load {load_id} like this: {differs}; go on with the options that it was begun with")]
+    OtherOptions {
+        /// The load's number.
+        load_id: u64,
+        /// What it was begun with, and what is asked for now.
+        differs: String,
+    },
+
     /// Several loads could be meant.
     #[error("several interrupted loads of {input} are on record: name one with --resume=ID, of {ids}")]
     Several {

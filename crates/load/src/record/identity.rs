@@ -60,6 +60,22 @@ impl Identity {
         self.files.iter().map(|file| &file.name).eq(other.files.iter().map(|file| &file.name))
     }
 
+    /// In which option, of those that give the same text another meaning, the other differs; in words.
+    #[must_use]
+    pub fn differs_in_options(&self, other: &Self) -> Option<String> {
+        let database = |identity: &Self| match &identity.database {
+            Some(database) => format!("--database={database}"),
+            None => "no --database".to_owned(),
+        };
+        let switch = |is_on: bool, name: &str| if is_on { format!("--{name}") } else { format!("no --{name}") };
+        let differs = |before: String, now: String| {
+            (before != now).then(|| format!("it was begun with {before}, and there is {now} now"))
+        };
+        differs(database(self), database(other))
+            .or_else(|| differs(switch(self.comments, "comments"), switch(other.comments, "comments")))
+            .or_else(|| differs(switch(self.binary_mode, "binary-mode"), switch(other.binary_mode, "binary-mode")))
+    }
+
     /// In words.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -104,7 +104,7 @@ impl Records {
         let load_id = match start {
             Start::Afresh => registry::begin(connection, &statements, identity, threads)?,
             Start::Resume => registry::find(connection, &statements, identity)?,
-            Start::ResumeId(id) => registry::find_id(connection, &statements, id)?,
+            Start::ResumeId(id) => registry::find_id(connection, &statements, id, Some(identity))?,
         };
         if start != Start::Afresh {
             registry::take_over(connection, &statements, load_id, threads)?;

@@ -45,10 +45,11 @@ pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_m
     Ok(connection)
 }
 
-/// Nothing of this waits on what others have read, and a load's own settings have no say in it.
+/// A load's own settings, and the server's defaults, have no say in this. Each statement commits by itself, so the
+/// isolation matters to none; but with less than this, a server that logs statements for its replicas refuses them (1665).
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
     connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
-    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").map(drop)
+    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
 }
 
 /// Records a new load. Interrupted loads of the same input are forgotten: it begins anew.
@@ -128,11 +129,21 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
     }
 }
 
-/// The load of this number.
-pub(super) fn find_id(connection: &mut Connection, statements: &Statements, id: u64) -> Result<u64, Error> {
+/// The load of this number; where it is to be gone on with, begun under the options of `identity`. Files are free: a
+/// pipe has no name, and a dump may have been mended.
+pub(super) fn find_id(
+    connection: &mut Connection,
+    statements: &Statements,
+    id: u64,
+    identity: Option<&Identity>,
+) -> Result<u64, Error> {
     let all = loads(connection, statements).unwrap_or_default();
     match all.iter().find(|(found, _, _)| *found == id) {
-        Some((id, _, format)) => check_format(*id, *format),
+        Some((load_id, begun, format)) => {
+            check_format(*load_id, *format)?;
+            let differs = identity.and_then(|identity| begun.differs_in_options(identity));
+            differs.map_or(Ok(id), |differs| Err(Error::OtherOptions { load_id: id, differs }))
+        }
         None => Err(Error::Nothing {
             input: format!("the number {id}"),
             schema: statements.schema().to_owned(),
@@ -339,7 +350,7 @@ pub fn forget(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> R
     let all = if is_there(&mut connection, &statements)? { loads(&mut connection, &statements)? } else { Vec::new() };
     let mut forgotten = Vec::new();
     if let Some(id) = load_id {
-        find_id(&mut connection, &statements, id)?;
+        find_id(&mut connection, &statements, id, None)?;
     }
     for (id, _, _) in all.into_iter().filter(|(id, _, _)| load_id.is_none_or(|wanted| wanted == *id)) {
         match (holder(&mut connection, id)?, load_id) {

@@ -43,14 +43,29 @@ const OF_DATABASE: &str = "collation_database";
 /// How long a connection may be idle, in seconds: the most that servers take. A session waits while others load.
 const IDLE_LIMIT_S: u32 = 31_536_000;
 
-/// Opens a connection that the server will not close because it has nothing to do for hours.
+/// Opens a connection that the server will not close because it has nothing to do for hours, and on which each statement
+/// commits by itself, whatever the server's default is.
 ///
 /// # Errors
 /// When there is no connection.
 pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
+    open_for_long_telling(options).map(|(connection, _)| connection)
+}
+
+/// The same, with whether statements of a new session commit by themselves on this server: one may be set up to keep all
+/// in a transaction (`autocommit = 0`).
+///
+/// # Errors
+/// When there is no connection.
+pub fn open_for_long_telling(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
     let mut connection = Connection::open(options)?;
     connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
-    Ok(connection)
+    // Read behind the first statement: `init_connect` runs after the greeting, and may have set it.
+    let autocommits = connection.status().autocommit();
+    if !autocommits {
+        connection.execute(b"SET SESSION autocommit = 1")?;
+    }
+    Ok((connection, autocommits))
 }
 
 /// What a session's variables and default schema are.

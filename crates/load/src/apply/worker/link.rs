@@ -29,7 +29,7 @@ impl Worker<'_> {
             self.link = None;
         }
         if self.link.is_none() {
-            let Visit { mut connection, moves } = self.targets.connect(&|| self.pool.is_interrupted())?;
+            let Visit { mut connection, moves, .. } = self.targets.connect(&|| self.pool.is_interrupted())?;
             if let Some(records) = self.records {
                 // The session before this one is over then, and what it had open is rolled back or committed.
                 records.claim(&mut connection, self.number)?;

@@ -1,0 +1,146 @@
+//! Corners of going on with a load: what is asked of records on servers and by options out of the ordinary.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::errors::{assert_tells, dump_file, load_into};
+use crate::programs::{Outcome, Running, hortator, run};
+use crate::servers::{Server, pair};
+
+/// An ended load on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Loads a dump whose last statement needs a table `later`, which is not there.
+fn load_failing(server: &Server, file: &str) -> Outcome {
+    server.reset();
+    let outcome = run(load_into(server, &[file]));
+    assert_tells(&outcome, 1, &["later", "--resume"]);
+    server.connect().execute(b"CREATE TABLE hortator_case.later (id INT)").unwrap();
+    outcome
+}
+
+/// Loads a dump up to its last statement, and goes on with it.
+fn fail_and_go_on(server: &Server, text: &str) {
+    let (_folder, path) = dump_file("dump.sql", format!("{text}INSERT INTO later VALUES (1);\n").as_bytes());
+    let file = path.to_str().unwrap();
+    load_failing(server, file);
+    assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["1"]]);
+}
+
+/// The number that a message gives an ended load.
+fn load_id(outcome: &Outcome) -> String {
+    let behind = outcome.messages.split(" as load ").nth(1).expect("the load is named");
+    behind.chars().take_while(char::is_ascii_digit).collect()
+}
+
+fn load_as(server: &Server, arguments: &[&str]) -> Command {
+    let mut command = hortator("load");
+    command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root"]).args(arguments);
+    command.env_remove("MYSQL_PWD").stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn a_number_with_other_options() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (_folder, path) =
+        dump_file("dump.sql", b"CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nINSERT INTO later VALUES (1);\n");
+    let file = path.to_str().unwrap();
+    let id = load_id(&load_failing(server, file));
+    server.connect().execute(b"CREATE DATABASE elsewhere").unwrap();
+    server.connect().execute(b"CREATE TABLE elsewhere.later (id INT)").unwrap();
+    let resume = format!("--resume={id}");
+    for (arguments, words) in [
+        (&["-D", "elsewhere"][..], &["--database=hortator_case", "--database=elsewhere"][..]),
+        (&[], &["--database=hortator_case", "no --database"]),
+        (&["-D", "hortator_case", "--binary-mode"], &["no --binary-mode", "there is --binary-mode now"]),
+        (&["-D", "hortator_case", "--comments"], &["no --comments", "there is --comments now"]),
+    ] {
+        let outcome = run(load_as(server, &[arguments, &[&resume, file]].concat()));
+        assert_tells(&outcome, 1, &[words, &[&id]].concat());
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM elsewhere.later"), [["0"]]);
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["0"]]);
+    }
+    assert_tells(&run(load_as(server, &["-D", "hortator_case", &resume, file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t, later"), [["1"]]);
+}
+
+#[test]
+fn a_server_that_logs_statements() {
+    let server = Server::start(&[("log_bin", "binlog"), ("binlog_format", "STATEMENT")]);
+    fail_and_go_on(&server, "CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nUPDATE t SET id = id + 1;\n");
+    assert_eq!(server.rows_of_case("SELECT id FROM t"), [["2"]]);
+}
+
+#[test]
+fn a_server_without_autocommit() {
+    let server = Server::start(&[("autocommit", "0")]);
+    fail_and_go_on(
+        &server,
+        "CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nCOMMIT;\nSET autocommit = 1;\nINSERT INTO t VALUES (2);\n\
+         CREATE TABLE u (id INT);\nINSERT INTO u VALUES (3);\nUPDATE t SET id = id + 10;\n",
+    );
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["11,12"]]);
+    assert_eq!(server.rows_of_case("SELECT id FROM u"), [["3"]]);
+    // As with the client, what the dump does not commit is not there.
+    server.reset();
+    let text = b"CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nCOMMIT;\nINSERT INTO t VALUES (2);\n";
+    let (_folder, path) = dump_file("dump.sql", text);
+    assert_tells(&run(load_into(&server, &[path.to_str().unwrap()])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT id FROM t"), [["1"]]);
+}
+
+#[test]
+fn numbers_that_a_select_takes() {
+    let pair = pair();
+    fail_and_go_on(&pair.hortator, "CREATE SEQUENCE s;\nSELECT NEXT VALUE FOR s;\nSELECT NEXT VALUE FOR s;\n");
+    assert_eq!(pair.hortator.rows_of_case("SELECT NEXT VALUE FOR s"), [["3"]]);
+}
+
+#[test]
+fn an_input_that_ends_within_a_statement() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let text =
+        b"CREATE TABLE t (a INT);\nINSERT INTO t VALUES (1);\nUPDATE t SET a = 2;\nINSERT INTO t VALUES (3), ('abc";
+    let (_folder, path) = dump_file("dump.sql", text);
+    let file = path.to_str().unwrap();
+    let ended = run(load_into(server, &[file]));
+    assert_tells(&ended, 1, &["line 4"]);
+    assert_eq!(server.rows_of_case("SELECT a FROM t"), [["2"]]);
+    // Mended, it goes on behind what is in.
+    let mended = String::from_utf8_lossy(text).replace("('abc", "(4);\n");
+    std::fs::write(&path, mended).unwrap();
+    assert_tells(&run(load_into(server, &[&format!("--resume={}", load_id(&ended)), file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(a ORDER BY a) FROM t"), [["2,3,4"]]);
+}
+
+#[test]
+fn what_failed_before_a_connection_was_lost() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let text = b"CREATE TABLE t (a INT);\nDROP TRIGGER nowhere;\nSELECT SLEEP(2);\nINSERT INTO t VALUES (1);\n";
+    let (_folder, path) = dump_file("dump.sql", text);
+    let running = Running::start(load_into(server, &["--force", "--json", path.to_str().unwrap()]));
+    kill_statement(server, "SELECT SLEEP(2)%");
+    let outcome = running.finish_within(LIMIT);
+    // The rows of the SELECT come first.
+    let at = outcome.rows.iter().position(|byte| *byte == b'{').expect("the summary is there");
+    let summary: serde_json::Value = serde_json::from_slice(&outcome.rows[at..]).expect("the summary is JSON");
+    assert_eq!(summary["record"]["restarts"], 1, "{summary}");
+    assert_eq!((&summary["failure_count"], &summary["failures"][0]["line"]), (&1.into(), &2.into()), "{summary}");
+    assert_eq!(server.rows_of_case("SELECT a FROM t"), [["1"]]);
+}
+
+/// Ends the session that runs a statement, once it does.
+fn kill_statement(server: &Server, like: &str) {
+    let found = format!("FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}'");
+    server.wait_until(&format!("SELECT COUNT(*) {found}"));
+    let id = server.rows_of_case(&format!("SELECT ID {found}"))[0][0].clone();
+    server.connect().execute(format!("KILL {id}").as_bytes()).unwrap();
+    server.wait_until(&format!("SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE ID = {id}"));
+}
