@@ -292,6 +292,7 @@ impl Load {
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.produce(&mut producer);
             let _ = pool.drain();
+            producer.end();
             pool.close();
         });
         *lock(&self.course.expectations) = producer.into_expectations();
@@ -344,7 +345,7 @@ impl Load {
             }
             statements.set_dialect(producer.dialect());
         }
-        producer.end()
+        producer.finish()
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.

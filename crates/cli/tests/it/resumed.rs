@@ -1,5 +1,6 @@
 //! Loads that are ended early and gone on with: exactly once for every row, whatever was killed.
 
+mod corners;
 mod dump;
 
 use std::process::Command;

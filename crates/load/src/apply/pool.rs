@@ -346,7 +346,7 @@ impl Pool {
     /// Takes note of the AUTO_INCREMENT value that a chunk's last statement began with.
     pub fn generated_id(&self, seqno: Seqno, id: u64) {
         let mut state = self.lock();
-        if state.latest_id.is_none_or(|(latest, _)| latest < seqno) {
+        if state.latest_id.is_none_or(|(latest, _)| latest <= seqno) {
             state.latest_id = Some((seqno, id));
         }
     }

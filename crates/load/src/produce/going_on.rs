@@ -7,13 +7,14 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Error, quote_identifier};
 
 use super::Producer;
-use super::recording::{Treatment, treatment};
+use super::recording::{Treatment, asking, treatment};
 use crate::apply::{COMMIT, Stopped, set_next_id};
 use crate::class::{Class, NamedTable, classify};
-use crate::lexer::Location;
+use crate::lexer::{Dialect, Kind, Location, tokens};
 use crate::record::{Digest, Entry, Note, Outcome, Recorded, State, outcome};
 use crate::report::Failure;
 use crate::rows::{RowSource, survey};
+use crate::session::assignments;
 
 /// What to take a statement for that had begun, where the server cannot tell what became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +37,10 @@ pub(crate) struct GoingOn {
     digest: Digest,
     /// Rows of a table that cannot roll back, which statements of an open record have left there.
     rows_left: Option<RowsLeft>,
+    /// SETs that act on the next statement only, kept until it is known whether that is run.
+    held: Vec<(Vec<u8>, Location)>,
+    /// The dump has selected a schema that is gone by now.
+    has_lost_schema: bool,
 }
 
 /// Of a record that was begun: rows found in the table, statement by statement.
@@ -51,7 +56,14 @@ struct RowsLeft {
 
 impl GoingOn {
     pub(crate) fn new(recorded: Recorded, unsettled: Unsettled) -> Self {
-        Self { recorded, unsettled, digest: Digest::default(), rows_left: None }
+        Self {
+            recorded,
+            unsettled,
+            digest: Digest::default(),
+            rows_left: None,
+            held: Vec::new(),
+            has_lost_schema: false,
+        }
     }
 }
 
@@ -64,8 +76,12 @@ impl Producer<'_> {
             Err(error) => return self.cannot_go_on(location, text, &error),
         };
         let Some(entry) = entry else {
-            return self.end_rows_left(location).map(|()| false);
+            self.end_rows_left(location)?;
+            return self.passes_unrecorded(text, location);
         };
+        if let Some(going_on) = &mut self.going_on {
+            going_on.held.clear();
+        }
         if entry.table.is_empty() {
             self.expect_uncounted(text, location);
         }
@@ -78,15 +94,64 @@ impl Producer<'_> {
         self.passes_done(&entry, text, location)
     }
 
+    /// A statement that has no record. Where there are records behind it, it ran if the main session was to run it; what
+    /// it reads or locks may be gone by now.
+    fn passes_unrecorded(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let dialect = self.main.dialect();
+        let class = classify(text, &dialect);
+        let (treatment, _) = treatment(text, &class, &self.main);
+        let Some(going_on) = &mut self.going_on else { return Ok(false) };
+        let is_set = class == Class::Session;
+        if is_set && going_on.recorded.has_more() && assignments(text, &dialect).pins_next {
+            going_on.held.push((text.to_vec(), location.clone()));
+            return Ok(true);
+        }
+        let only_reads = treatment == Treatment::Session || matches!(class, Class::Omit { .. });
+        if only_reads && !is_set && going_on.recorded.has_more() && !keeps(text, &dialect) {
+            return Ok(true);
+        }
+        let is_use = is_set && tokens(text, &dialect).next().is_some_and(|first| first.is_word(b"USE"));
+        if is_use && let Some(name) = used_schema(text, &dialect) {
+            return self.passes_use(&name, location).map(|()| true);
+        }
+        if is_set {
+            return Ok(false);
+        }
+        if going_on.has_lost_schema {
+            let found = "the schema that the dump has selected before this place is gone: go on by hand, or begin anew";
+            return self.stops(location, text, found.to_owned());
+        }
+        for (text, location) in std::mem::take(&mut going_on.held) {
+            self.session(&text, &location)?;
+        }
+        Ok(false)
+    }
+
+    /// The dump selects a schema. Where there are records behind, it may be gone by now, and another be selected later.
+    pub(super) fn passes_use(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
+        let has_more = self.going_on.as_ref().is_some_and(|going_on| going_on.recorded.has_more());
+        let is_there = !has_more || self.main.has_schema(name, location)?;
+        if let Some(going_on) = &mut self.going_on {
+            going_on.has_lost_schema = !is_there;
+        }
+        if is_there { self.main.use_database(name, location) } else { Ok(()) }
+    }
+
     /// A statement of a record that is done.
     fn passes_done(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         let class = classify(text, &self.main.dialect());
         let (treatment, _) = treatment(text, &class, &self.main);
+        let counts = match asking(text, &self.main) {
+            Some(asking) => asking.changes || asking.keeps,
+            // Locks are left out of a chunk, and are the beginning of a stretch.
+            None if matches!(class, Class::Omit { .. }) && !entry.table.is_empty() => false,
+            None => matches!(treatment, Treatment::Rows | Treatment::Bracket),
+        };
         if let Some(going_on) = &mut self.going_on {
             if location.ordinal == entry.span.first {
                 going_on.digest = Digest::default();
             }
-            if matches!(treatment, Treatment::Rows | Treatment::Bracket) {
+            if counts {
                 going_on.digest.add(text);
             }
             if location.ordinal == entry.span.last && going_on.digest.value() != entry.span.digest {
@@ -110,12 +175,26 @@ impl Producer<'_> {
                     .to_owned(),
             );
         }
-        if location.ordinal == entry.span.last && self.main.status().in_transaction() {
-            // All that stood in this transaction up to here is committed.
-            self.main.run(COMMIT, location)?;
+        if location.ordinal == entry.span.last {
+            if let Note::Failed(count) = entry.note {
+                self.failed_before(count, location);
+            }
+            if entry.last_id > 0 {
+                self.pool.generated_id(self.pool.position(), entry.last_id);
+            }
+            if self.main.status().in_transaction() {
+                // All that stood in this transaction up to here is committed.
+                self.main.run(COMMIT, location)?;
+            }
         }
         // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
-        Ok(class != Class::Session)
+        Ok(treatment != Treatment::Session || class != Class::Session)
+    }
+
+    /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
+    fn failed_before(&mut self, count: u64, location: &Location) {
+        let message = format!("{count} statement(s) up to here failed before this load was gone on with");
+        self.pool.fail(self.pool.position(), Failure::of_record(location, b"", message), false);
     }
 
     /// A statement of a record that says "begun".
@@ -129,12 +208,15 @@ impl Producer<'_> {
                 self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location).map(|()| false)
             }
             Note::Rows(before) => self.passes_rows(entry, before, text, location),
-            Note::Nothing | Note::Definition(_) => {
+            Note::Nothing | Note::Alone | Note::Failed(_) | Note::Definition(_) => {
                 let dialect = self.main.dialect();
                 let found = match outcome(&mut self.main.connection, text, &dialect, &entry.note) {
                     Ok(found) => found,
                     Err(error) => return self.cannot_go_on(location, text, &error),
                 };
+                // Another text than the one that had begun tells nothing of that one.
+                let is_same = entry.span.digest == crate::record::digest([text]);
+                let found = if found == Outcome::Done && !is_same { Outcome::Unknown } else { found };
                 let unsettled = self.going_on.as_ref().map_or(Unsettled::Stop, |going_on| going_on.unsettled);
                 let is_done = match (found, unsettled) {
                     (Outcome::Done, _) | (Outcome::Unknown, Unsettled::Done) => true,
@@ -264,5 +346,19 @@ impl Producer<'_> {
         let failure = Failure::of_record(location, text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
+    }
+}
+
+/// Whether a statement prepares something in the session that later statements need.
+fn keeps(text: &[u8], dialect: &Dialect) -> bool {
+    tokens(text, dialect).next().is_some_and(|first| first.is_word(b"PREPARE") || first.is_word(b"DEALLOCATE"))
+}
+
+/// The schema that a USE statement names.
+fn used_schema(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
+    match tokens(text, dialect).nth(1)?.kind {
+        Kind::Word(name) => Some(name.to_vec()),
+        Kind::QuotedIdentifier(name) => Some(name.into_owned()),
+        _ => None,
     }
 }

@@ -220,6 +220,16 @@ impl<'l> MainSession<'l> {
         self.run(b"COMMIT", location).map(drop)
     }
 
+    /// Whether there is such a schema; asked with this session's own words for its name.
+    pub(super) fn has_schema(&mut self, name: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let query = [b"SHOW CREATE DATABASE ".as_slice(), &hortator_mysql::quote_identifier(name)].concat();
+        match self.connection.fetch(&query) {
+            Ok(_) => Ok(true),
+            Err(Error::Server(_)) => Ok(false),
+            Err(error) => self.failed(location, b"", &error).map(|()| false),
+        }
+    }
+
     /// Whether it is recorded what is done.
     pub(super) fn is_recorded(&self) -> bool {
         self.records.is_some()
@@ -293,6 +303,11 @@ impl<'l> MainSession<'l> {
     /// A statement has run that may have changed the session's state in passing.
     pub(super) fn state_may_differ(&mut self) {
         self.is_stale = true;
+    }
+
+    /// Whether the state may have changed since it was read.
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
     }
 
     /// Reads the session's state again, if it may have changed.

@@ -15,8 +15,10 @@ mod resolve;
 mod rows_plan;
 mod surroundings;
 mod tables;
+mod transactions;
 mod write_sets;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -62,6 +64,8 @@ pub(crate) struct Producer<'l> {
     known: Option<KnownHead>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     going_on: Option<GoingOn>,
+    /// Rows of the main session that are not committed yet.
+    uncommitted: BTreeMap<TableName, u64>,
     /// What the stream should leave behind, where that is to be verified.
     expectations: Option<Expectations>,
 }
@@ -107,6 +111,7 @@ impl<'l> Producer<'l> {
             open,
             known,
             going_on,
+            uncommitted: BTreeMap::new(),
             expectations,
         })
     }
@@ -127,10 +132,14 @@ impl<'l> Producer<'l> {
             // What was done before counts as if it were done now: the proof is of the whole.
             return self.note_constraints(&text, &location);
         }
-        if reads_diagnostics(&text, &self.main.dialect()) {
+        let dialect = self.main.dialect();
+        // The session's state is not to be read in between.
+        let asks_main = self.main.is_stale() && mentions_diagnostics(&text, &dialect);
+        if asks_main || reads_diagnostics(&text, &dialect) {
             return self.diagnostics(&text, &location);
         }
         self.main.settle()?;
+        self.count_committed();
         self.main.sync(&location)?;
         if let Some(reason) = self.main.must_be_serial() {
             return self.serial(&text, &location, reason);
@@ -165,7 +174,7 @@ impl<'l> Producer<'l> {
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
         self.flush()?;
         self.main.settle()?;
-        self.main.use_database(database, location)
+        self.passes_use(database, location)
     }
 
     /// The client's `charset`, which sets its own character set and the session's.
@@ -179,13 +188,14 @@ impl<'l> Producer<'l> {
     /// Sends off what is gathered and waits until all is done.
     pub(crate) fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
+        self.main.settle()?;
         self.pool.drain()
     }
 
-    /// The stream has ended.
-    pub(crate) fn end(&mut self) -> Result<(), Stopped> {
-        self.finish()?;
-        self.main.settle()
+    /// The stream is over, at its end or before: what was run is committed.
+    pub(crate) fn end(&mut self) {
+        let _ended_already = self.main.settle();
+        self.count_committed();
     }
 
     fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: &InsertHead) -> Result<(), Stopped> {
@@ -358,7 +368,7 @@ impl<'l> Producer<'l> {
     fn serial(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
         let class = classify(text, &self.main.dialect());
         if let Class::Omit { tables } = &class
-            && self.is_lock_in_transaction(text, tables, location)?
+            && self.ends_transaction_only(tables, location)?
         {
             return self.commit_instead(location);
         }
@@ -368,7 +378,13 @@ impl<'l> Producer<'l> {
 
     /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
     fn alone(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        self.finish()?;
+        if mentions_diagnostics(text, &self.main.dialect()) {
+            // Nothing of ours may run between it and the statement that it asks about.
+            self.flush()?;
+            self.pool.drain()?;
+        } else {
+            self.finish()?;
+        }
         self.main.stay_at_home(text, location)?;
         self.known = None;
         self.deferral.emptied(None);
@@ -387,49 +403,17 @@ impl<'l> Producer<'l> {
         self.note_constraints(text, location)?;
         let affected_rows = self.main.run_recorded(text, location, &class, &puts)?;
         if let Some(name) = table {
-            self.progress.loaded(&name, affected_rows);
+            self.affected(&name, affected_rows);
             self.expect_rows(text, location);
             self.tables.got_rows_in_main(&name, text, &self.main.dialect());
         }
+        self.forget_rolled_back(text);
+        self.count_committed();
         for part in parts(text, &dialect).into_iter().filter(|part| classify(part, &dialect) == Class::Session) {
             self.main.assigned(&assignments(part, &dialect), location)?;
         }
         self.main.state_may_differ();
         Ok(())
-    }
-
-    /// Whether a statement would take or give back locks within the dump's transaction, where a lock is only one more
-    /// way to end it.
-    fn is_lock_in_transaction(
-        &mut self,
-        text: &[u8],
-        tables: &[NamedTable],
-        location: &Location,
-    ) -> Result<bool, Stopped> {
-        let status = self.main.status();
-        let first = tokens(text, &self.main.dialect())
-            .next()
-            .is_some_and(|first| first.is_word(b"LOCK") || first.is_word(b"UNLOCK"));
-        let is_outside = status.autocommit() && !status.in_transaction();
-        if !first || is_outside || self.main.is_closed_to_others() {
-            return Ok(false);
-        }
-        for named in tables {
-            let is_there = match self.resolve(named) {
-                Some(name) => self.table(&name, location)?.is_some(),
-                None => false,
-            };
-            if !is_there {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Leaves a lock out and ends the dump's transaction, as it would have done.
-    fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
-        self.progress.omitted.fetch_add(1, Relaxed);
-        if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
     }
 
     /// A statement that asks what the one before it did: that one must run in the main session too, if it still can.

@@ -25,7 +25,8 @@ impl Producer<'_> {
         };
         match counters {
             Ok(counters) => {
-                let for_good = table.kind == TableKind::Base { transactional: false };
+                // A view's rows may be anywhere.
+                let for_good = table.kind != TableKind::Base { transactional: true };
                 Ok(Puts { for_good, counters, ..nothing })
             }
             Err(error) => {

@@ -54,6 +54,10 @@ pub enum Note {
     Counters(Vec<(TableName, u64)>),
     /// The rows of a table whose engine cannot roll back.
     Rows(u64),
+    /// It changes rows and stands alone: no transaction of the load's tells whether it is done.
+    Alone,
+    /// Of something that is done: so many statements of it failed, in a forced load.
+    Failed(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
@@ -64,6 +68,8 @@ impl Note {
     pub fn to_text(&self) -> String {
         match self {
             Self::Nothing => String::new(),
+            Self::Alone => "alone".to_owned(),
+            Self::Failed(count) => format!("failed {count}"),
             Self::Counters(counters) => {
                 let counter =
                     |(table, next): &(TableName, u64)| format!("{}.{}={next}", hex(&table.schema), hex(&table.table));
@@ -79,7 +85,11 @@ impl Note {
     /// From the table; what is not understood tells nothing.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
+        if text == "alone" {
+            return Self::Alone;
+        }
         match text.split_once(' ') {
+            Some(("failed", count)) => count.parse().map_or(Self::Nothing, Self::Failed),
             Some(("counters", counters)) => {
                 counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::Nothing, Self::Counters)
             }
@@ -119,6 +129,8 @@ pub struct Entry {
     pub table: String,
     /// Rows affected, as the server says.
     pub rows: u64,
+    /// LAST_INSERT_ID() behind it; 0 where it numbered nothing.
+    pub last_id: u64,
     /// How things stood before.
     pub note: Note,
 }

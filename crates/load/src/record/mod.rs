@@ -35,7 +35,7 @@ use crate::cluster::{Targets, Visit};
 pub use entry::{COUNTERS_LIMIT, Digest, Entry, Note, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
-pub use outcome::{Outcome, changes_rows, fingerprint, outcome};
+pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outcome};
 pub use recorded::Recorded;
 pub use registry::{Interrupted, forget, interrupted};
 use statements::Statements;

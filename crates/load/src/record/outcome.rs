@@ -86,6 +86,9 @@ pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) 
 /// # Errors
 /// A lost connection.
 pub fn outcome(connection: &mut Connection, text: &[u8], dialect: &Dialect, before: &Note) -> Result<Outcome, Error> {
+    if *before == Note::Alone {
+        return Ok(Outcome::Unknown);
+    }
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     if is_several(text, dialect) || takes_rows_along(text, &head, dialect) {
         return Ok(Outcome::Unknown);
@@ -149,7 +152,10 @@ pub fn changes_rows(head: &[Token<'_>]) -> bool {
 }
 
 /// Whether a statement names a table that cannot roll back.
-fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<bool, Error> {
+///
+/// # Errors
+/// What the server or the connection says.
+pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<bool, Error> {
     let names = tokens(text, dialect).filter_map(|token| match token.kind {
         Kind::Word(name) => Some(hortator_mysql::quote_string(name)),
         Kind::QuotedIdentifier(name) => Some(hortator_mysql::quote_string(&name)),

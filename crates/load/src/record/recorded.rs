@@ -44,6 +44,12 @@ impl Recorded {
         Ok(self.page.front().filter(|entry| entry.span.first <= ordinal))
     }
 
+    /// Whether there are records behind the last that was asked for.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        !self.page.is_empty() || !self.is_over
+    }
+
     fn read_page(&mut self) -> Result<(), Error> {
         let rows = self.connection.fetch(&self.statements.page(self.load_id, self.read_to, PAGE_RECORDS))?;
         self.is_over = rows.len() < PAGE_RECORDS;
@@ -74,6 +80,7 @@ fn entry(row: &Row) -> Option<Entry> {
         state: State::from_number(number(3)?)?,
         table: text(4)?,
         rows: number(5)?,
+        last_id: number(11)?,
         note: Note::from_text(&text(6)?),
     })
 }

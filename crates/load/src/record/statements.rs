@@ -50,7 +50,7 @@ impl Statements {
                 "CREATE TABLE IF NOT EXISTS {schema}.`chunks` (\
                  `load_id` BIGINT UNSIGNED NOT NULL, `first` BIGINT UNSIGNED NOT NULL, `last` BIGINT UNSIGNED NOT NULL, \
                  `digest` BINARY(16) NOT NULL, `state` TINYINT UNSIGNED NOT NULL, `name` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
-                 `rows` BIGINT UNSIGNED NOT NULL, `note` VARBINARY(4096) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
+                 `rows` BIGINT UNSIGNED NOT NULL, `last_id` BIGINT UNSIGNED NOT NULL, `note` VARBINARY(16384) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
                  `line` BIGINT UNSIGNED NOT NULL, `byte` BIGINT UNSIGNED NOT NULL, `end_byte` BIGINT UNSIGNED NOT NULL, \
                  PRIMARY KEY (`load_id`, `first`)) ENGINE=InnoDB"
             ),
@@ -58,9 +58,9 @@ impl Statements {
     }
 
     pub(super) fn insert(&self, load_id: u64, entry: &Entry) -> Vec<u8> {
-        let Entry { span, state, table, rows, note } = entry;
+        let Entry { span, state, table, rows, last_id, note } = entry;
         format!(
-            "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{})",
+            "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{last_id},{},{},{},{},{})",
             self.quoted,
             span.first,
             span.last,
@@ -77,14 +77,15 @@ impl Statements {
     }
 
     pub(super) fn close(&self, load_id: u64, entry: &Entry) -> Vec<u8> {
-        let Entry { span, state, rows, .. } = entry;
+        let Entry { span, state, rows, last_id, note, .. } = entry;
         format!(
-            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`end_byte`={} \
+            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={last_id},`note`={},`end_byte`={} \
              WHERE `load_id`={load_id} AND `first`={} AND `state`={}",
             self.quoted,
             span.last,
             span.digest,
             *state as u8,
+            hex(&note.to_text()),
             span.end_byte,
             span.first,
             State::Begun as u8,
@@ -108,7 +109,7 @@ impl Statements {
     /// The next records behind statement number `behind`.
     pub(super) fn page(&self, load_id: u64, behind: u64, limit: usize) -> Vec<u8> {
         format!(
-            "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`note`,`file`,`line`,`byte`,`end_byte` \
+            "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`note`,`file`,`line`,`byte`,`end_byte`,`last_id` \
              FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`>{behind} ORDER BY `first` LIMIT {limit}",
             self.quoted,
         )

@@ -20,7 +20,7 @@ use super::pool::{Pool, Turn};
 use super::road::{Road, Way};
 use crate::cluster::{Gate, Targets};
 use crate::progress::Progress;
-use crate::record::Records;
+use crate::record::{Note, Records};
 use crate::report::Failure;
 use link::Link;
 use recording::Begun;
@@ -65,9 +65,18 @@ struct Sent {
     warnings: u64,
     by_array: u64,
     as_written: u64,
+    /// LAST_INSERT_ID() behind them; 0 where they numbered nothing.
+    last_id: u64,
+    /// Statements that failed in a forced load.
+    failed: u64,
 }
 
 impl Sent {
+    /// What a record says of it.
+    fn note(&self) -> Note {
+        if self.failed > 0 { Note::Failed(self.failed) } else { Note::Nothing }
+    }
+
     fn add(&mut self, done: &Done, way: Way, statements: u64) {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);

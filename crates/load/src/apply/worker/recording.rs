@@ -3,7 +3,7 @@
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
-use super::{READ_ONLY, Worker, number};
+use super::{READ_ONLY, Sent, Worker, number};
 use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
 use crate::record::{Entry, Note, Records, Span, State, digest, fingerprint};
 
@@ -34,7 +34,7 @@ impl Begun {
             let next_id = next_id(connection, table)?;
             if let (Some(records), Some(span)) = (records, span(&chunk.statements)) {
                 let note = Note::Counters(vec![(table.clone(), next_id)]);
-                let entry = Entry { span, state: State::Begun, table: table.to_string(), rows: 0, note };
+                let entry = Entry { span, state: State::Begun, table: table.to_string(), rows: 0, last_id: 0, note };
                 match records.write(connection, &entry) {
                     // Written by an attempt that got no answer; nothing has moved the counter since.
                     Err(error) if error.code() == Some(DUPLICATE) => {}
@@ -90,12 +90,13 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
 }
 
 /// The record of the first `covered` statements of a chunk.
-fn entry(chunk: &Chunk, covered: usize, rows: u64, note: Note) -> Option<Entry> {
+fn entry(chunk: &Chunk, covered: usize, sent: &Sent) -> Option<Entry> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
         Work::Definition => String::new(),
     };
-    Some(Entry { span: span(&chunk.statements[..covered])?, state: State::Done, table, rows, note })
+    let span = span(&chunk.statements[..covered])?;
+    Some(Entry { span, state: State::Done, table, rows: sent.rows, last_id: sent.last_id, note: sent.note() })
 }
 
 impl Worker<'_> {
@@ -105,12 +106,12 @@ impl Worker<'_> {
         &mut self,
         chunk: &Chunk,
         covered: usize,
-        rows: u64,
+        sent: &Sent,
         begun: &Begun,
     ) -> Result<bool, Error> {
         let (Some(records), Some(link)) = (self.records, &mut self.link) else { return Ok(true) };
         let first = chunk.statements[0].location.ordinal;
-        let Some(entry) = entry(chunk, covered, rows, Note::Nothing) else {
+        let Some(entry) = entry(chunk, covered, sent) else {
             // Nothing of it stays.
             if begun.is_recorded {
                 records.retract(&mut link.connection, first)?;
@@ -140,8 +141,8 @@ impl Worker<'_> {
         let Some(records) = self.records else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
             let note = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
-            let Some(entry) = entry(chunk, 1, 0, note) else { return Ok(()) };
-            records.write(connection, &Entry { state: State::Begun, ..entry }).map(drop)
+            let Some(entry) = entry(chunk, 1, &Sent::default()) else { return Ok(()) };
+            records.write(connection, &Entry { state: State::Begun, note, ..entry }).map(drop)
         })
     }
 
@@ -152,16 +153,16 @@ impl Worker<'_> {
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
         self.on_connection(chunk, |connection, _, _| {
             let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
-            let Some(entry) = entry(chunk, chunk.statements.len(), 0, Note::Rows(count)) else { return Ok(()) };
-            records.write(connection, &Entry { state: State::Begun, ..entry }).map(drop)
+            let Some(entry) = entry(chunk, chunk.statements.len(), &Sent::default()) else { return Ok(()) };
+            records.write(connection, &Entry { state: State::Begun, note: Note::Rows(count), ..entry }).map(drop)
         })
     }
 
     /// Records how far what was begun has come: the first `covered` statements are done.
-    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, rows: u64) -> Result<(), Error> {
+    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, sent: &Sent) -> Result<(), Error> {
         let Some(records) = self.records else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| match entry(chunk, covered, rows, Note::Nothing) {
+        self.on_connection(chunk, |connection, _, _| match entry(chunk, covered, sent) {
             Some(entry) => records.close(connection, &entry).map(drop),
             None => records.retract(connection, first).map(drop),
         })

@@ -104,7 +104,9 @@ impl Worker<'_> {
             // What is gone is not to be committed, whoever took it away.
             return self.rolled_back(Attempt::Replay(rolled_back_by_server()));
         }
-        match self.write_record(chunk, covered, sent.rows, begun) {
+        sent.last_id = last_id;
+        sent.failed = if force { failures.len() as u64 } else { 0 };
+        match self.write_record(chunk, covered, &sent, begun) {
             Ok(true) => {}
             // An earlier attempt has been committed after all.
             Ok(false) => {

@@ -55,11 +55,13 @@ impl Worker<'_> {
             }
             Ok(())
         });
+        sent.last_id = last_id;
+        sent.failed = if force { failures.len() as u64 } else { 0 };
         // A statement that was cut off may have left some of its rows: the record then stays open, and the table's
         // rows are counted when the load is gone on with.
         if outcome.is_ok()
             && (has_ended || done_to == 0)
-            && let Err(error) = self.end_begun(chunk, done_to, sent.rows)
+            && let Err(error) = self.end_begun(chunk, done_to, &sent)
         {
             self.pool.fail(seqno, Failure::of_record_error(&chunk.statements[0], &error), true);
         }
@@ -108,7 +110,7 @@ impl Worker<'_> {
                 match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
                     Ok(_) => {
                         self.progress.as_written.fetch_add(1, Relaxed);
-                        if let Err(error) = self.end_begun(chunk, 1, 0) {
+                        if let Err(error) = self.end_begun(chunk, 1, &Sent::default()) {
                             self.cannot_begin(seqno, chunk, &error);
                         }
                         break;
@@ -122,7 +124,7 @@ impl Worker<'_> {
                     Err(error) if is_of_server(&error) => {
                         // Refused: nothing of it is there. Forced on, it is not to be tried again either.
                         let covered = usize::from(self.pool.is_forced());
-                        let recorded = self.end_begun(chunk, covered, 0);
+                        let recorded = self.end_begun(chunk, covered, &Sent { failed: 1, ..Sent::default() });
                         self.pool.fail(seqno, Failure::new(statement, &error), false);
                         if let Err(error) = recorded {
                             self.cannot_begin(seqno, chunk, &error);

@@ -1,0 +1,149 @@
+//! Statements within a transaction of the dump's own: recorded in it, right before whatever may end it.
+
+use std::collections::BTreeSet;
+
+use super::treatment::may_be_for_good;
+use super::{Puts, Run, done_or_bound, entry_of};
+use crate::apply::{READ_ONLY, Stopped};
+use crate::lexer::{Location, Token, tokens};
+use crate::produce::main_session::MainSession;
+use crate::record::{Entry, Note, State, names_other_engines};
+
+/// Runs of one transaction; beyond that, tables are not told apart any more.
+const RUNS_LIMIT: usize = 1000;
+
+/// What of the dump's transaction is not recorded yet.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    runs: Vec<Run>,
+    /// Tables of which the counter before this transaction is on record.
+    counted: BTreeSet<String>,
+    /// It may have numbered rows.
+    numbers: bool,
+}
+
+impl Pending {
+    pub(super) fn push(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    /// One more statement: of the last run, if that is of its kind.
+    fn add(&mut self, text: &[u8], location: &Location, run: Run) {
+        let is_full = self.runs.len() >= RUNS_LIMIT;
+        match self.runs.last_mut() {
+            Some(last) if !run.is_begun && last.state == run.state && (last.table == run.table || is_full) => {
+                last.add(text, location);
+                last.rows += run.rows;
+                last.failed += run.failed;
+                if last.table != run.table {
+                    last.table.clear();
+                }
+            }
+            _ => self.runs.push(run),
+        }
+    }
+}
+
+impl MainSession<'_> {
+    /// A change of rows within the dump's transaction.
+    pub(super) fn run_within(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        binds: bool,
+        puts: &Puts,
+    ) -> Result<u64, Stopped> {
+        let note = self.note_within(text, location, puts)?;
+        let is_begun = note.is_some();
+        if let Some(note) = note {
+            let entry = entry_of(text, location, State::Begun, &puts.table, note);
+            self.apart(location, text, |records, own| records.write(own, &entry))?;
+        }
+        let failures = self.failures();
+        let rows = self.run(text, location)?;
+        let failed = self.failures() - failures;
+        self.recording.pending.numbers |= !puts.counters.is_empty();
+        let run = Run { state: done_or_bound(binds), rows, failed, is_begun, ..Run::new(text, location, &puts.table) };
+        if puts.for_good {
+            // These rows are there already, whatever becomes of the transaction.
+            return self.apart(location, text, |records, own| records.close(own, &run.entry())).map(|()| rows);
+        }
+        self.recording.pending.add(text, location, run);
+        Ok(rows)
+    }
+
+    /// What has to be on record before such a change, if anything.
+    fn note_within(&mut self, text: &[u8], location: &Location, puts: &Puts) -> Result<Option<Note>, Stopped> {
+        if puts.for_good {
+            return Ok(Some(Note::Alone));
+        }
+        if let (true, Some(records)) = (may_be_for_good(text, self), self.records) {
+            let dialect = self.dialect();
+            match records.apart(|_, own| names_other_engines(own, text, &dialect)) {
+                Ok(true) => return Ok(Some(Note::Alone)),
+                Ok(false) => {}
+                Err(error) => self.record_failed(location, text, &error)?,
+            }
+        }
+        let counted = &mut self.recording.pending.counted;
+        let new = puts.counters.iter().filter(|(table, _)| counted.insert(table.to_string()));
+        let new: Vec<_> = new.cloned().collect();
+        Ok((!new.is_empty()).then_some(Note::Counters(new)))
+    }
+
+    /// A statement that controls the dump's transaction.
+    pub(super) fn run_control(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
+        let words: Vec<Token<'_>> = tokens(text, &self.dialect()).take(4).collect();
+        let first_is = |word: &[u8]| words.first().is_some_and(|token| token.is_word(word));
+        let rolls_back = first_is(b"ROLLBACK");
+        let is_to = rolls_back && words.iter().any(|token| token.is_word(b"TO"));
+        if first_is(b"SAVEPOINT") || first_is(b"RELEASE") || is_to {
+            // It means something only together with what stands around it.
+            if let Some(last) = self.recording.pending.runs.last_mut() {
+                last.span.last = location.ordinal;
+            }
+            return self.run(text, location);
+        }
+        if !rolls_back {
+            self.write_pending(location)?;
+            return self.run(text, location);
+        }
+        let pending = std::mem::take(&mut self.recording.pending);
+        let rows = self.run(text, location)?;
+        // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
+        for run in pending.runs {
+            let entry = Entry { rows: 0, ..run.entry() };
+            self.apart(location, text, |records, own| match run.is_begun {
+                true => records.close(own, &entry),
+                false => records.write(own, &entry),
+            })?;
+        }
+        Ok(rows)
+    }
+
+    /// Writes the record of the dump's transaction so far, within it.
+    pub(in crate::produce) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
+        let pending = std::mem::take(&mut self.recording.pending);
+        let Some(records) = self.records.filter(|_| !pending.runs.is_empty()) else { return Ok(()) };
+        let last_id = match pending.numbers {
+            true => self.last_id(),
+            false => Ok(0),
+        };
+        let written = last_id.and_then(|last_id| {
+            for run in &pending.runs {
+                let entry = Entry { last_id, ..run.entry() };
+                match run.is_begun {
+                    true => records.close(&mut self.connection, &entry)?,
+                    false => records.write(&mut self.connection, &entry)?,
+                };
+            }
+            Ok(())
+        });
+        match written {
+            Ok(()) => Ok(()),
+            // A transaction that may only read has changed nothing.
+            Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
+            Err(error) => self.record_failed(location, b"", &error),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! How a statement of the main session is recorded, told from its words.
+
+use crate::class::{Class, is_several, mentions_diagnostics, reads_session_results};
+use crate::lexer::{Kind, Token, tokens};
+use crate::produce::main_session::MainSession;
+use crate::record::changes_rows;
+use crate::session::assignments;
+
+/// How a statement of the main session is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::produce) enum Treatment {
+    /// Not at all: it concerns the session only, or reads.
+    Session,
+    /// It controls a transaction of the dump's own.
+    Control,
+    /// It changes rows: within a transaction.
+    Rows,
+    /// It commits by itself, or does anything: a bracket.
+    Bracket,
+}
+
+/// Words that begin statements which control a transaction.
+const CONTROL: &[&[u8]] = &[b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT", b"RELEASE"];
+/// Words that begin statements which only read, or prepare something in the session.
+const READS: &[&[u8]] =
+    &[b"SHOW", b"HELP", b"EXPLAIN", b"DESCRIBE", b"DESC", b"USE", b"PREPARE", b"DEALLOCATE", b"HANDLER"];
+/// Words that begin statements which may leave anything behind in their session.
+const BINDING: &[&[u8]] = &[b"CALL", b"EXECUTE"];
+
+/// How a statement is recorded, and whether it leaves something in its session that no other session has.
+pub(in crate::produce) fn treatment(text: &[u8], class: &Class, main: &MainSession<'_>) -> (Treatment, bool) {
+    let dialect = main.dialect();
+    let head: Vec<Token<'_>> = tokens(text, &dialect).take(3).collect();
+    let Some(first) = head.first() else { return (Treatment::Session, false) };
+    let is = |words: &[&[u8]]| words.iter().any(|word| first.is_word(word));
+    let second_is = |word: &[u8]| head.get(1).is_some_and(|token| token.is_word(word));
+    if first.is_word(b"LOCK") {
+        return (Treatment::Bracket, false);
+    }
+    if is_several(text, &dialect) {
+        return (Treatment::Bracket, true);
+    }
+    match class {
+        Class::Session if reads_session_results(text, &dialect) => return (Treatment::Bracket, true),
+        Class::Session => {
+            let assigned = assignments(text, &dialect);
+            let is_global = assigned.beyond_session && assigned.pinned.is_empty();
+            return (if is_global { Treatment::Bracket } else { Treatment::Session }, false);
+        }
+        Class::Standalone | Class::Nothing | Class::Omit { .. } => return (Treatment::Session, false),
+        _ => {}
+    }
+    if is(CONTROL) || (first.is_word(b"START") && second_is(b"TRANSACTION")) {
+        return (Treatment::Control, false);
+    }
+    if is(READS) {
+        return (Treatment::Session, false);
+    }
+    let is_temporary = first.is_word(b"CREATE") && head.iter().any(|token| token.is_word(b"TEMPORARY"));
+    let changes = changes_rows(&head);
+    let is_binding = is(BINDING) || is_temporary || (changes && assigns_variable(text, first, main));
+    (if changes { Treatment::Rows } else { Treatment::Bracket }, is_binding)
+}
+
+/// Whether a statement that changes or reads rows puts something into a user variable on the way.
+fn assigns_variable(text: &[u8], first: &Token<'_>, main: &MainSession<'_>) -> bool {
+    if memchr::memchr(b'@', text).is_none() {
+        return false;
+    }
+    // LOAD DATA names the variables that it fills; SELECT does so behind INTO.
+    let mut names_targets = first.is_word(b"LOAD");
+    let mut assigns = false;
+    let mut has_variable = false;
+    for token in tokens(text, &main.dialect()) {
+        names_targets |= first.is_word(b"SELECT") && token.is_word(b"INTO");
+        assigns |= token.is_symbol(b":=");
+        has_variable |= matches!(token.kind, Kind::UserVariable(_));
+    }
+    has_variable && (names_targets || assigns)
+}
+
+/// What a statement that asks about the one before it leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::produce) struct Asking {
+    /// It changes rows.
+    pub(in crate::produce) changes: bool,
+    /// It keeps the answer in a user variable.
+    pub(in crate::produce) keeps: bool,
+}
+
+/// Whether a statement asks about the one before it, and what it leaves behind.
+pub(in crate::produce) fn asking(text: &[u8], main: &MainSession<'_>) -> Option<Asking> {
+    let dialect = main.dialect();
+    if !mentions_diagnostics(text, &dialect) {
+        return None;
+    }
+    let head: Vec<Token<'_>> = tokens(text, &dialect).take(1).collect();
+    let keeps = tokens(text, &dialect).any(|token| matches!(token.kind, Kind::UserVariable(_)));
+    Some(Asking { changes: changes_rows(&head) && !head[0].is_word(b"SELECT"), keeps })
+}
+
+/// Whether a statement may change rows of tables that it only names, whatever their engine: what such a one had done when
+/// it was cut off, no transaction tells.
+pub(super) fn may_be_for_good(text: &[u8], main: &MainSession<'_>) -> bool {
+    let first = tokens(text, &main.dialect()).next();
+    first.is_some_and(|first| ["UPDATE", "DELETE", "LOAD", "WITH"].iter().any(|word| first.is_word(word.as_bytes())))
+}
+
+/// Whether a SET may end the transaction.
+pub(super) fn assigns_autocommit(text: &[u8], main: &MainSession<'_>) -> bool {
+    tokens(text, &main.dialect()).any(|token| match token.kind {
+        Kind::Word(word) => word.eq_ignore_ascii_case(b"autocommit"),
+        Kind::SystemVariable(name) => name.to_ascii_lowercase().ends_with(b"autocommit"),
+        _ => false,
+    })
+}
