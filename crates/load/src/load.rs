@@ -339,7 +339,7 @@ impl Load {
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
-                    producer.end()?;
+                    producer.finish()?;
                     self.input_failed(&error)?;
                 }
             }
