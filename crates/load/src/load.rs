@@ -273,7 +273,7 @@ impl Load {
             targets.connect(&|| pool.is_interrupted())?;
         }
         let going_on = match records.filter(|_| goes_on) {
-            Some(records) => Some(GoingOn::new(records.recorded()?, unsettled)),
+            Some(records) => Some(GoingOn::new(records.recorded()?, unsettled, self.course.restarts.load(Relaxed) > 0)),
             None => None,
         };
         let surroundings = Surroundings { pool, progress, targets, deferral, records };

@@ -33,6 +33,8 @@ pub enum Unsettled {
 pub(crate) struct GoingOn {
     recorded: Recorded,
     unsettled: Unsettled,
+    /// The same program has read the stream before: it knows what failed then.
+    is_restart: bool,
     /// The hash of what was passed over of the record that the stream is at.
     digest: Digest,
     /// Rows of a table that cannot roll back, which statements of an open record have left there.
@@ -55,10 +57,11 @@ struct RowsLeft {
 }
 
 impl GoingOn {
-    pub(crate) fn new(recorded: Recorded, unsettled: Unsettled) -> Self {
+    pub(crate) fn new(recorded: Recorded, unsettled: Unsettled, is_restart: bool) -> Self {
         Self {
             recorded,
             unsettled,
+            is_restart,
             digest: Digest::default(),
             rows_left: None,
             held: Vec::new(),
@@ -176,7 +179,9 @@ impl Producer<'_> {
             );
         }
         if location.ordinal == entry.span.last {
-            if let Note::Failed(count) = entry.note {
+            if let Note::Failed(count) = entry.note
+                && !self.going_on.as_ref().is_some_and(|going_on| going_on.is_restart)
+            {
                 self.failed_before(count, location);
             }
             if entry.last_id > 0 {

@@ -8,7 +8,7 @@ mod assignments;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hortator_mysql::{ConnectOptions, Connection, Error, quote_string};
+use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
 
 use crate::lexer::{Charset, Dialect};
 
@@ -60,6 +60,10 @@ pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
 pub fn open_for_long_telling(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
     let mut connection = Connection::open(options)?;
     connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
+    if connection.version().flavor == Flavor::MySql {
+        // Else MySQL answers with what it has known for a day: counters are to be those of now. Old ones don't know it.
+        let _ = connection.execute(b"SET SESSION information_schema_stats_expiry = 0");
+    }
     // Read behind the first statement: `init_connect` runs after the greeting, and may have set it.
     let autocommits = connection.status().autocommit();
     if !autocommits {
