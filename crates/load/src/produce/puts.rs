@@ -24,7 +24,11 @@ impl Producer<'_> {
             false => Ok(Vec::new()),
         };
         match counters {
-            Ok(counters) => {
+            Ok(mut counters) => {
+                // MySQL tells no counter of a table that has not given a number yet.
+                if table.auto_increment().is_some() && !counters.iter().any(|(counted, _)| counted == name) {
+                    counters.push((name.clone(), 1));
+                }
                 // A view's rows may be anywhere.
                 let for_good = table.kind != TableKind::Base { transactional: true };
                 Ok(Puts { for_good, counters, ..nothing })

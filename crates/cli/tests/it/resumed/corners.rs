@@ -9,6 +9,7 @@ use super::{LIMIT, signal};
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Dump, Running, Way, load, run};
 use crate::servers::{Server, pair};
+use crate::target::mysql;
 
 const FAILS_HERE: &str = "INSERT INTO missing VALUES (1);\n";
 
@@ -55,7 +56,7 @@ const CORNERS: &[(&str, &str, &str)] = &[
     ),
     (
         "rows that cannot roll back, in a transaction that is rolled back",
-        "CREATE TABLE t (a INT) ENGINE=Aria;\nBEGIN;\nINSERT INTO t VALUES (1), (2);\nROLLBACK;\n",
+        "CREATE TABLE t (a INT) ENGINE=MyISAM;\nBEGIN;\nINSERT INTO t VALUES (1), (2);\nROLLBACK;\n",
         "INSERT INTO t VALUES (3);\n",
     ),
     (
@@ -131,6 +132,10 @@ const CORNERS: &[(&str, &str, &str)] = &[
 fn corners_go_on() {
     let pair = pair();
     for (what, before, behind) in CORNERS {
+        if mysql().is_some() && before.contains("SET STATEMENT") {
+            // MariaDB's own.
+            continue;
+        }
         for options in [&["--threads", "1"][..], &["--chunk-bytes", "1"][..]] {
             assert_goes_on(&pair.hortator, &pair.client, what, before, behind, options);
         }
