@@ -131,7 +131,18 @@ impl<'l> MainSession<'l> {
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
-        match self.send(text) {
+        let result = self.send(text);
+        self.took(text, location, result)
+    }
+
+    /// What comes of a statement that was sent.
+    pub(super) fn took(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        result: Result<Done, Error>,
+    ) -> Result<u64, Stopped> {
+        match result {
             // Ended with the load. What came through before that is done.
             Err(_) if self.pool.is_interrupted() => Err(Stopped),
             Ok(done) => {
@@ -145,7 +156,7 @@ impl<'l> MainSession<'l> {
     }
 
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
+    pub(super) fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
         let start = Instant::now();
         let prefix = self.targets.numbering().filter(|_| may_number_rows(text, &self.dialect));
         let prefixed = prefix.map(|prefix| [prefix, text].concat());
@@ -260,6 +271,11 @@ impl<'l> MainSession<'l> {
     /// Whether the connection is lost.
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone
+    }
+
+    /// A transaction is replayed.
+    pub(super) fn replays(&self) {
+        self.progress.replays.fetch_add(1, Relaxed);
     }
 
     /// Whether the load was ended from outside.

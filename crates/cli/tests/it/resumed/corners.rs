@@ -223,3 +223,27 @@ fn the_last_statement_before_a_broken_end() {
         assert_eq!(server.rows_of_case("SELECT a FROM t"), [["2"]], "{end}");
     }
 }
+
+#[test]
+fn a_deadlock_of_the_main_session() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut root = server.connect();
+    root.execute(b"CREATE TABLE hortator_case.t (id INT PRIMARY KEY, v INT)").unwrap();
+    root.execute(b"INSERT INTO hortator_case.t VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)").unwrap();
+    // Row 2 first, so that the load, which has row 1 and waits for it, is in the way of row 1 and has done less.
+    root.execute(b"BEGIN").unwrap();
+    root.execute(b"UPDATE hortator_case.t SET v = v + 100 WHERE id > 1").unwrap();
+    let (_folder, path) = dump_file("dump.sql", b"UPDATE t SET v = v + 1;\n");
+    let running = Running::start(load_into(server, &[path.to_str().unwrap()]));
+    let waits = "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'UPDATE t SET v = v + 1%'";
+    server.wait_until(waits);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    root.execute(b"UPDATE hortator_case.t SET v = v + 1000 WHERE id = 1").unwrap();
+    root.execute(b"COMMIT").unwrap();
+    let outcome = running.finish_within(LIMIT);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    assert!(!outcome.messages.contains("replays: 0"), "{}", outcome.messages);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(v ORDER BY id) FROM t"), [["1001,101,101,101,101,101"]]);
+}

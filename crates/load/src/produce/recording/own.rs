@@ -1,11 +1,17 @@
 //! A change of rows with its record in a transaction of ours, left open for statements that ask what it did.
 
+use hortator_mysql::error::DEADLOCK;
+use hortator_mysql::{Done, Error};
+
 use super::treatment::{Asking, may_be_for_good};
 use super::{Puts, Run, done_or_bound, entry_of};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
 use crate::lexer::Location;
 use crate::produce::main_session::MainSession;
 use crate::record::{Entry, Note, State};
+
+/// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
+const REPLAYS_LIMIT: u32 = 10;
 
 /// Such a transaction.
 #[derive(Debug)]
@@ -58,7 +64,16 @@ impl MainSession<'_> {
             Ok(_) => {}
         }
         let failures = self.failures();
-        let result = self.run(text, location);
+        if self.is_interrupted() {
+            return Err(Stopped);
+        }
+        let mut sent = self.send(text);
+        let mut replays = 0;
+        while sent.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
+            replays += 1;
+            sent = self.replay(text, &entry, is_within);
+        }
+        let result = self.took(text, location, sent);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
         self.recording.open = Some(Open {
@@ -79,12 +94,12 @@ impl MainSession<'_> {
 
     /// Commits what is open of ours, with its record. Before anything that does not ask about the statement before.
     pub(in crate::produce) fn settle(&mut self) -> Result<(), Stopped> {
-        let (Some(open), Some(records)) = (self.recording.open.take(), self.records) else { return Ok(()) };
+        let (Some(mut open), Some(records)) = (self.recording.open.take(), self.records) else { return Ok(()) };
         if self.is_gone() {
             return Ok(());
         }
         let settled = match open.has_failed {
-            false => self.commit_open(&open),
+            false => self.commit_open_replaying(&mut open),
             true => self.connection.execute(ROLLBACK).and_then(|done| {
                 if !self.is_forced() {
                     // What was recorded apart stays: it says that the statement had begun.
@@ -103,7 +118,41 @@ impl MainSession<'_> {
         }
     }
 
-    fn commit_open(&mut self, open: &Open) -> Result<hortator_mysql::Done, hortator_mysql::Error> {
+    /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
+    fn commit_open_replaying(&mut self, open: &mut Open) -> Result<Done, Error> {
+        let mut settled = self.commit_open(open);
+        let mut replays = 0;
+        // What has been asked about it has been answered, and must not become another answer.
+        while open.more.is_empty() && settled.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
+            replays += 1;
+            let begun = Entry { state: State::Begun, rows: 0, ..open.entry.clone() };
+            settled = match self.replay(&open.text.clone(), &begun, open.is_within) {
+                Ok(done) => {
+                    open.entry.rows = done.affected_rows;
+                    self.commit_open(open)
+                }
+                Err(error) => Err(error),
+            };
+        }
+        settled
+    }
+
+    fn may_replay(&self, error: &Error, replays: u32) -> bool {
+        error.code() == Some(DEADLOCK) && replays < REPLAYS_LIMIT && !self.is_interrupted()
+    }
+
+    /// Begins the transaction again, from its beginning.
+    fn replay(&mut self, text: &[u8], begun: &Entry, is_within: bool) -> Result<Done, Error> {
+        self.replays();
+        self.connection.execute(ROLLBACK)?;
+        self.connection.execute(b"START TRANSACTION")?;
+        if let Some(records) = self.records.filter(|_| is_within) {
+            records.write(&mut self.connection, begun)?;
+        }
+        self.send(text)
+    }
+
+    fn commit_open(&mut self, open: &Open) -> Result<Done, Error> {
         let last_id = if open.numbers { self.last_id()? } else { 0 };
         if let Some(records) = self.records {
             records.close(&mut self.connection, &Entry { last_id, ..open.entry.clone() })?;
