@@ -31,6 +31,7 @@ mod programs;
 mod random;
 mod resumed;
 mod resumed_corners;
+mod resumed_unsettled;
 mod servers;
 mod shown;
 mod target;

@@ -24,7 +24,9 @@ mod identity;
 mod outcome;
 mod recorded;
 mod registry;
+mod repeatable;
 mod statements;
+mod subject;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,10 +1,15 @@
 //! What became of a statement that had begun when a load ended: read from what it changes.
 //!
 //! Servers of today change a definition wholly or not at all, whatever happens (MariaDB from 10.6, MySQL from 8.0). So a
-//! definition that is no longer what it was before is done, and one that is what it was can be run again.
+//! definition that is no longer what it was before is done, and one that is what it was can be run again. A statement
+//! that names several may have been carried through for some of them: then only the ends of the way are certain.
 
-use hortator_mysql::{Connection, Error};
+use std::collections::BTreeSet;
 
+use hortator_mysql::{Connection, Error, quote_string};
+
+use super::repeatable::is_repeatable;
+use super::subject::{Goal, HEAD_TOKENS, Subject, subject};
 use super::{Note, digest};
 use crate::class::is_several;
 use crate::lexer::{Dialect, Kind, Token, tokens};
@@ -20,64 +25,51 @@ pub enum Outcome {
     Unknown,
 }
 
-/// Tokens of a statement's beginning that are looked at.
-const HEAD_TOKENS: usize = 24;
+/// What servers say of something that is not there: a table or view, a schema (twice), a routine, a trigger, an event, a
+/// sequence, an account (three times).
+const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141, 3162];
 
-/// Statements that may be run again, by their first word.
-const REPEATABLE: &[&[u8]] = &[
-    b"TRUNCATE",
-    b"GRANT",
-    b"REVOKE",
-    b"FLUSH",
-    b"ANALYZE",
-    b"OPTIMIZE",
-    b"CHECK",
-    b"REPAIR",
-    b"CHECKSUM",
-    b"SET",
-    b"RESET",
-    b"PURGE",
-    b"START",
-    b"STOP",
-    b"CHANGE",
-    b"HELP",
-    b"SHOW",
-];
+/// Names of one statement that are looked up among the tables.
+const NAMES_LIMIT: usize = 10_000;
 
-/// What can be shown by `SHOW CREATE`.
-const KINDS: &[&[u8]] = &[
-    b"TABLE",
-    b"VIEW",
-    b"TRIGGER",
-    b"PROCEDURE",
-    b"FUNCTION",
-    b"EVENT",
-    b"SEQUENCE",
-    b"PACKAGE",
-    b"DATABASE",
-    b"SCHEMA",
-    b"USER",
-    b"INDEX",
-    b"ROLE",
-];
-
-/// How a statement's subject stands, for a [`Note`] before it runs: on the session in which it runs.
+/// How a statement's subjects stand, for a [`Note`] before it runs: on the session in which it runs.
 ///
 /// # Errors
 /// A lost connection.
 pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<Note, Error> {
-    let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
-    if is_repeatable(&head) {
+    if is_repeatable(text, dialect) {
         return Ok(Note::Nothing);
     }
-    let Some(question) = subject(&head) else { return Ok(Note::Nothing) };
-    match connection.fetch(&question) {
-        Ok(rows) => {
-            let values: Vec<u8> = rows.into_iter().flatten().flatten().flat_map(without_counter).collect();
-            Ok(Note::Definition(Some(digest([values.as_slice()]))))
+    let Some(Subject { questions, .. }) = subject(text, dialect) else { return Ok(Note::Nothing) };
+    Ok(look(connection, &questions)?.map_or(Note::Nothing, |found| note(&found)))
+}
+
+/// Hashes of the definitions that the questions ask for, `None` for what is not there; no answer where the server does
+/// not show one of them, as for want of rights.
+fn look(connection: &mut Connection, questions: &[Vec<u8>]) -> Result<Option<Vec<Option<u128>>>, Error> {
+    let mut found = Vec::with_capacity(questions.len());
+    for question in questions {
+        match connection.fetch(question) {
+            Ok(rows) => {
+                let values: Vec<u8> = rows.into_iter().flatten().flatten().flat_map(without_counter).collect();
+                found.push(Some(digest([values.as_slice()])));
+            }
+            Err(Error::Server(error)) if NOT_THERE.contains(&error.code) => found.push(None),
+            Err(Error::Server(_)) => return Ok(None),
+            Err(error) => return Err(error),
         }
-        Err(Error::Server(_)) => Ok(Note::Definition(None)),
-        Err(error) => Err(error),
+    }
+    Ok(Some(found))
+}
+
+fn note(found: &[Option<u128>]) -> Note {
+    match found {
+        [one] => Note::Definition(*one),
+        several => {
+            let texts: Vec<Vec<u8>> =
+                several.iter().map(|hash| hash.map_or(Vec::new(), |hash| hash.to_le_bytes().to_vec())).collect();
+            Note::Definition(Some(digest(texts.iter().map(Vec::as_slice))))
+        }
     }
 }
 
@@ -93,45 +85,26 @@ pub fn outcome(connection: &mut Connection, text: &[u8], dialect: &Dialect, befo
     if is_several(text, dialect) || takes_rows_along(text, &head, dialect) {
         return Ok(Outcome::Unknown);
     }
-    if is_repeatable(&head) {
+    if is_repeatable(text, dialect) {
         return Ok(Outcome::Again);
     }
     if changes_rows(&head) {
         let is_certain = !names_other_engines(connection, text, dialect)?;
         return Ok(if is_certain { Outcome::Again } else { Outcome::Unknown });
     }
-    let Note::Definition(_) = before else { return Ok(Outcome::Unknown) };
-    let now = fingerprint(connection, text, dialect)?;
-    Ok(if now == *before { Outcome::Again } else { Outcome::Done })
-}
-
-/// Whether running it twice is as good as once.
-fn is_repeatable(head: &[Token<'_>]) -> bool {
-    let Some(first) = head.first() else { return true };
-    if REPEATABLE.iter().any(|word| first.is_word(word)) {
-        return true;
+    let (Note::Definition(_), Some(Subject { questions, goal })) = (before, subject(text, dialect)) else {
+        return Ok(Outcome::Unknown);
+    };
+    let Some(found) = look(connection, &questions)? else { return Ok(Outcome::Unknown) };
+    if note(&found) == *before {
+        return Ok(Outcome::Again);
     }
-    if first.is_word(b"ALTER") {
-        return head.get(1).is_some_and(|second| second.is_word(b"DATABASE") || second.is_word(b"SCHEMA"))
-            || head.iter().any(|token| token.is_word(b"KEYS"));
-    }
-    if !(first.is_word(b"CREATE") || first.is_word(b"DROP")) {
-        return false;
-    }
-    let replaces = begins_with(&head[1..], &[b"OR", b"REPLACE"]);
-    let Some(at) = kind_at(head) else { return replaces };
-    replaces
-        || begins_with(&head[at + 1..], &[b"IF", b"EXISTS"])
-        || begins_with(&head[at + 1..], &[b"IF", b"NOT", b"EXISTS"])
-}
-
-fn begins_with(tokens: &[Token<'_>], words: &[&[u8]]) -> bool {
-    tokens.len() >= words.len() && tokens.iter().zip(words).all(|(token, word)| token.is_word(word))
-}
-
-/// Where the word stands that says what is created, changed or dropped.
-fn kind_at(head: &[Token<'_>]) -> Option<usize> {
-    head.iter().position(|token| KINDS.iter().any(|kind| token.is_word(kind)))
+    let is_done = match goal {
+        Goal::Changed => true,
+        Goal::Gone => found.iter().all(Option::is_none),
+        Goal::Moved => matches!(found[..], [None, Some(_)]),
+    };
+    Ok(if is_done { Outcome::Done } else { Outcome::Unknown })
 }
 
 /// A definition that brings rows with it: it may be there without them.
@@ -151,81 +124,43 @@ pub fn changes_rows(head: &[Token<'_>]) -> bool {
     head.first().is_some_and(|first| ROW_CHANGES.iter().any(|word| first.is_word(word)))
 }
 
-/// Whether a statement names a table that cannot roll back.
+/// Whether a statement names, or may name, a table that cannot roll back: what stands behind a view is not looked at.
 ///
 /// # Errors
 /// What the server or the connection says.
 pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<bool, Error> {
-    let names = tokens(text, dialect).filter_map(|token| match token.kind {
-        Kind::Word(name) => Some(hortator_mysql::quote_string(name)),
-        Kind::QuotedIdentifier(name) => Some(hortator_mysql::quote_string(&name)),
-        _ => None,
-    });
-    let names: Vec<Vec<u8>> = names.collect();
+    // Words of the language are among them: a table of such a name is one too many, and never one too few.
+    let mut names = BTreeSet::new();
+    for token in tokens(text, dialect) {
+        let name = match &token.kind {
+            Kind::Word(name) => *name,
+            Kind::QuotedIdentifier(name) => name,
+            _ => continue,
+        };
+        if std::str::from_utf8(name).is_err() || names.len() >= NAMES_LIMIT {
+            return Ok(true);
+        }
+        // Servers fold case by their platform; here all do.
+        names.insert([b"LOWER(".as_slice(), &quote_string(name), b")"].concat());
+    }
     if names.is_empty() {
         return Ok(false);
     }
+    let names: Vec<Vec<u8>> = names.into_iter().collect();
+    let names = names.join(&b","[..]);
+    // Tables of the server's own have everybody's names, such as `user`: they count where their schema is meant.
     let query = [
-        b"SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' \
-          AND ENGINE NOT IN ('InnoDB', 'ROCKSDB') \
-          AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') AND TABLE_NAME IN ("
-            .as_slice(),
-        &names.join(&b","[..]),
-        b")",
+        b"SELECT COUNT(*) FROM information_schema.TABLES WHERE LOWER(TABLE_NAME) IN (".as_slice(),
+        &names,
+        b") AND NOT (TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND COALESCE(ENGINE, '') IN ('InnoDB', 'ROCKSDB')) \
+          AND (TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') \
+          OR TABLE_SCHEMA = LOWER(DATABASE()) OR LOWER(TABLE_SCHEMA) IN (",
+        &names,
+        b"))",
     ]
     .concat();
     let rows = connection.fetch(&query)?;
     Ok(rows.first().and_then(|row| row.first()?.as_deref()) != Some(b"0"))
-}
-
-/// The statement that shows what this one changes.
-fn subject(head: &[Token<'_>]) -> Option<Vec<u8>> {
-    let verb = head.first()?;
-    if !["CREATE", "ALTER", "DROP", "RENAME"].iter().any(|word| verb.is_word(word.as_bytes())) {
-        return None;
-    }
-    let at = kind_at(head)?;
-    let (kind, mut at) = (&head[at], at + 1);
-    if begins_with(&head[at..], &[b"IF", b"EXISTS"]) {
-        at += 2;
-    } else if begins_with(&head[at..], &[b"IF", b"NOT", b"EXISTS"]) {
-        at += 3;
-    }
-    if kind.is_word(b"INDEX") {
-        at = head.iter().position(|token| token.is_word(b"ON"))? + 1;
-    }
-    if kind.is_word(b"PACKAGE") && head.get(at).is_some_and(|token| token.is_word(b"BODY")) {
-        return Some([b"SHOW CREATE PACKAGE BODY ".as_slice(), &qualified(&head[at + 1..])?].concat());
-    }
-    let shown: &[u8] = match KINDS.iter().find(|known| kind.is_word(known))? {
-        &b"INDEX" => b"TABLE",
-        // There is no SHOW CREATE ROLE: its grants tell as much.
-        &b"ROLE" => return Some([b"SHOW GRANTS FOR ".as_slice(), &qualified(&head[at..])?].concat()),
-        known => known,
-    };
-    Some([b"SHOW CREATE ".as_slice(), shown, b" ", &qualified(&head[at..])?].concat())
-}
-
-/// A name of one or two parts, or an account's, as it is written.
-fn qualified(rest: &[Token<'_>]) -> Option<Vec<u8>> {
-    let mut name = written(rest.first()?)?;
-    if rest.get(1).is_some_and(|token| token.is_symbol(b".")) {
-        name.push(b'.');
-        name.extend(written(rest.get(2)?)?);
-    } else if let Some(Kind::UserVariable(host)) = rest.get(1).map(|token| &token.kind) {
-        name.push(b'@');
-        name.extend_from_slice(&hortator_mysql::quote_string(host));
-    }
-    Some(name)
-}
-
-fn written(token: &Token<'_>) -> Option<Vec<u8>> {
-    match &token.kind {
-        Kind::Word(word) => Some(hortator_mysql::quote_identifier(word)),
-        Kind::QuotedIdentifier(name) => Some(hortator_mysql::quote_identifier(name)),
-        Kind::String(raw) => Some(raw.to_vec()),
-        _ => None,
-    }
 }
 
 /// A definition without the counter in it, which moves with the rows.
