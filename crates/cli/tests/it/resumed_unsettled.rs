@@ -1,6 +1,5 @@
 //! Statements that had begun when a load was killed: what the server is asked, and what is then taken for certain.
 
-use std::process::Command;
 use std::time::Duration;
 
 use hortator_mysql::Connection;
@@ -33,7 +32,7 @@ const UNKNOWN: &[&str] = &["had begun", "can't tell", "line 2", "--unsettled"];
 /// A load that was killed while it waited for us.
 struct Killed<'s> {
     server: &'s Server,
-    load: Box<dyn Fn(&[&str]) -> Command + 's>,
+    options: &'static [&'static str],
     _folder: tempfile::TempDir,
     file: String,
 }
@@ -43,8 +42,8 @@ impl Killed<'_> {
     fn go_on(&self, by_hand: &[&str], options: &[&str], status: i32, words: &[&str]) {
         let mut connection = case(self.server);
         by_hand.iter().for_each(|statement| drop(connection.execute(statement.as_bytes()).unwrap()));
-        let command = (self.load)(&[&["--resume"], options, &[&self.file]].concat());
-        assert_tells(&run(command), status, words);
+        let arguments = [self.options, &["--resume"], options, &[&self.file]].concat();
+        assert_tells(&run(load_into(self.server, &arguments)), status, words);
     }
 
     fn tables(&self) -> String {
@@ -74,8 +73,7 @@ fn killed<'s>(server: &'s Server, options: &'static [&'static str], held: &str, 
     let text = format!("CREATE TABLE f (id INT);\n{statement};\nINSERT INTO f VALUES (1);\n");
     let (folder, path) = dump_file("dump.sql", text.as_bytes());
     let file = path.to_str().unwrap().to_owned();
-    let load = move |arguments: &[&str]| load_into(server, &[options, arguments].concat());
-    let running = Running::start(load(&[&file]));
+    let running = Running::start(load_into(server, &[options, &[&file]].concat()));
     let like = format!("{}%", statement.replace('\'', "''"));
     server.wait_until(&format!(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}' AND STATE LIKE '%lock%'"
@@ -84,7 +82,7 @@ fn killed<'s>(server: &'s Server, options: &'static [&'static str], held: &str, 
     kill_process(pid, Signal::KILL).expect("the process is ours");
     running.finish_within(LIMIT);
     kill_statement(server, &like);
-    Killed { server, load: Box::new(load), _folder: folder, file }
+    Killed { server, options, _folder: folder, file }
 }
 
 #[test]
