@@ -27,6 +27,7 @@ pub mod record;
 pub mod report;
 pub mod rows;
 pub mod session;
+mod stall;
 pub mod verify;
 
 pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};

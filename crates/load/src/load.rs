@@ -20,6 +20,7 @@ use crate::produce::{ChunkLimits, GoingOn, Producer, Surroundings};
 use crate::progress::Progress;
 use crate::record::{self, Identity, Keep, Records, Start};
 use crate::report::{End, Failure, Record, Summary, TableRows};
+use crate::stall::Stall;
 use crate::verify::{Verification, Verify};
 
 /// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
@@ -242,7 +243,8 @@ impl Load {
     fn run_until_it_ends(&self, output: &mut dyn Output) -> Result<(), Error> {
         let course = &*self.course;
         self.run_once(self.options.start != Start::Afresh, output)?;
-        while self.may_restart() && course.pool.reopen() {
+        let mut stall = Stall::default();
+        while self.may_restart() && !stall.is_reached(&course.pool, course.records.as_ref()) && course.pool.reopen() {
             course.restarts.fetch_add(1, Relaxed);
             course.progress.restart();
             if let Err(error) = self.run_once(true, output) {

@@ -141,6 +141,74 @@ fn what_failed_before_a_connection_was_lost() {
     assert_eq!(server.rows_of_case("SELECT a FROM t"), [["1"]]);
 }
 
+#[test]
+fn statements_that_the_server_does_not_take() {
+    let server = Server::start(&[("max_allowed_packet", "1M")]);
+    // A change of rows by the main session, a definition by a worker; the longest that is taken, and the next.
+    for (before, behind) in [("UPDATE t SET v = '", "'"), ("CREATE TABLE u (id INT) /*+ ", " */")] {
+        for (bytes, is_taken) in [((1 << 20) - 2, true), ((1 << 20) - 1, false), (3 << 20, false)] {
+            server.reset();
+            let filling = "x".repeat(bytes - before.len() - behind.len());
+            let text = format!(
+                "CREATE TABLE t (v LONGTEXT);\nINSERT INTO t VALUES ('a');\n{before}{filling}{behind};\n\
+                 UPDATE t SET v = CONCAT(v, '!');\n"
+            );
+            let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+            let outcome = run(load_into(&server, &["--json", "--comments", path.to_str().unwrap()]));
+            let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).expect("the summary is JSON");
+            assert_eq!(summary["record"]["restarts"], 0, "{bytes}: {summary}");
+            let rows = server.rows_of_case("SELECT COUNT(*) FROM t WHERE v LIKE '%!'")[0][0].clone();
+            if is_taken {
+                assert_eq!((outcome.status, rows.as_str()), (Some(0), "1"), "{bytes}: {summary}");
+            } else {
+                assert_tells(&outcome, 1, &[]);
+                let failure = &summary["failures"][0];
+                assert_eq!((&failure["code"], &failure["line"]), (&1153.into(), &3.into()), "{summary}");
+                assert_eq!(rows, "0", "{summary}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_that_is_never_passed() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let text = b"CREATE TABLE t (a INT);\nINSERT INTO t VALUES (1);\nSELECT SLEEP(30);\nINSERT INTO t VALUES (2);\n";
+    let (_folder, path) = dump_file("dump.sql", text);
+    let file = path.to_str().unwrap();
+    let running = Running::start(load_into(server, &[file]));
+    for _ in 0..3 {
+        kill_statement(server, "SELECT SLEEP(30)%");
+    }
+    assert_tells(&running.finish_within(LIMIT), 1, &["lost the connection", "line 3", "three times", "--resume"]);
+    assert_eq!(server.rows_of_case("SELECT a FROM t"), [["1"]]);
+    // What is passed at last is passed.
+    std::fs::write(&path, String::from_utf8_lossy(text).replace("(30)", "(.1)")).unwrap();
+    let id = server.rows_of_case("SELECT load_id FROM hortator.loads")[0][0].clone();
+    assert_tells(&run(load_into(server, &[&format!("--resume={id}"), file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(a ORDER BY a) FROM t"), [["1,2"]]);
+}
+
+#[test]
+fn tables_that_were_held_open() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for (open, close) in [
+        ("HANDLER t OPEN", "HANDLER t CLOSE"),
+        ("HANDLER hortator_case.t OPEN AS h", "HANDLER h CLOSE"),
+        ("HANDLER t OPEN; HANDLER t OPEN `i`", "HANDLER T CLOSE; HANDLER i CLOSE"),
+    ] {
+        let text = format!(
+            "CREATE TABLE t (id INT);\n{open};\n{close};\nCREATE VIEW v AS SELECT 1;\nINSERT INTO t VALUES (1);\n\
+             UPDATE t SET id = id + 1;\n"
+        );
+        fail_and_go_on(server, &text);
+        assert_eq!(server.rows_of_case("SELECT id FROM t"), [["2"]], "{open}");
+    }
+}
+
 /// Ends the session that runs a statement, once it does.
 pub fn kill_statement(server: &Server, like: &str) {
     let found = format!("FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}'");

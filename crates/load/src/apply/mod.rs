@@ -2,6 +2,7 @@
 
 mod chunk;
 mod lock_waits;
+mod packet;
 mod pieces;
 mod pool;
 mod road;
@@ -9,6 +10,7 @@ mod worker;
 
 pub use chunk::{Chunk, ChunkStatement, RowTarget, Work};
 pub use lock_waits::holds_up_another;
+pub(crate) use packet::check_packet;
 pub use pool::{Pool, Stopped, Turn};
 pub use worker::Worker;
 pub(crate) use worker::{COMMIT, READ_ONLY, ROLLBACK, set_next_id};

@@ -245,6 +245,21 @@ impl Pool {
         self.note(Noted { seqno, failure, is_lost: true }, true);
     }
 
+    /// Where only a lost connection ended the load.
+    pub fn lost(&self) -> Option<Failure> {
+        let state = self.lock();
+        let first = state.failures.iter().filter(|noted| noted.is_lost).min_by_key(|noted| noted.seqno);
+        first.map(|noted| noted.failure.clone())
+    }
+
+    /// Adds to what is told of that.
+    pub fn add_to_lost(&self, words: &str) {
+        let mut state = self.lock();
+        if let Some(first) = state.failures.iter_mut().filter(|noted| noted.is_lost).min_by_key(|noted| noted.seqno) {
+            first.failure.message.push_str(words);
+        }
+    }
+
     /// Makes the load ready to be run once more from the stream's beginning, if nothing but a lost connection ended it.
     /// All workers must have ended.
     pub fn reopen(&self) -> bool {

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 
 use hortator_mysql::catalog::Column;
-use hortator_mysql::error::{DEADLOCK, PACKET_TOO_LARGE};
+use hortator_mysql::error::DEADLOCK;
 use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
+use super::packet::check_packet;
 use crate::lexer::Dialect;
 use crate::rows::{Tuples, WireType, encode_array, scan, wire_types};
 
@@ -170,18 +171,21 @@ impl Road {
         text: &[u8],
         target: &RowTarget,
     ) -> Result<Done, Error> {
-        if text.len() >= self.packet_limit_bytes {
-            // The server would say just that, and close the connection with the transaction on it.
-            return Err(Error::Server(ServerError {
-                code: PACKET_TOO_LARGE,
-                sqlstate: *b"08S01",
-                message: "Got a packet bigger than 'max_allowed_packet' bytes".to_owned(),
-            }));
-        }
-        match self.prefix(target) {
+        let prefix = self.prefix(target);
+        check_packet(prefix.len() + text.len(), self.packet_limit_bytes)?;
+        match prefix {
             b"" => connection.execute(text),
             prefix => connection.execute(&[prefix, text].concat()),
         }
+    }
+
+    /// Sends a statement that is no row's, as it is written.
+    ///
+    /// # Errors
+    /// What the server says, or a lost connection.
+    pub fn send_alone(&self, connection: &mut Connection, text: &[u8]) -> Result<Done, Error> {
+        check_packet(text.len(), self.packet_limit_bytes)?;
+        connection.execute(text)
     }
 
     /// The types of the columns of the rows that were located, if there are any that are exact.

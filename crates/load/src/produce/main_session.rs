@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use hortator_mysql::{Connection, Done, Error, Flavor, Status};
 
+use super::handlers::Handlers;
 use super::recording::Recording;
 use super::rows_plan::Reason;
-use crate::apply::{Pool, Stopped};
+use crate::apply::{Pool, Stopped, check_packet};
 use crate::class::parts;
 use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
@@ -41,8 +42,11 @@ pub(super) struct MainSession<'l> {
     /// A statement has run that may have changed the state; it is read again before the next one, but not before one
     /// that asks for the warnings, because reading takes them away.
     is_stale: bool,
+    /// The server takes no statement as long as this; it stays what it was when the session began.
+    packet_limit_bytes: usize,
     has_temporary_tables: bool,
     has_locks: bool,
+    handlers: Handlers,
     in_xa: bool,
     failures: u64,
     is_gone: bool,
@@ -68,6 +72,7 @@ impl<'l> MainSession<'l> {
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
+        let packet_limit_bytes = packet_limit_bytes(&mut connection)?;
         let tracker = Tracker::new(&mut connection)?;
         let dialect = tracker.state().dialect(server);
         pool.runs_on(0, connection.id());
@@ -84,8 +89,10 @@ impl<'l> MainSession<'l> {
             server,
             dialect,
             is_stale: false,
+            packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
+            handlers: Handlers::default(),
             in_xa: false,
             failures: 0,
             is_gone: false,
@@ -101,7 +108,7 @@ impl<'l> MainSession<'l> {
     }
 
     pub(super) fn has_locks(&self) -> bool {
-        self.has_locks
+        self.has_locks || self.handlers.are_open()
     }
 
     /// Why every statement must stay in this session for now.
@@ -113,7 +120,7 @@ impl<'l> MainSession<'l> {
             Some("a session variable is set that acts on this session only")
         } else if self.has_temporary_tables {
             Some("temporary tables belong to their session")
-        } else if self.has_locks {
+        } else if self.has_locks() {
             Some("tables are locked")
         } else {
             None
@@ -160,6 +167,7 @@ impl<'l> MainSession<'l> {
         let start = Instant::now();
         let prefix = self.targets.numbering().filter(|_| may_number_rows(text, &self.dialect));
         let prefixed = prefix.map(|prefix| [prefix, text].concat());
+        check_packet(prefixed.as_deref().unwrap_or(text).len(), self.packet_limit_bytes)?;
         loop {
             if !self.targets.is_current(self.moves) {
                 return Err(self.targets.left_behind());
@@ -199,7 +207,8 @@ impl<'l> MainSession<'l> {
         }
         // A routine may leave anything behind in its session: temporary tables, variables.
         self.has_temporary_tables |= first.is_word(b"CALL") || first.is_word(b"EXECUTE");
-        self.has_locks |= first.is_word(b"HANDLER") || first.is_word(b"BACKUP");
+        self.handlers.note(text, &self.dialect);
+        self.has_locks |= first.is_word(b"BACKUP");
         if first.is_word(b"CREATE") {
             self.has_temporary_tables |= second_is(b"TEMPORARY")
                 || (second_is(b"OR") && words.nth(1).is_some_and(|token| token.is_word(b"TEMPORARY")));
@@ -295,7 +304,7 @@ impl<'l> MainSession<'l> {
     /// Whether nothing but the dump's own statements can be written now: tables are locked, or an XA transaction is
     /// under way.
     pub(super) fn is_closed_to_others(&self) -> bool {
-        self.has_locks || self.in_xa
+        self.has_locks() || self.in_xa
     }
 
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
@@ -355,6 +364,12 @@ impl<'l> MainSession<'l> {
             Err(error) => self.failed(location, b"", &error),
         }
     }
+}
+
+fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
+    let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;
+    let value = rows.first().and_then(|row| row.first()?.as_deref());
+    Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(usize::MAX))
 }
 
 /// Whether a statement may let the server number rows; UPDATE and DELETE may by what fires on them.

@@ -7,6 +7,7 @@
 mod constraints;
 mod expecting;
 mod going_on;
+mod handlers;
 mod main_session;
 mod own_schema;
 mod puts;

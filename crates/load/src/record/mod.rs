@@ -222,6 +222,14 @@ impl Records {
         self.apart(|records, connection| registry::rows_by_table(connection, &records.statements, records.load_id))
     }
 
+    /// How many records there are of what is done.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn done(&self) -> Result<u64, hortator_mysql::Error> {
+        self.apart(|records, connection| registry::done(connection, &records.statements, records.load_id))
+    }
+
     /// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
     ///
     /// # Errors

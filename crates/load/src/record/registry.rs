@@ -246,6 +246,17 @@ pub(super) fn rows_by_table(
     Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
 }
 
+/// How many records there are of what is done.
+pub(super) fn done(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<u64, hortator_mysql::Error> {
+    let (chunks, done) = (statements.quoted(), State::Done as u8);
+    let query = format!("SELECT COUNT(*) FROM {chunks}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {done}");
+    number(connection, &query)
+}
+
 /// Removes the records of a load that has ended, and the schema with its last load; gives whether any are kept.
 pub(super) fn end(
     connection: &mut Connection,

@@ -107,7 +107,7 @@ impl Worker<'_> {
         for statement in &chunk.statements {
             let mut replays = 0;
             loop {
-                match self.on_connection(chunk, |connection, _, _| connection.execute(&statement.text)) {
+                match self.on_connection(chunk, |connection, road, _| road.send_alone(connection, &statement.text)) {
                     Ok(_) => {
                         self.progress.as_written.fetch_add(1, Relaxed);
                         if let Err(error) = self.end_begun(chunk, 1, &Sent::default()) {
