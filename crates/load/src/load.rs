@@ -274,6 +274,11 @@ impl Load {
         if goes_on {
             targets.connect(&|| pool.is_interrupted())?;
         }
+        if let Some(records) = records.filter(|_| goes_on && unsettled != Unsettled::Done)
+            && let Some(lost) = records.lost_rows()?
+        {
+            return Err(Error::Unsupported(lost.to_string()));
+        }
         let going_on = match records.filter(|_| goes_on) {
             Some(records) => Some(GoingOn::new(records.recorded()?, unsettled, self.course.restarts.load(Relaxed) > 0)),
             None => None,

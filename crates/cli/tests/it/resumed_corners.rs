@@ -35,6 +35,12 @@ fn load_id(outcome: &Outcome) -> String {
     behind.chars().take_while(char::is_ascii_digit).collect()
 }
 
+/// Loads into the database once it is emptied.
+fn load_into_anew(server: &Server, arguments: &[&str]) -> Outcome {
+    server.reset();
+    run(load_into(server, arguments))
+}
+
 fn load_as(server: &Server, arguments: &[&str]) -> Command {
     let mut command = hortator("load");
     command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root"]).args(arguments);
@@ -161,6 +167,13 @@ fn statements_that_the_server_does_not_take() {
             if is_taken {
                 assert_eq!((outcome.status, rows.as_str()), (Some(0), "1"), "{bytes}: {summary}");
             } else {
+                // Forced on, the session is still there for what follows.
+                let forced = ["--json", "--comments", "--force", path.to_str().unwrap()];
+                let again = load_into_anew(&server, &forced);
+                let told: serde_json::Value = serde_json::from_slice(&again.rows).expect("the summary is JSON");
+                assert_tells(&again, 3, &[]);
+                assert_eq!((&told["failure_count"], &told["record"]["restarts"]), (&1.into(), &0.into()), "{told}");
+                assert_eq!(server.rows_of_case("SELECT v FROM t"), [["a!"]], "{told}");
                 assert_tells(&outcome, 1, &[]);
                 let failure = &summary["failures"][0];
                 assert_eq!((&failure["code"], &failure["line"]), (&1153.into(), &3.into()), "{summary}");
@@ -207,6 +220,28 @@ fn tables_that_were_held_open() {
         fail_and_go_on(server, &text);
         assert_eq!(server.rows_of_case("SELECT id FROM t"), [["2"]], "{open}");
     }
+}
+
+#[test]
+fn rows_in_memory_that_a_restart_took() {
+    let server = Server::start(&[]);
+    let text = "CREATE TABLE m (id INT) ENGINE=MEMORY;\nINSERT INTO m VALUES (1), (2);\nCREATE TABLE t (id INT);\n\
+                INSERT INTO t VALUES (3);\nDELETE FROM m WHERE id = 2;\nINSERT INTO later VALUES (1);\n";
+    let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+    let file = path.to_str().unwrap();
+    // As long as the server runs, what the dump deleted is not missed.
+    load_failing(&server, file);
+    assert_tells(&run(load_into(&server, &["--resume", file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT id FROM m"), [["1"]]);
+    load_failing(&server, file);
+    server.sandbox().node(0).kill().unwrap();
+    server.sandbox().node(0).start().unwrap();
+    assert_tells(&run(load_into(&server, &["--resume", file])), 1, &["hortator_case.m", "MEMORY", "2 rows", "holds 0"]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["0"]]);
+    // Put back by hand, they are taken as they are.
+    server.connect().execute(b"INSERT INTO hortator_case.m VALUES (1)").unwrap();
+    assert_tells(&run(load_into(&server, &["--resume", "--unsettled=done", file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT (SELECT id FROM m), t.id FROM t, later"), [["1", "3"]]);
 }
 
 /// Ends the session that runs a statement, once it does.

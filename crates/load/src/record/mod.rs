@@ -27,6 +27,7 @@ mod registry;
 mod repeatable;
 mod statements;
 mod subject;
+mod volatile;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,6 +42,7 @@ pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outco
 pub use recorded::Recorded;
 pub use registry::{Interrupted, forget, interrupted};
 use statements::Statements;
+pub use volatile::LostRows;
 
 /// The schema that records are kept in, unless another is named.
 pub const SCHEMA: &str = "hortator";
@@ -220,6 +222,14 @@ impl Records {
     /// What the server or the connection says.
     pub fn rows_by_table(&self) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
         self.apart(|records, connection| registry::rows_by_table(connection, &records.statements, records.load_id))
+    }
+
+    /// The first table of which rows are on record and gone nevertheless.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn lost_rows(&self) -> Result<Option<LostRows>, hortator_mysql::Error> {
+        self.apart(|records, connection| volatile::lost_rows(connection, &records.statements, records.load_id))
     }
 
     /// How many records there are of what is done.

@@ -409,12 +409,12 @@ fn spread(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn number(connection: &mut Connection, query: &str) -> Result<u64, hortator_mysql::Error> {
+pub(super) fn number(connection: &mut Connection, query: &str) -> Result<u64, hortator_mysql::Error> {
     let rows = connection.fetch(query.as_bytes())?;
     Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
 }
 
-fn text(row: &Row, column: usize) -> String {
+pub(super) fn text(row: &Row, column: usize) -> String {
     row.get(column)
         .and_then(Option::as_deref)
         .map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned())
