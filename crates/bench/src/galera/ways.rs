@@ -48,8 +48,7 @@ impl Way {
             Self::AsWritten => "`hortator load --nodes … employees.sql`; foreign key and unique checks on",
             Self::Deferred => "`--foreign-keys=deferred`: loaded unchecked, then every foreign key is proven",
             Self::Bulk => {
-                "`--foreign-keys=deferred --unique-checks=deferred`: the same for unique keys, so that an empty table is \
-                 loaded in bulk mode"
+                "`--foreign-keys=deferred --unique-checks=deferred`: the same for unique keys, but for each table's first statement"
             }
             Self::Single => {
                 "`--foreign-keys=deferred` into one server of the same settings: what one node has to do at least"
