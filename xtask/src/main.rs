@@ -1,5 +1,7 @@
-//! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask mysql`.
+//! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
+//! `cargo xtask mysql`.
 
+mod kills;
 mod mysql;
 mod tidy;
 
@@ -9,6 +11,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => run_tidy(),
+        Some("kills") => match kills::run(repository(), std::env::args().nth(2).as_deref()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("kills: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         Some("mysql") => match mysql::run(repository()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -18,6 +27,9 @@ fn main() -> ExitCode {
         },
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
+            eprintln!(
+                "       cargo xtask kills [N]  kills a load and its server N times (120), and compares the end (minutes)"
+            );
             eprintln!("       cargo xtask mysql    holds `hortator load` against MySQL's servers and client (slow)");
             ExitCode::from(2)
         }

@@ -15,8 +15,17 @@ const TEST_VARIABLE: &str = "HORTATOR_TEST_MYSQL";
 /// Random dumps, of the 200 that run against MariaDB.
 const SEEDS: (&str, &str) = ("HORTATOR_SEEDS", "1-100");
 /// The modules of `crates/cli/tests/it` that say nothing of MariaDB alone.
-const MODULES: [&str; 8] =
-    ["cases::", "features::", "random::", "large::", "inputs::", "errors::", "interrupted::", "mysql::"];
+const MODULES: [&str; 9] = [
+    "cases::",
+    "features::",
+    "random::",
+    "large::",
+    "inputs::",
+    "errors::",
+    "interrupted::",
+    "mysql::",
+    "resumed::corners::",
+];
 /// Tests in them that do, each with what it asks for.
 const NOT_ON_MYSQL: [&str; 2] = [
     // The very byte of a statement: where comments are sent, it begins with the space before it.

@@ -258,9 +258,7 @@ impl Load {
     /// Whether a load that lost its main session can go on by itself.
     fn may_restart(&self) -> bool {
         let course = &*self.course;
-        course.records.is_some()
-            && self.identity().is_readable_again()
-            && course.restarts.load(Relaxed) < RESTARTS_LIMIT
+        course.records.is_some() && self.identity().is_certain() && course.restarts.load(Relaxed) < RESTARTS_LIMIT
     }
 
     fn identity(&self) -> Identity {

@@ -42,16 +42,10 @@ impl Identity {
         Self { files: files.iter().map(file).collect(), database: database.map(str::to_owned), comments, binary_mode }
     }
 
-    /// Whether the input can be told from another of the same name: a pipe can't.
+    /// Whether the input can be told from another of the same name, and read once more: a pipe can't.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         self.files.iter().all(|file| file.size_bytes.is_some())
-    }
-
-    /// Whether all of it can be read once more.
-    #[must_use]
-    pub fn is_readable_again(&self) -> bool {
-        self.is_certain()
     }
 
     /// Whether the other is of files of the same names.

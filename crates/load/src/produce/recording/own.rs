@@ -13,6 +13,9 @@ use crate::record::{Entry, Note, State};
 /// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
 const REPLAYS_LIMIT: u32 = 10;
 
+/// Statements in a row that ask about the one before, of which the records are kept open.
+const MORE_LIMIT: usize = 10_000;
+
 /// Such a transaction.
 #[derive(Debug)]
 pub(super) struct Open {
@@ -187,6 +190,9 @@ impl MainSession<'_> {
         let entry = Entry { state: done_or_bound(asking.keeps), note: Note::Nothing, ..begun };
         if let Some(open) = &mut self.recording.open {
             open.more.push(entry);
+            if open.more.len() >= MORE_LIMIT {
+                self.settle()?;
+            }
         } else if let Some(stretch) = &mut self.recording.stretch {
             stretch.add(text, location);
         } else if within {

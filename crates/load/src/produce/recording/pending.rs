@@ -77,9 +77,10 @@ impl MainSession<'_> {
         if puts.for_good {
             return Ok(Some(Note::Alone));
         }
-        if let (true, Some(records)) = (may_be_for_good(text, self), self.records) {
+        if may_be_for_good(text, self) {
+            // Asked in this session: names without a schema are those of its default one.
             let dialect = self.dialect();
-            match records.apart(|_, own| names_other_engines(own, text, &dialect)) {
+            match names_other_engines(&mut self.connection, text, &dialect) {
                 Ok(true) => return Ok(Some(Note::Alone)),
                 Ok(false) => {}
                 Err(error) => self.record_failed(location, text, &error)?,
