@@ -17,6 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("hortator-check", &["hortator-mysql"]),
     ("hortator-sandbox", &["hortator-mysql"]),
     ("hortator-mysql", &["hortator-core"]),
+    ("hortator-provider", &["hortator-core"]),
     ("hortator-core", &[]),
     ("xtask", &[]),
 ];
