@@ -1,1 +1,107 @@
 //! The ordered log: every write set and view, in the one order that all nodes follow, on disk.
+//!
+//! A folder of segments, each a file of a fixed size made ahead of its use, and in them records one behind the other.
+//! An entry is appended (it has its place, and lies in memory), then committed (it is in the file, and with
+//! [`Settings::sync`] on the disk). All integers are little endian.
+//!
+//! # Files
+//!
+//! | name | what |
+//! |---|---|
+//! | `<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
+//! | `<n>.spare` | a file of a segment's length that waits for its use; its content means nothing |
+//! | `lock` | held by flock while a process has the log open |
+//!
+//! # Segment
+//!
+//! | byte | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `HORTLOG\n` |
+//! | 8 | 4 | format version: 1 |
+//! | 12 | 4 | CRC-32 (IEEE) of bytes 0 to 71, this field taken as 0 |
+//! | 16 | 16 | history: the UUID of the cluster's history |
+//! | 32 | 8 | index of the first record |
+//! | 40 | 8 | first index of the segment before; 0 if there never was one |
+//! | 48 | 8 | salt: random for every use of a file, highest bit set |
+//! | 56 | 8 | length of the file |
+//! | 64 | 8 | durable mark: all records up to this index were on disk when the header was written |
+//! | 4096 | | the first record; what lies between is 0 |
+//!
+//! # Record
+//!
+//! At a multiple of 8, filled up to one with zeros:
+//!
+//! | byte | bytes | what |
+//! |---|---|---|
+//! | 0 | 4 | length of the payload, at most 2 GiB |
+//! | 4 | 4 | CRC-32 (IEEE) of bytes 0 to 3, and 8 to the end of the filling |
+//! | 8 | 8 | stamp: the index xor the segment's salt |
+//! | 16 | 8 | durable mark: all records up to this index were on disk when this one was framed |
+//! | 24 | | payload |
+//!
+//! Behind the last record stand 16 zero bytes. A stamp is never 0, as an index is below 2^63.
+//!
+//! # Why it is so
+//!
+//! - A crash of the machine may leave any part of what was not yet synced. So the first bad record ends the log, unless a
+//!   durable mark that stands behind it says that it had been on disk: then it is damage, and the log does not open.
+//! - Files are used again, as writing to blocks that were written before makes fdatasync cheaper. What they held
+//!   cannot be taken for records: the stamp holds another salt. Nor can payloads that look like records; nobody knows the salt.
+//! - What is cut is overwritten with zeros before anything new is written: old records of the same salt
+//!   could else stand right behind new ones.
+//! - A header is on disk before the file gets its name, and lies on a page of its own that is not written again. So
+//!   a named file with a bad header, or a shorter one than its header says, is damaged and never merely torn.
+
+mod disk;
+mod error;
+mod group;
+mod os;
+mod reader;
+mod record;
+mod recovery;
+mod segment;
+mod stock;
+
+#[cfg(test)]
+mod tests;
+
+pub use disk::DiskLog;
+pub use error::Error;
+pub use reader::Reader;
+pub use record::PAYLOAD_LIMIT_BYTES;
+pub use recovery::{Cut, Opened};
+
+/// Place of an entry in the log; the first is 1. Not the wsrep seqno.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Index(pub u64);
+
+impl Index {
+    /// The place behind this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl std::fmt::Display for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How a log is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Length of a segment. A payload that does not fit gets a segment of its own length. Rounded up to 4096.
+    pub segment_bytes: u64,
+    /// What [`DiskLog::purge`] leaves, whatever else may go.
+    pub retain_bytes: u64,
+    /// Whether a commit ends on the disk (survives a power cut) or in the operating system (survives the process).
+    pub sync: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { segment_bytes: 64 << 20, retain_bytes: 1 << 30, sync: true }
+    }
+}

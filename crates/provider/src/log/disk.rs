@@ -1,0 +1,344 @@
+//! The log on disk as its users see it: append, commit, read, purge.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use super::group::Group;
+use super::reader::Reader;
+use super::record::{self, END_BYTES, PAYLOAD_LIMIT_BYTES, framed_bytes};
+use super::recovery::{self, Opened, Recovered};
+use super::segment::{Folder, RECORDS_START, Segment, length_for};
+use super::stock::{Spare, Stock};
+use super::{Error, Index, Settings};
+
+/// Bytes that may wait in memory. An append that goes beyond commits them itself.
+const UNWRITTEN_LIMIT_BYTES: usize = 64 << 20;
+/// A buffer up to this size is used again.
+const KEPT_BUFFER_BYTES: usize = 4 << 20;
+/// With sync off, so many filled segments may not be on disk yet.
+const UNSYNCED_LIMIT: usize = 4;
+
+/// An ordered log in a folder.
+///
+/// Appends come one after the other, in the caller's order; everything else from any thread at any time. What was
+/// appended and not committed when it is dropped is not in the log.
+#[derive(Debug)]
+pub struct DiskLog {
+    settings: Settings,
+    history: [u8; 16],
+    folder: Arc<Folder>,
+    pending: Mutex<Pending>,
+    group: Group,
+    writer: Mutex<Writer>,
+    segments: Segments,
+    sync: AtomicBool,
+    appended: AtomicU64,
+    durable: AtomicU64,
+    stock: Stock,
+    /// Holds the folder's lock; the last to go.
+    _lock: File,
+}
+
+/// The segments on disk, the oldest first, and how far they are written. Shared with readers.
+#[derive(Debug)]
+pub(super) struct Segments {
+    list: RwLock<VecDeque<Arc<Segment>>>,
+    written: AtomicU64,
+}
+
+/// What was appended and not yet taken to be written.
+#[derive(Debug)]
+struct Pending {
+    segment: Arc<Segment>,
+    /// Where the next record goes in it.
+    end: u64,
+    last: u64,
+    pieces: Vec<Piece>,
+    bytes: usize,
+    buffer: Vec<u8>,
+}
+
+/// Bytes for one segment.
+#[derive(Debug)]
+struct Piece {
+    segment: Arc<Segment>,
+    /// The file that the segment still is.
+    spare: Option<PathBuf>,
+    at: u64,
+    bytes: Vec<u8>,
+    last: u64,
+}
+
+/// What only the leader of a round touches.
+#[derive(Debug, Default)]
+struct Writer {
+    /// Written to since their last sync, the oldest first.
+    unsynced: VecDeque<Arc<Segment>>,
+}
+
+impl DiskLog {
+    /// Opens the log in `folder`, or makes one, checks all of it and cuts what a crash left half written.
+    ///
+    /// # Errors
+    /// Another process has it open; it is of another history, of a later version, or damaged.
+    pub fn open(folder: &Path, settings: Settings, history: [u8; 16]) -> Result<(Self, Opened), Error> {
+        let settings = Settings { segment_bytes: settings.segment_bytes.next_multiple_of(4096).max(8192), ..settings };
+        let Recovered { lock, folder, stock, segments, end, opened } = recovery::recover(folder, &settings, history)?;
+        let last = opened.last.0;
+        let active = Arc::clone(segments.back().expect("recovery makes the first one"));
+        let log = Self {
+            history,
+            folder,
+            pending: Mutex::new(Pending {
+                segment: active,
+                end,
+                last,
+                pieces: Vec::new(),
+                bytes: 0,
+                buffer: Vec::new(),
+            }),
+            group: Group::default(),
+            writer: Mutex::default(),
+            segments: Segments { list: RwLock::new(segments), written: AtomicU64::new(last) },
+            sync: AtomicBool::new(settings.sync),
+            appended: AtomicU64::new(last),
+            durable: AtomicU64::new(last),
+            stock,
+            _lock: lock,
+            settings,
+        };
+        Ok((log, opened))
+    }
+
+    /// The history of the log in `folder`, if there is one. Needs no lock.
+    ///
+    /// # Errors
+    /// The newest segment is damaged or of a later version.
+    pub fn history(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
+        recovery::history(folder)
+    }
+
+    /// Gives the parts, one behind the other, the next place. They are in memory then, until a commit.
+    ///
+    /// Usually touches no file: the next segment is there already. A payload larger than a segment makes its own file here,
+    /// and more than 64 MiB that nobody has committed are committed here.
+    ///
+    /// # Errors
+    /// [`Error::Full`] and [`Error::TooLarge`] have changed nothing; after [`Error::Broken`] the log takes nothing any more.
+    pub fn append(&self, parts: &[&[u8]]) -> Result<Index, Error> {
+        let payload_bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        if payload_bytes > PAYLOAD_LIMIT_BYTES {
+            return Err(Error::TooLarge { bytes: payload_bytes, limit: PAYLOAD_LIMIT_BYTES });
+        }
+        if let Some(error) = self.group.broken() {
+            return Err(error);
+        }
+        let framed = framed_bytes(payload_bytes);
+        let mut spare = None;
+        let (index, unwritten) = loop {
+            let mut pending = self.pending();
+            if pending.has_room(framed) {
+                break pending.append(framed, self.durable.load(Ordering::Acquire), parts, None);
+            }
+            if let Some(spare) = spare.take() {
+                let path = pending.roll(spare, self.history);
+                break pending.append(framed, self.durable.load(Ordering::Acquire), parts, Some(path));
+            }
+            drop(pending);
+            // Without the lock: commits go on while a slow disk makes the file.
+            spare = Some(self.stock.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
+        };
+        if let Some(spare) = spare {
+            self.stock.give_back(spare);
+        }
+        self.appended.fetch_max(index, Ordering::AcqRel);
+        if unwritten > UNWRITTEN_LIMIT_BYTES {
+            self.commit(Index(index))?;
+        }
+        Ok(Index(index))
+    }
+
+    /// Returns when everything up to there is written, and with sync on, on disk. One thread does it for all who ask.
+    ///
+    /// # Errors
+    /// A failed write or sync is final: nobody knows what the disk holds. All calls say so from then on.
+    ///
+    /// # Panics
+    /// If that place was not given out by [`DiskLog::append`].
+    pub fn commit(&self, upto: Index) -> Result<(), Error> {
+        assert!(upto <= self.last(), "only what was appended can be committed");
+        let done = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
+        let take = || {
+            let mut pending = self.pending();
+            pending.bytes = 0;
+            (pending.last, std::mem::take(&mut pending.pieces))
+        };
+        self.group.until(upto.0, done, take, |pieces| self.write(pieces))
+    }
+
+    /// Whether commits from now on end on the disk.
+    pub fn set_sync(&self, sync: bool) {
+        self.sync.store(sync, Ordering::Release);
+    }
+
+    /// Reads what is written, from `from` on, also while more comes. At the end the reader gives `None`, and what came since
+    /// when asked again.
+    ///
+    /// # Errors
+    /// `from` is not in the log, nor the place behind its last entry.
+    pub fn read(&self, from: Index) -> Result<Reader<'_>, Error> {
+        let (first, last) = (self.first(), self.written());
+        if from < first || from > last.next() {
+            return Err(Error::Absent { index: from, first, last });
+        }
+        Ok(Reader::new(&self.segments, from))
+    }
+
+    /// Lets whole segments go that hold only entries below `below`, the oldest first, as long as
+    /// [`Settings::retain_bytes`] stay. The files are removed a little later.
+    pub fn purge(&self, below: Index) {
+        let mut list = self.segments.list.write().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes: u64 = list.iter().map(|segment| segment.header.bytes).sum();
+        let mut retired = Vec::new();
+        while let (Some(oldest), Some(next)) = (list.front(), list.get(1)) {
+            if next.header.first > below.0 || bytes - oldest.header.bytes < self.settings.retain_bytes {
+                break;
+            }
+            bytes -= oldest.header.bytes;
+            retired.extend(list.pop_front());
+        }
+        self.stock.retire(retired);
+    }
+
+    /// The first entry that is there; behind [`DiskLog::last`] if there is none.
+    pub fn first(&self) -> Index {
+        Index(self.segments.list().front().map_or(1, |segment| segment.header.first))
+    }
+
+    /// The last that was appended.
+    pub fn last(&self) -> Index {
+        Index(self.appended.load(Ordering::Acquire))
+    }
+
+    /// The last that would survive the death of this process.
+    pub fn written(&self) -> Index {
+        Index(self.segments.written())
+    }
+
+    /// The last that would survive a power cut.
+    pub fn durable(&self) -> Index {
+        Index(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Length of all segments. Spare files come on top: two at most, but for a moment.
+    pub fn bytes(&self) -> u64 {
+        self.segments.list().iter().map(|segment| segment.header.bytes).sum()
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A round's work. Only one runs at a time.
+    fn write(&self, pieces: Vec<Piece>) -> Result<(), Error> {
+        let sync = self.sync.load(Ordering::Acquire);
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        for mut piece in pieces {
+            if let Some(spare) = &piece.spare {
+                // What is behind a full segment must not be on disk before the segment is: the mark says so then.
+                self.sync_oldest(&mut writer, if sync { 0 } else { UNSYNCED_LIMIT }, piece.segment.header.first - 1)?;
+                piece.segment.begin(spare, &self.folder, self.durable.load(Ordering::Acquire))?;
+                self.segments.push(Arc::clone(&piece.segment));
+            }
+            if !writer.unsynced.back().is_some_and(|segment| Arc::ptr_eq(segment, &piece.segment)) {
+                writer.unsynced.push_back(Arc::clone(&piece.segment));
+            }
+            piece.bytes.extend_from_slice(&[0; END_BYTES]);
+            piece.segment.write(&piece.bytes, piece.at)?;
+            self.segments.written.store(piece.last, Ordering::Release);
+            self.pending().keep_buffer(piece.bytes);
+        }
+        if sync {
+            self.sync_oldest(&mut writer, 0, self.segments.written())?;
+        }
+        Ok(())
+    }
+
+    /// Syncs all but `leave` of what needs it. `written` is the last entry in the newest of them.
+    fn sync_oldest(&self, writer: &mut Writer, leave: usize, written: u64) -> Result<(), Error> {
+        while writer.unsynced.len() > leave {
+            let Some(oldest) = writer.unsynced.pop_front() else { break };
+            oldest.sync()?;
+            let durable = writer.unsynced.front().map_or(written, |next| next.header.first - 1);
+            self.durable.store(durable, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+impl Pending {
+    fn has_room(&self, framed: u64) -> bool {
+        self.end + framed + END_BYTES as u64 <= self.segment.header.bytes
+    }
+
+    /// Goes on in a new segment. Gives the path of the file that it still is.
+    fn roll(&mut self, spare: Spare, history: [u8; 16]) -> PathBuf {
+        let path = spare.path.clone();
+        let previous = self.segment.header.first;
+        self.segment = Arc::new(Segment::from_spare(spare, history, self.last + 1, previous));
+        self.end = RECORDS_START;
+        path
+    }
+
+    /// Frames a record that has room. Gives its index, and how much waits now.
+    fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> (u64, usize) {
+        if spare.is_some() || self.pieces.is_empty() {
+            let bytes = std::mem::take(&mut self.buffer);
+            let segment = Arc::clone(&self.segment);
+            self.pieces.push(Piece { segment, spare, at: self.end, bytes, last: self.last });
+        }
+        let piece = self.pieces.last_mut().expect("one was pushed if there was none");
+        self.last += 1;
+        piece.last = self.last;
+        record::frame(&mut piece.bytes, self.segment.header.salt, self.last, durable, parts);
+        self.end += framed;
+        debug_assert_eq!(self.end, piece.at + piece.bytes.len() as u64);
+        self.bytes += usize::try_from(framed).expect("it is in memory");
+        (self.last, self.bytes)
+    }
+
+    fn keep_buffer(&mut self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= KEPT_BUFFER_BYTES && buffer.capacity() > self.buffer.capacity() {
+            buffer.clear();
+            self.buffer = buffer;
+        }
+    }
+}
+
+impl Segments {
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// The segment that holds an entry, if it has not been purged. The entry is written.
+    pub fn holding(&self, index: u64) -> Option<Arc<Segment>> {
+        let list = self.list();
+        let behind = list.partition_point(|segment| segment.header.first <= index);
+        behind.checked_sub(1).and_then(|at| list.get(at)).cloned()
+    }
+
+    pub fn first(&self) -> u64 {
+        self.list().front().map_or(1, |segment| segment.header.first)
+    }
+
+    fn list(&self) -> RwLockReadGuard<'_, VecDeque<Arc<Segment>>> {
+        self.list.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, segment: Arc<Segment>) {
+        self.list.write().unwrap_or_else(PoisonError::into_inner).push_back(segment);
+    }
+}

@@ -1,0 +1,151 @@
+//! Reading entries in their order while others append.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use super::disk::Segments;
+use super::record::{self, HEAD_BYTES, Head};
+use super::segment::{RECORDS_START, Segment};
+use super::{Error, Index};
+
+/// What is read at once.
+const WINDOW_BYTES: usize = 256 << 10;
+
+/// Gives the entries of a log. `None` means that nothing more is written yet: asking again later may give more.
+///
+/// After an error it gives nothing any more.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    segments: &'a Segments,
+    place: Option<Place>,
+    /// The next entry to be given.
+    next: u64,
+    failed: bool,
+}
+
+/// A place in a segment, and the bytes from there on as far as they were read.
+#[derive(Debug)]
+struct Place {
+    segment: Arc<Segment>,
+    /// The entry that stands here.
+    index: u64,
+    at: u64,
+    /// Bytes of the file from `window_at` on.
+    window: Vec<u8>,
+    window_at: u64,
+    /// Up to which entry the window holds what was written; what is behind may have been written since.
+    window_written: u64,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(segments: &'a Segments, from: Index) -> Self {
+        Self { segments, place: None, next: from.0, failed: false }
+    }
+
+    fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let written = self.segments.written();
+        if self.next > written {
+            return Ok(None);
+        }
+        let segment = self.segments.holding(self.next);
+        let mut place = match self.place.take() {
+            Some(place) if segment.as_ref().is_some_and(|segment| Arc::ptr_eq(segment, &place.segment)) => place,
+            _ => {
+                let (first, last) = (Index(self.segments.first()), Index(written));
+                let segment = segment.ok_or(Error::Absent { index: Index(self.next), first, last })?;
+                Place::beginning(segment)
+            }
+        };
+        while place.index < self.next {
+            place.entry(written)?;
+        }
+        let payload = place.entry(written)?;
+        self.place = Some(place);
+        Ok(Some(payload))
+    }
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Result<(Index, Vec<u8>), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        match self.entry().transpose()? {
+            Ok(payload) => {
+                let index = Index(self.next);
+                self.next += 1;
+                Some(Ok((index, payload)))
+            }
+            Err(error) => {
+                self.failed = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl Place {
+    fn beginning(segment: Arc<Segment>) -> Self {
+        let index = segment.header.first;
+        Self { segment, index, at: RECORDS_START, window: Vec::new(), window_at: RECORDS_START, window_written: 0 }
+    }
+
+    /// The entry here; the place is the one behind it then.
+    fn entry(&mut self, written: u64) -> Result<Vec<u8>, Error> {
+        if self.index > self.window_written {
+            self.window.clear();
+            self.window_at = self.at;
+            self.window_written = written;
+        }
+        let head = self.bytes(HEAD_BYTES as u64)?.first_chunk().map(Head::read);
+        let head = head.ok_or_else(|| self.damaged("the file ends here"))?;
+        let left_bytes = self.segment.header.bytes.saturating_sub(self.at);
+        let framed = head.framed_bytes().min(left_bytes);
+        let (salt, index) = (self.segment.header.salt, self.index);
+        let record = record::parse(self.bytes(framed)?, salt, index);
+        let (payload, framed) = match record {
+            Ok(record) => (record.payload.to_vec(), record.framed_bytes as u64),
+            Err(bad) => return Err(self.damaged(bad.what())),
+        };
+        self.at += framed;
+        self.index += 1;
+        Ok(payload)
+    }
+
+    /// At most so many bytes from here on; fewer only at the end of the file.
+    fn bytes(&mut self, wanted: u64) -> Result<&[u8], Error> {
+        let wanted = usize::try_from(wanted).expect("a record is at most 2 GiB");
+        let mut from =
+            usize::try_from(self.at - self.window_at).expect("the place is in the window or right behind it");
+        if self.window.len() < from + wanted {
+            self.window.clear();
+            self.window.resize(wanted.max(WINDOW_BYTES), 0);
+            let mut read = 0;
+            while read < self.window.len() {
+                let target = &mut self.window[read..];
+                match self.segment.file.read_at(target, self.at + read as u64) {
+                    Ok(0) => break,
+                    Ok(bytes) => read += bytes,
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(Error::io("read", &self.segment.path)(error)),
+                }
+            }
+            self.window.truncate(read);
+            self.window_at = self.at;
+            from = 0;
+        }
+        let to = self.window.len().min(from + wanted);
+        Ok(&self.window[from..to])
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::Damaged {
+            file: self.segment.path.clone(),
+            byte: self.at,
+            index: Index(self.index),
+            what: what.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! One record: framed into a buffer, and read from bytes that may be anything.
+
+/// The longest payload.
+pub const PAYLOAD_LIMIT_BYTES: u64 = 1 << 31;
+/// What stands before a payload.
+pub(super) const HEAD_BYTES: usize = 24;
+/// The zeros behind the last record.
+pub(super) const END_BYTES: usize = 16;
+
+/// What a payload takes in a segment.
+pub(super) fn framed_bytes(payload_bytes: u64) -> u64 {
+    (HEAD_BYTES as u64 + payload_bytes).next_multiple_of(8)
+}
+
+/// Appends a record to `buffer`. The parts together are within [`PAYLOAD_LIMIT_BYTES`].
+pub(super) fn frame(buffer: &mut Vec<u8>, salt: u64, index: u64, durable: u64, parts: &[&[u8]]) {
+    let start = buffer.len();
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let length = u32::try_from(length).expect("the caller has checked the limit");
+    buffer.extend_from_slice(&length.to_le_bytes());
+    buffer.extend_from_slice(&[0; 4]);
+    buffer.extend_from_slice(&(index ^ salt).to_le_bytes());
+    buffer.extend_from_slice(&durable.to_le_bytes());
+    for part in parts {
+        buffer.extend_from_slice(part);
+    }
+    let framed = (buffer.len() - start).next_multiple_of(8);
+    buffer.resize(start + framed, 0);
+    let crc = checksum(&buffer[start..]);
+    buffer[start + 4..start + 8].copy_from_slice(&crc.to_le_bytes());
+}
+
+fn checksum(framed: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&framed[..4]);
+    hasher.update(&framed[8..]);
+    hasher.finalize()
+}
+
+/// The fixed part of a record, as it stands there; nothing about it is proven yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    pub payload_bytes: u64,
+    stamp: u64,
+    pub durable: u64,
+}
+
+impl Head {
+    pub fn read(bytes: &[u8; HEAD_BYTES]) -> Self {
+        Self {
+            payload_bytes: u64::from(u32::from_le_bytes(array(&bytes[..4]))),
+            stamp: u64::from_le_bytes(array(&bytes[8..16])),
+            durable: u64::from_le_bytes(array(&bytes[16..])),
+        }
+    }
+
+    pub fn index(&self, salt: u64) -> u64 {
+        self.stamp ^ salt
+    }
+
+    pub fn framed_bytes(&self) -> u64 {
+        framed_bytes(self.payload_bytes)
+    }
+}
+
+/// A record whose checksum is right.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a> {
+    pub durable: u64,
+    pub payload: &'a [u8],
+    pub framed_bytes: usize,
+}
+
+/// Why there is no record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bad {
+    /// The zeros that stand behind the last one.
+    End,
+    /// Bytes that never were this record.
+    Other,
+    /// It goes on behind the end of the bytes.
+    TooLong,
+    /// The checksum is wrong.
+    Checksum,
+}
+
+impl Bad {
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::End => "the records end here",
+            Self::Other => "there is no record here",
+            Self::TooLong => "the record is longer than the file",
+            Self::Checksum => "the record's checksum is wrong",
+        }
+    }
+}
+
+/// The record with this index at the beginning of `bytes`.
+pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, Bad> {
+    if bytes.len() >= END_BYTES && bytes[..END_BYTES] == [0; END_BYTES] {
+        return Err(Bad::End);
+    }
+    let head = Head::read(bytes.first_chunk().ok_or(Bad::TooLong)?);
+    if head.index(salt) != index || head.payload_bytes > PAYLOAD_LIMIT_BYTES {
+        return Err(Bad::Other);
+    }
+    let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| Bad::TooLong)?;
+    let framed = bytes.get(..framed_bytes).ok_or(Bad::TooLong)?;
+    if checksum(framed) != u32::from_le_bytes(array(&framed[4..8])) || head.durable >= index {
+        return Err(Bad::Checksum);
+    }
+    let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| Bad::TooLong)?;
+    Ok(Record { durable: head.durable, payload: &framed[HEAD_BYTES..end], framed_bytes })
+}
+
+/// The first bytes as an array. Callers cut the slice to the length.
+pub(super) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("the slice was cut to this length")
+}

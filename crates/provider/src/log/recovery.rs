@@ -1,0 +1,283 @@
+//! Opening: what is there, is it whole, and where does it end.
+//!
+//! Everything is read and checked. The log ends at the first record that is not whole; if a durable mark behind it says
+//! that it had been on disk, it was not torn by a crash, and the log is refused.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::record::{self, Bad};
+use super::segment::{Folder, Header, RECORDS_START, Segment, first_of_name};
+use super::stock::{SPARES_LIMIT, Spare, Stock};
+use super::{Error, Index, Settings};
+
+/// What was found when a log was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// The first entry.
+    pub first: Index,
+    /// The last entry; the one before `first` if there is none.
+    pub last: Index,
+    /// What a crash had left half written. Nothing of it was confirmed with [`Settings::sync`] on.
+    pub cut: Option<Cut>,
+}
+
+/// A torn end that was cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The segment that ends there now.
+    pub file: PathBuf,
+    /// Where in it.
+    pub byte: u64,
+    /// The entry that was torn.
+    pub index: Index,
+    /// Length of what lay behind, in all files, whether it was in use or not.
+    pub bytes: u64,
+}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, byte, index, .. } = self;
+        write!(f, "{}: cut at byte {byte}, where entry {index} was half written", file.display())
+    }
+}
+
+/// What a log is made of once it is open.
+pub(super) struct Recovered {
+    pub lock: File,
+    pub folder: Arc<Folder>,
+    pub stock: Stock,
+    pub segments: VecDeque<Arc<Segment>>,
+    /// Where the next record goes in the last segment.
+    pub end: u64,
+    pub opened: Opened,
+}
+
+pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Result<Recovered, Error> {
+    let lock = lock(path)?;
+    let folder = Arc::new(Folder::open(path)?);
+    let Listing { logs, spares } = Listing::of(path)?;
+    let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
+    let mut stocked = Vec::new();
+    for (_, file) in spares {
+        match Spare::adopt(&file, settings.segment_bytes).filter(|_| stocked.len() < SPARES_LIMIT) {
+            Some(spare) => stocked.push(spare),
+            None => fs::remove_file(&file).map_err(Error::io("remove", &file))?,
+        }
+    }
+    let stock = Stock::start(Arc::clone(&folder), settings.segment_bytes, stocked, next_number)?;
+
+    let mut segments = VecDeque::new();
+    for file in logs {
+        segments.push_back(Arc::new(open(file, history)?));
+    }
+    if segments.is_empty() {
+        let spare = stock.take(settings.segment_bytes)?;
+        let spare_path = spare.path.clone();
+        let segment = Segment::from_spare(spare, history, 1, 0);
+        segment.begin(&spare_path, &folder, 0)?;
+        segments.push_back(Arc::new(segment));
+    }
+    let (last, end, cut) = check(&mut segments, &folder)?;
+    for segment in &segments {
+        segment.sync()?;
+    }
+    let first = Index(segments.front().map_or(1, |segment| segment.header.first));
+    Ok(Recovered { lock, folder, stock, segments, end, opened: Opened { first, last: Index(last), cut } })
+}
+
+pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let Some(newest) = Listing::of(path)?.logs.pop() else { return Ok(None) };
+    let file = File::open(&newest).map_err(Error::io("open", &newest))?;
+    Header::read(&file, &newest).map(|header| Some(header.history))
+}
+
+fn lock(path: &Path) -> Result<File, Error> {
+    if !path.exists() {
+        fs::create_dir_all(path).map_err(Error::io("make", path))?;
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Folder::open(parent)?.sync()?;
+        }
+    }
+    let name = path.join("lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name);
+    let file = file.map_err(Error::io("open", &name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked { folder: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", &name)(error)),
+    }
+}
+
+/// The log's files, in order. Others are nothing of ours.
+struct Listing {
+    logs: Vec<PathBuf>,
+    spares: Vec<(u64, PathBuf)>,
+}
+
+impl Listing {
+    fn of(path: &Path) -> Result<Self, Error> {
+        let mut listing = Self { logs: Vec::new(), spares: Vec::new() };
+        for entry in fs::read_dir(path).map_err(Error::io("list", path))? {
+            let file = entry.map_err(Error::io("list", path))?.path();
+            if first_of_name(&file).is_some() {
+                listing.logs.push(file);
+            } else if let Some(number) = Spare::number(&file) {
+                listing.spares.push((number, file));
+            }
+        }
+        listing.logs.sort();
+        listing.spares.sort();
+        Ok(listing)
+    }
+}
+
+fn open(path: PathBuf, history: [u8; 16]) -> Result<Segment, Error> {
+    let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
+    let header = Header::read(&file, &path)?;
+    if header.history != history {
+        return Err(Error::OtherHistory { file: path, found: header.history, expected: history });
+    }
+    Ok(Segment { header, file, path })
+}
+
+/// Checks all records, cuts a torn end, and gives the last entry, where the next goes, and what was cut.
+fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<Cut>), Error> {
+    let mut at = 0;
+    let mut durable = 0;
+    let (bytes, scan) = loop {
+        let segment = &segments[at];
+        let bytes = segment.content()?;
+        let scan = scan(&bytes, &segment.header);
+        durable = durable.max(segment.header.durable).max(scan.durable);
+        let Some(next) = segments.get(at + 1) else { break (bytes, scan) };
+        if next.header.previous != segment.header.first {
+            let what = format!("the segment before begins with entry {}, and is not there", next.header.previous);
+            return Err(next.damaged(32, next.header.first, what));
+        }
+        if next.header.first <= scan.last {
+            let what = format!("the segment before goes on to entry {}", scan.last);
+            return Err(next.damaged(32, next.header.first, what));
+        }
+        if next.header.first > scan.last + 1 {
+            break (bytes, scan);
+        }
+        at += 1;
+    };
+    let torn = Arc::clone(&segments[at]);
+    let index = scan.last + 1;
+    let mut proof = scan.later_durable;
+    for later in segments.range(at + 1..) {
+        let scan = self::scan(&later.content()?, &later.header);
+        proof = proof.max(later.header.durable).max(scan.durable).max(scan.later_durable);
+    }
+    if proof >= index {
+        let what = format!("{}, and what stands behind says that it was on disk up to entry {proof}", scan.bad.what());
+        return Err(torn.damaged(scan.end as u64, index, what));
+    }
+
+    let rest_bytes = (bytes.len() - scan.end) as u64;
+    let mut cut = (scan.bad != Bad::End || scan.later || at + 1 < segments.len()).then(|| Cut {
+        file: torn.path.clone(),
+        byte: scan.end as u64,
+        index: Index(index),
+        bytes: rest_bytes,
+    });
+    // The newest first: what is left after a crash in between is a log with a torn end again.
+    while segments.len() > at + 1 {
+        let Some(segment) = segments.pop_back() else { break };
+        fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
+        folder.sync()?;
+        if let Some(cut) = &mut cut {
+            cut.bytes += segment.header.bytes;
+        }
+    }
+    finish(&torn, bytes, &scan, durable)?;
+    Ok((scan.last, scan.end as u64, cut))
+}
+
+/// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in memory and
+/// look written; and zeros over what lies behind the end.
+fn finish(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
+    let mut from = usize::try_from(RECORDS_START).expect("a page");
+    for index in segment.header.first..=durable.min(scan.last) {
+        let Ok(record) = record::parse(&bytes[from..], segment.header.salt, index) else { break };
+        from += record.framed_bytes;
+    }
+    let rest = &mut bytes[scan.end..];
+    if rest.iter().any(|byte| *byte != 0) {
+        rest.fill(0);
+    } else {
+        bytes.truncate(scan.end);
+    }
+    if from < bytes.len() {
+        segment.write(&bytes[from..], from as u64)?;
+    }
+    Ok(())
+}
+
+/// What the bytes of a segment hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Scan {
+    /// The last record of those that follow each other from the beginning.
+    pub last: u64,
+    /// Where they end, and why.
+    pub end: usize,
+    pub bad: Bad,
+    /// The highest mark in them.
+    pub durable: u64,
+    /// Whether there are whole records behind the end, and the highest mark in those.
+    pub later: bool,
+    pub later_durable: u64,
+}
+
+/// Reads the records in the bytes of a segment, which may be anything.
+pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
+    let start = usize::try_from(RECORDS_START).expect("a page").min(bytes.len());
+    let last = header.first.wrapping_sub(1);
+    let mut scan = Scan { last, end: start, bad: Bad::End, durable: 0, later: false, later_durable: 0 };
+    loop {
+        match record::parse(&bytes[scan.end..], header.salt, scan.last.wrapping_add(1)) {
+            Ok(record) => {
+                scan.last = scan.last.wrapping_add(1);
+                scan.end += record.framed_bytes;
+                scan.durable = scan.durable.max(record.durable);
+            }
+            Err(bad) => {
+                scan.bad = bad;
+                break;
+            }
+        }
+    }
+    let rest = &bytes[scan.end..];
+    let possible = (rest.len() / record::HEAD_BYTES) as u64;
+    for at in (0..rest.len()).step_by(8) {
+        let Some(head) = rest[at..].first_chunk().map(record::Head::read) else { break };
+        let index = head.index(header.salt);
+        if index.wrapping_sub(scan.last).wrapping_sub(2) < possible
+            && record::parse(&rest[at..], header.salt, index).is_ok()
+        {
+            scan.later = true;
+            scan.later_durable = scan.later_durable.max(head.durable);
+        }
+    }
+    scan
+}
+
+impl Segment {
+    fn content(&self) -> Result<Vec<u8>, Error> {
+        let length = usize::try_from(self.header.bytes).expect("a segment fits into memory");
+        let mut bytes = vec![0; length];
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, &mut bytes, 0).map_err(Error::io("read", &self.path))?;
+        Ok(bytes)
+    }
+
+    fn damaged(&self, byte: u64, index: u64, what: String) -> Error {
+        Error::Damaged { file: self.path.clone(), byte, index: Index(index), what }
+    }
+}
