@@ -19,6 +19,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 const INTERRUPTED_STATUS: u8 = 130;
 /// The nodes of a cluster when their number is not given: the fewest that survive the loss of one.
 const GALERA_NODES: usize = 3;
+/// The same by Hortator's own provider: all that it makes so far.
+const CLUSTER_NODES: usize = 1;
 /// Names the folder of MySQL's programs.
 const MYSQL_VARIABLE: &str = "HORTATOR_MYSQL";
 
@@ -69,7 +71,7 @@ struct UpArgs {
     /// What the sandbox consists of
     #[arg(value_enum, default_value = "standalone")]
     topology: Kind,
-    /// The number of nodes of a Galera cluster [default: 3]
+    /// The number of nodes: of a Galera cluster [default: 3], of one by Hortator's own provider [default: 1, and no more yet]
     nodes: Option<usize>,
     /// The sandbox's name [default: that of the topology, with a number where it is taken]
     #[arg(long)]
@@ -110,6 +112,8 @@ enum Kind {
     Mysql,
     /// A Galera cluster
     Galera,
+    /// A cluster by Hortator's own wsrep provider (experimental)
+    Cluster,
     /// A source and its semi-synchronous replica
     Semisync,
 }
@@ -211,12 +215,13 @@ fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<To
     }
     match (kind, nodes) {
         (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(GALERA_NODES))),
+        (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(CLUSTER_NODES))),
         (Kind::Standalone, None) => Ok(Topology::Standalone),
         (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
         (_, Some(nodes)) => Err(clap::Error::raw(
             ErrorKind::ArgumentConflict,
-            format!("only `galera` takes a number of nodes, and {nodes} was given\n"),
+            format!("only `galera` and `cluster` take a number of nodes, and {nodes} was given\n"),
         )),
     }
 }

@@ -48,6 +48,12 @@ impl Builder {
         Builder::new(Topology::Galera(nodes))
     }
 
+    /// A cluster by Hortator's own wsrep provider, of 1 node so far. The provider is the one that the environment variable
+    /// HORTATOR_PROVIDER names, else the one built or installed with the running program.
+    pub fn cluster(nodes: usize) -> Builder {
+        Builder::new(Topology::Cluster(nodes))
+    }
+
     /// A source (node 0) and its semi-synchronous replica (node 1).
     pub fn semisync() -> Builder {
         Builder::new(Topology::Semisync)

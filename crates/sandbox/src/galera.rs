@@ -13,41 +13,20 @@ use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
 use crate::saved_state::{Position, allow_bootstrap, most_advanced, position};
 use crate::status::status;
+use crate::wsrep::{self, NEW_CLUSTER, at};
 use crate::{Error, data_folder};
 
 /// The provider's own memory of the group, which a copied or bootstrapped node must not have.
 const VIEW_FILE: &str = "gvwstate.dat";
 /// The provider's ring buffer of write sets.
 const CACHE_FILE: &str = "galera.cache";
-const NEW_CLUSTER: &str = "--wsrep-new-cluster";
+/// Room for what a node may miss in a test, in place of 128 MiB on disk.
+const CACHE_SIZE: &str = "gcache.size=32M";
 
 /// What a node's server is started with. `settings` are the caller's values of wsrep_provider_options.
 pub(crate) fn arguments(ports: &[Ports], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
-    let own = ports[index];
-    let provider = Programs::provider()?;
-    let nodes: Vec<String> = ports.iter().map(|node| format!("127.0.0.1:{}", node.group)).collect();
-    let mut options = vec![
-        "base_host=127.0.0.1".to_owned(),
-        format!("base_port={}", own.group),
-        format!("gmcast.listen_addr=tcp://127.0.0.1:{}", own.group),
-        format!("ist.recv_addr=tcp://127.0.0.1:{}", own.incremental_transfer),
-        "gcache.size=32M".to_owned(),
-    ];
-    options.extend(settings.iter().map(|setting| (*setting).to_owned()));
-    Ok(vec![
-        "--binlog-format=ROW".to_owned(),
-        "--innodb-autoinc-lock-mode=2".to_owned(),
-        "--wsrep-on=ON".to_owned(),
-        format!("--wsrep-provider={}", provider.display()),
-        "--wsrep-cluster-name=sandbox".to_owned(),
-        format!("--wsrep-cluster-address=gcomm://{}", nodes.join(",")),
-        format!("--wsrep-node-name=node{}", index + 1),
-        format!("--wsrep-node-address=127.0.0.1:{}", own.group),
-        format!("--wsrep-node-incoming-address=127.0.0.1:{}", own.sql),
-        "--wsrep-sst-method=rsync".to_owned(),
-        format!("--wsrep-sst-receive-address=127.0.0.1:{}", own.state_transfer),
-        format!("--wsrep-provider-options={}", options.join(";")),
-    ])
+    let settings: Vec<&str> = [CACHE_SIZE].iter().chain(settings).copied().collect();
+    wsrep::arguments(Programs::provider()?, ports, index, &settings)
 }
 
 /// Starts a cluster that has no data folders yet.
@@ -121,7 +100,7 @@ fn restore(sandbox: &Sandbox, positions: &[Option<Position>]) -> Result<(), Erro
         sandbox.account().own(&path)?;
     }
     thread::scope(|scope| {
-        let launch = |node: Node<'_>| node.launch(&at(positions, node.index()));
+        let launch = |node: Node<'_>| node.launch(&at(positions[node.index()].as_ref()));
         let starts: Vec<_> = sandbox.nodes().map(|node| scope.spawn(move || launch(node))).collect();
         starts.into_iter().try_for_each(ended)
     })
@@ -135,7 +114,7 @@ fn bootstrap(sandbox: &Sandbox, index: usize, positions: &[Option<Position>]) ->
     }
     let node = sandbox.node(index);
     allow_bootstrap(&node.data_dir(), sandbox.account())?;
-    let mut further = at(positions, index);
+    let mut further = at(positions[index].as_ref());
     further.push(NEW_CLUSTER.to_owned());
     node.launch(&further)
 }
@@ -148,7 +127,7 @@ fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) ->
         for index in indices {
             let node = sandbox.node(*index);
             let members = sandbox.nodes().filter(|node| node.process().is_some()).count();
-            let further = at(positions, *index);
+            let further = at(positions[*index].as_ref());
             let start = scope.spawn(move || node.launch(&further));
             while !start.is_finished() && size_seen(sandbox) <= members {
                 thread::sleep(LOOK_INTERVAL);
@@ -176,11 +155,6 @@ fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
 fn size_seen(sandbox: &Sandbox) -> usize {
     let seen = |node: Node<'_>| status(&mut node.connect().ok()?, "wsrep_cluster_size").ok()??.parse().ok();
     sandbox.nodes().filter_map(seen).max().unwrap_or(0)
-}
-
-/// The arguments that tell a server its place in the history, which it cannot find out by itself in time after a crash.
-fn at(positions: &[Option<Position>], index: usize) -> Vec<String> {
-    positions[index].iter().map(|position| format!("--wsrep-start-position={position}")).collect()
 }
 
 /// A saved view of the members, as seen by one of them; all have left it without a farewell.

@@ -1,6 +1,6 @@
 //! Private MariaDB servers and clusters in a folder of their own, and single MySQL servers.
 //!
-//! A sandbox is one server, a Galera cluster, or a source with a semi-synchronous replica. Each of its nodes has its
+//! A sandbox is one server, a Galera cluster, a node with Hortator's own provider, or a source with a semi-synchronous replica. Each of its nodes has its
 //! own data folder, socket and free ports, reads no option file, and never touches a server that runs already.
 //! The root account has no password and is let in through the node's socket only, in a folder that only the
 //! servers' own account can enter.
@@ -13,6 +13,7 @@
 
 mod account;
 mod builder;
+mod cluster;
 mod data_folder;
 mod error;
 mod error_log;
@@ -25,6 +26,7 @@ mod place;
 mod ports;
 mod process;
 mod program;
+mod provider;
 mod random;
 mod record;
 mod sandbox;
@@ -34,6 +36,7 @@ mod status;
 mod temporary;
 mod topology;
 mod watchdog;
+mod wsrep;
 
 pub use builder::Builder;
 pub use error::Error;

@@ -16,7 +16,7 @@ use crate::ports::Ports;
 use crate::process::{self, KILL_LIMIT, Process};
 use crate::program::search_path;
 use crate::sandbox::{Sandbox, make_socket_folder};
-use crate::{Error, Topology, error_log, galera, mysql};
+use crate::{Error, Topology, cluster, error_log, galera, mysql, provider};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
@@ -215,6 +215,7 @@ impl<'a> Node<'a> {
             error_log: &folder.join("error.log"),
             temporary: &folder.join("tmp"),
             mysql: mysql.as_deref(),
+            provider: &provider::copy_in(self.sandbox.folder()),
         };
         let settings = self.sandbox.record().settings.clone();
         options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
@@ -274,6 +275,7 @@ impl<'a> Node<'a> {
         let topology = self.sandbox.topology();
         self.wait_until(process, "was not ready", |connection| match topology {
             Topology::Galera(_) => galera::is_synced(connection),
+            Topology::Cluster(_) => cluster::is_ready(connection),
             Topology::Standalone | Topology::Mysql | Topology::Semisync => {
                 connection.execute(b"SELECT 1").map(|_| true)
             }
@@ -315,7 +317,7 @@ impl<'a> Node<'a> {
     fn denied(self, error: hortator_mysql::Error) -> Result<(), Error> {
         match self.sandbox.topology() {
             Topology::Standalone | Topology::Mysql => Ok(()),
-            Topology::Galera(_) | Topology::Semisync => Err(self.statement(error)),
+            Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync => Err(self.statement(error)),
         }
     }
 

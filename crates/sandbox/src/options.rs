@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Ports, Topology, galera, mysql, semisync};
+use crate::{Error, Ports, Topology, galera, mysql, semisync, wsrep};
 
 /// What the sandbox itself has to decide, with what to do instead.
 const OWN_OPTIONS: [(&str, &str); 15] = [
@@ -19,7 +19,7 @@ const OWN_OPTIONS: [(&str, &str); 15] = [
     ("wsrep-cluster-address", "the sandbox's nodes are the cluster"),
     ("wsrep-node-address", "each node has its own"),
     ("wsrep-sst-receive-address", "each node has its own"),
-    ("wsrep-provider", "it is the installed one"),
+    ("wsrep-provider", "it is the installed one; that of `cluster` can be named in HORTATOR_PROVIDER"),
     ("server-id", "each node has its own"),
 ];
 
@@ -45,6 +45,8 @@ pub(crate) struct Files<'a> {
     pub(crate) temporary: &'a Path,
     /// The folder of a MySQL server's programs, where it is one.
     pub(crate) mysql: Option<&'a Path>,
+    /// The copy of Hortator's own provider, where servers use it.
+    pub(crate) provider: &'a Path,
 }
 
 /// Settings, checked. Names are compared as the server does: `_` is `-`.
@@ -96,6 +98,7 @@ pub(crate) fn arguments(
     match topology {
         Topology::Standalone | Topology::Mysql => {}
         Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
+        Topology::Cluster(_) => arguments.extend(wsrep::arguments(files.provider, ports, index, &provider_settings)?),
         Topology::Semisync => arguments.extend(semisync::arguments(index)),
     }
     let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
@@ -111,7 +114,8 @@ fn dashed(name: &str) -> String {
     name.replace('_', "-").to_ascii_lowercase()
 }
 
-fn path_option(name: &str, path: &Path) -> Result<String, Error> {
+/// An option that names a file or folder.
+pub(crate) fn path_option(name: &str, path: &Path) -> Result<String, Error> {
     match path.to_str() {
         Some(path) => Ok(format!("--{name}={path}")),
         None => Err(Error::Invalid(format!("{} is not UTF-8; choose another folder", path.display()))),
@@ -137,6 +141,7 @@ mod tests {
             error_log: Path::new("/s/node1/error.log"),
             temporary: Path::new("/s/node1/tmp"),
             mysql: None,
+            provider: Path::new("/s/libhortator_wsrep.so"),
         }
     }
 
@@ -148,6 +153,17 @@ mod tests {
         let place = |wanted: &str| arguments.iter().position(|argument| argument == wanted).unwrap();
         assert!(place("--innodb-buffer-pool-size=256M") < place("--innodb_buffer_pool_size=1G"));
         assert!(arguments.contains(&"--port=10".to_owned()));
+    }
+
+    #[test]
+    fn a_cluster_has_our_provider_and_an_address_of_its_own() {
+        let settings = [setting("wsrep_provider_options", "repl.max_ws_size=1M")];
+        let arguments = arguments(Topology::Cluster(1), &settings, files(), &[ports(10)], 0).unwrap();
+        for wanted in ["--wsrep-provider=/s/libhortator_wsrep.so", "--wsrep-cluster-address=gcomm://127.0.0.1:11"] {
+            assert!(arguments.contains(&wanted.to_owned()), "{arguments:?}");
+        }
+        let options: Vec<_> = arguments.iter().filter(|one| one.contains("provider-options")).collect();
+        assert!(options.len() == 1 && options[0].ends_with(";repl.max_ws_size=1M"), "{options:?}");
     }
 
     #[test]

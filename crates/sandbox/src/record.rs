@@ -28,6 +28,9 @@ pub(crate) struct Record {
     /// The folder of the server's programs, where they are MySQL's.
     #[serde(default)]
     pub(crate) mysql: Option<PathBuf>,
+    /// The library that the servers' own copy of Hortator's provider is made from.
+    #[serde(default)]
+    pub(crate) provider: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +48,7 @@ impl Record {
         nodes: Vec<NodeRecord>,
         mysql: Option<PathBuf>,
     ) -> Record {
-        Record { format: FORMAT, topology, settings, server_version, nodes, mysql }
+        Record { format: FORMAT, topology, settings, server_version, nodes, mysql, provider: None }
     }
 
     pub(crate) fn load(folder: &Path) -> Result<Record, Error> {

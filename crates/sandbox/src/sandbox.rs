@@ -14,7 +14,7 @@ use crate::node::{Node, SOCKET_FILE, State};
 use crate::ports::Ports;
 use crate::program::Programs;
 use crate::record::{NodeRecord, RECORD_FILE, Record};
-use crate::{Error, Topology, data_folder, galera, place, semisync};
+use crate::{Error, Topology, cluster, data_folder, galera, place, semisync};
 
 /// What sockaddr_un holds, less its final zero byte (unix(7)).
 const SOCKET_PATH_LIMIT_BYTES: usize = 107;
@@ -127,6 +127,7 @@ impl Sandbox {
         let programs = self.programs()?;
         match self.topology() {
             Topology::Galera(_) => galera::first_start(self, programs),
+            Topology::Cluster(_) => cluster::first_start(self, programs),
             topology => {
                 for node in self.nodes() {
                     data_folder::create(&node.data_dir(), &node.folder(), programs, self.account)?;
@@ -219,6 +220,7 @@ impl Sandbox {
     pub(crate) fn start_nodes(&self, indices: &[usize]) -> Result<(), Error> {
         match self.topology() {
             Topology::Galera(_) => galera::start(self, indices),
+            Topology::Cluster(_) => cluster::start(self, indices),
             topology => {
                 indices.iter().try_for_each(|index| self.node(*index).launch(&[]))?;
                 if topology == Topology::Semisync { semisync::resume(self) } else { Ok(()) }
@@ -264,6 +266,13 @@ impl Sandbox {
     pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut NodeRecord)) -> Result<(), Error> {
         let mut record = self.record();
         change(&mut record.nodes[index]);
+        record.save(&self.folder)
+    }
+
+    /// Takes note of the provider that the servers get a copy of.
+    pub(crate) fn take_note_of_provider(&self, source: PathBuf) -> Result<(), Error> {
+        let mut record = self.record();
+        record.provider = Some(source);
         record.save(&self.folder)
     }
 

@@ -1,6 +1,6 @@
-//! What a stopped Galera node knows of its place in the cluster's history, and which node is the most advanced.
+//! What a stopped node of a cluster knows of its place in the cluster's history, and which node is the most advanced.
 //!
-//! The provider keeps it in `grastate.dat`. After a crash the sequence number there is -1 and the storage engine has to be
+//! Galera's provider keeps it in `grastate.dat`. After a crash the sequence number there is -1 and the storage engine has to be
 //! asked, by a run of the server with `--wsrep-recover`. Source: Galera documentation, "Restarting the Cluster".
 
 use std::fmt;
@@ -71,12 +71,14 @@ pub(crate) fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posit
     let saved = fs::read_to_string(node.data_dir().join(STATE_FILE)).ok().and_then(|text| saved_in(&text));
     match saved {
         Some(saved) if saved.history == NO_HISTORY => Ok(None),
-        Some(saved) if saved.seqno < 0 => recover(sandbox, node),
+        Some(saved) if saved.seqno < 0 => recovered(sandbox, node),
         saved => Ok(saved),
     }
 }
 
-fn recover(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
+/// Where the storage engine of the node, which does not run, is in the history: what a run of its server with
+/// `--wsrep-recover` says. The run does not load the provider.
+pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
     let log = sandbox.folder().join(format!("{}.recover.log", node.name()));
     let output = File::create(&log).at("create", &log)?;
     let mut child = node

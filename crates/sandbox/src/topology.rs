@@ -19,6 +19,8 @@ pub enum Topology {
     Mysql,
     /// A Galera cluster of so many nodes, 1 to [`MAX_NODES`].
     Galera(usize),
+    /// A cluster by Hortator's own wsrep provider, of 1 node so far.
+    Cluster(usize),
     /// Node 1 is the source, node 2 its semi-synchronous replica.
     Semisync,
 }
@@ -28,12 +30,19 @@ impl Topology {
     pub fn nodes(self) -> usize {
         match self {
             Topology::Standalone | Topology::Mysql => 1,
-            Topology::Galera(nodes) => nodes,
+            Topology::Galera(nodes) | Topology::Cluster(nodes) => nodes,
             Topology::Semisync => 2,
         }
     }
 
     pub(crate) fn check(self) -> Result<(), Error> {
+        if let Topology::Cluster(nodes) = self
+            && nodes != 1
+        {
+            return Err(Error::Invalid(format!(
+                "a cluster of {nodes} nodes: Hortator's own provider makes clusters of 1 so far; `galera` has more"
+            )));
+        }
         if (1..=MAX_NODES).contains(&self.nodes()) {
             return Ok(());
         }
@@ -46,6 +55,7 @@ impl fmt::Display for Topology {
         match self {
             Topology::Standalone => f.write_str("standalone"),
             Topology::Mysql => f.write_str("mysql"),
+            Topology::Cluster(nodes) => write!(f, "cluster {nodes}"),
             Topology::Galera(nodes) => write!(f, "galera {nodes}"),
             Topology::Semisync => f.write_str("semisync"),
         }

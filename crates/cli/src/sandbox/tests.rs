@@ -31,12 +31,14 @@ fn up_names_a_topology() {
         ("up mysql --mysql /opt/mysql", Topology::Mysql),
         ("up galera", Topology::Galera(3)),
         ("up galera 5", Topology::Galera(5)),
+        ("up cluster", Topology::Cluster(1)),
+        ("up cluster 1", Topology::Cluster(1)),
         ("up --set sql_mode= semisync", Topology::Semisync),
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
     assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes the folder"));
-    assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` takes a number of nodes"));
+    assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` and `cluster` take a number of nodes"));
 }
 
 #[test]
