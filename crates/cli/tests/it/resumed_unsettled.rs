@@ -190,3 +190,30 @@ fn changes_of_rows() {
         assert_eq!(load.rows("f"), "NULL", "{statement}");
     }
 }
+
+#[test]
+fn rows_that_the_server_numbers() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut connection = case(server);
+    connection.execute(b"CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT UNIQUE)").unwrap();
+    connection.execute(b"INSERT INTO n VALUES (500, 50)").unwrap();
+    connection.execute(b"START TRANSACTION").unwrap();
+    connection.fetch(b"SELECT * FROM n WHERE v BETWEEN 20 AND 40 FOR UPDATE").unwrap();
+    let rows: String = (1..=40).map(|value| format!("INSERT INTO n (v) VALUES ({value});\n")).collect();
+    let (_folder, path) = dump_file("dump.sql", format!("CREATE TABLE f (id INT);\n{rows}").as_bytes());
+    let file = path.to_str().unwrap();
+    let running = Running::start(load_into(server, &[file]));
+    server.wait_until(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT INTO n%' AND TIME_MS > 200",
+    );
+    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
+    kill_process(pid, Signal::KILL).expect("the process is ours");
+    running.finish_within(LIMIT);
+    kill_statement(server, "INSERT INTO n (v)%");
+    drop(connection);
+    assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+    let found = server.rows_of_case("SELECT COUNT(*), SUM(id = 500 + v), MIN(v), MAX(v) FROM n WHERE id > 500");
+    assert_eq!(found, [["40", "40", "1", "40"]]);
+}

@@ -210,7 +210,12 @@ impl Producer<'_> {
                 // The rows are a transaction's that was not committed, but they have moved the counters.
                 let connection = self.tables.connection();
                 let settled = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
-                self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location).map(|()| false)
+                self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location)?;
+                // Its other statements must not take away what is recorded of them from here on.
+                if let Some(going_on) = &mut self.going_on {
+                    going_on.recorded.is_void();
+                }
+                Ok(false)
             }
             Note::Rows(before) => self.passes_rows(entry, before, text, location),
             Note::Nothing | Note::Alone | Note::Failed(_) | Note::Definition(_) => {

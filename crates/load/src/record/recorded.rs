@@ -44,6 +44,11 @@ impl Recorded {
         Ok(self.page.front().filter(|entry| entry.span.first <= ordinal))
     }
 
+    /// The record that was last asked for was begun, and nothing of it is there: its statements have none from here on.
+    pub fn is_void(&mut self) {
+        self.page.pop_front();
+    }
+
     /// Whether there are records behind the last that was asked for.
     #[must_use]
     pub fn has_more(&self) -> bool {
