@@ -108,6 +108,11 @@ impl Key {
         self.row
     }
 
+    /// 128 bits that tell this place from any other, at whatever depth.
+    pub(crate) fn place_hash(self) -> [u64; 2] {
+        if self.is_row() { self.row } else { [self.bits(), self.schema] }
+    }
+
     /// 64 well-mixed bits for hash tables: the parts are hashes already.
     pub(crate) fn bits(self) -> u64 {
         if self.is_row() { self.row[0] } else { self.table ^ self.schema }

@@ -5,6 +5,7 @@
 //! - [`Mode`]: how a transaction uses a place, and the one matrix that says which uses exclude each other.
 //! - [`WriteSet`]: the keys of one transaction with their modes; it adds the intentions on the places above.
 //! - [`Scheduler`]: admits transactions in order, hands out those that wait for nobody, takes completions in any order.
+//! - [`CertificationIndex`]: the verdict on a write set of a cluster, given what the node it comes from had seen.
 //! - [`CommitOrder`]: enter and leave by position, for doors that ask for commits in the stream's order.
 //!
 //! ```
@@ -27,6 +28,7 @@
 //! What it is not for: it does no I/O, reads no clock, starts no thread, logs nothing and never blocks. It does not
 //! know SQL, connections or what a transaction's payload is. It imports none of our other crates.
 
+mod certification;
 mod commit_order;
 mod key;
 mod mode;
@@ -36,6 +38,7 @@ mod seqno;
 mod testing;
 mod write_set;
 
+pub use certification::{Candidate, CertificationIndex, Failure, SourceId, Verdict};
 pub use commit_order::CommitOrder;
 pub use key::{Key, Level};
 pub use mode::{Mode, Relation};
