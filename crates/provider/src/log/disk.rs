@@ -1,7 +1,6 @@
 //! The log on disk as its users see it: append, commit, read, purge.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -9,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use super::group::Group;
 use super::reader::Reader;
 use super::record::{self, END_BYTES, PAYLOAD_LIMIT_BYTES, framed_bytes};
-use super::recovery::{self, Opened, Recovered};
+use super::recovery::{self, Lock, Opened, Recovered};
 use super::segment::{Folder, RECORDS_START, Segment, length_for};
 use super::stock::{Spare, Stock};
 use super::{Error, Index, Settings};
@@ -39,7 +38,7 @@ pub struct DiskLog {
     durable: AtomicU64,
     stock: Stock,
     /// Holds the folder's lock; the last to go.
-    _lock: File,
+    _lock: Lock,
 }
 
 /// The segments on disk, the oldest first, and how far they are written. Shared with readers.

@@ -48,8 +48,8 @@ pub enum Error {
 
     /// What was on disk is no longer readable.
     #[error(
-        "{} is damaged at byte {byte} (entry {index}): {what}. Entries that were confirmed are missing. Put the file back from a copy, \
-         or move the folder away and let the node take over the state of another one",
+        "{} is damaged at byte {byte} (entry {index}): {what}. Entries that were confirmed are missing. Put the file back \
+         from a copy, or move the folder away and let the node take over the state of another one",
         file.display()
     )]
     Damaged {
@@ -64,7 +64,10 @@ pub enum Error {
     },
 
     /// No room for the next segment. Nothing has changed; the same call succeeds once there is room.
-    #[error("no room in {} for the log's next {bytes} bytes ({source}): free some; writing goes on by itself then", folder.display())]
+    #[error(
+        "no room in {} for the log's next {bytes} bytes ({source}): free some; writing goes on by itself then",
+        folder.display()
+    )]
     Full {
         /// The log's folder.
         folder: PathBuf,

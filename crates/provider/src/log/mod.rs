@@ -46,7 +46,8 @@
 //! - A crash of the machine may leave any part of what was not yet synced. So the first bad record ends the log, unless a
 //!   durable mark that stands behind it says that it had been on disk: then it is damage, and the log does not open.
 //! - Files are used again, as writing to blocks that were written before makes fdatasync cheaper. What they held
-//!   cannot be taken for records: the stamp holds another salt. Nor can payloads that look like records; nobody knows the salt.
+//!   cannot be taken for records: the stamp holds another salt. Nor can payloads that look like records: nobody knows
+//!   the salt.
 //! - What is cut is overwritten with zeros before anything new is written: old records of the same salt
 //!   could else stand right behind new ones.
 //! - A header is on disk before the file gets its name, and lies on a page of its own that is not written again. So

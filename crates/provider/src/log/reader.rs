@@ -121,7 +121,8 @@ impl Place {
             usize::try_from(self.at - self.window_at).expect("the place is in the window or right behind it");
         if self.window.len() < from + wanted {
             self.window.clear();
-            self.window.resize(wanted.max(WINDOW_BYTES), 0);
+            let left_bytes = usize::try_from(self.segment.header.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
+            self.window.resize(wanted.max(WINDOW_BYTES.min(left_bytes)), 0);
             let mut read = 0;
             while read < self.window.len() {
                 let target = &mut self.window[read..];

@@ -46,7 +46,7 @@ impl std::fmt::Display for Cut {
 
 /// What a log is made of once it is open.
 pub(super) struct Recovered {
-    pub lock: File,
+    pub lock: Lock,
     pub folder: Arc<Folder>,
     pub stock: Stock,
     pub segments: VecDeque<Arc<Segment>>,
@@ -56,7 +56,7 @@ pub(super) struct Recovered {
 }
 
 pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Result<Recovered, Error> {
-    let lock = lock(path)?;
+    let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
     let Listing { logs, spares } = Listing::of(path)?;
     let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
@@ -97,20 +97,34 @@ pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
     Header::read(&file, &newest).map(|header| Some(header.history))
 }
 
-fn lock(path: &Path) -> Result<File, Error> {
-    if !path.exists() {
-        fs::create_dir_all(path).map_err(Error::io("make", path))?;
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            Folder::open(parent)?.sync()?;
+/// The folder's lock. Given back by hand: a child that another thread is just forking holds the descriptor too, for a
+/// moment.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Lock {
+    fn take(path: &Path) -> Result<Self, Error> {
+        if !path.exists() {
+            fs::create_dir_all(path).map_err(Error::io("make", path))?;
+            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+                Folder::open(parent)?.sync()?;
+            }
+        }
+        let name = path.join("lock");
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name);
+        let file = file.map_err(Error::io("open", &name))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked { folder: path.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock", &name)(error)),
         }
     }
-    let name = path.join("lock");
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name);
-    let file = file.map_err(Error::io("open", &name))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Locked { folder: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(Error::io("lock", &name)(error)),
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It ends with the process at the latest.
+        let _ = self.0.unlock();
     }
 }
 
@@ -201,8 +215,8 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
     Ok((scan.last, scan.end as u64, cut))
 }
 
-/// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in memory and
-/// look written; and zeros over what lies behind the end.
+/// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in
+/// memory and look written; and zeros over what lies behind the end.
 fn finish(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
     let mut from = usize::try_from(RECORDS_START).expect("a page");
     for index in segment.header.first..=durable.min(scan.last) {

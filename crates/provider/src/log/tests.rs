@@ -1,32 +1,98 @@
 //! Tests of the log as a whole, on real files.
 
-use super::{DiskLog, Index, Settings};
+mod crash;
+mod damage;
+mod full;
+mod sharing;
+mod usage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::{DiskLog, Error, Index, Opened, Settings};
 
 const HISTORY: [u8; 16] = [7; 16];
 
+/// Small segments, nothing kept when purged, nothing that waits for a disk.
 fn small() -> Settings {
-    Settings { segment_bytes: 16 << 10, retain_bytes: 0, sync: true }
+    Settings { segment_bytes: 8 << 10, retain_bytes: 0, sync: true }
 }
 
-#[test]
-fn entries_are_there_after_reopening() {
-    let folder = tempfile::tempdir().unwrap();
-    let payload = |index: u64| vec![index as u8; (index as usize * 37) % 5000];
-    for run in 0..3 {
-        let (log, opened) = DiskLog::open(folder.path(), small(), HISTORY).unwrap();
-        assert_eq!((opened.first, opened.last, opened.cut), (Index(1), Index(run * 100), None));
-        for index in run * 100 + 1..=run * 100 + 100 {
-            let bytes = payload(index);
-            let (head, tail) = bytes.split_at(bytes.len() / 3);
-            assert_eq!(log.append(&[head, tail]).unwrap(), Index(index));
-            if index % 7 == 0 {
-                log.commit(Index(index)).unwrap();
-            }
+fn open(folder: &Path) -> (DiskLog, Opened) {
+    DiskLog::open(folder, small(), HISTORY).unwrap()
+}
+
+/// In memory if there is such a place: thousands of logs are opened here, and no test pulls the plug.
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+/// What entry `index` holds: no two are alike, and most are small.
+fn payload(index: u64) -> Vec<u8> {
+    let mut rng = Rng(index);
+    let length = if index.is_multiple_of(5) { rng.below(700) } else { rng.below(60) };
+    (0..length).map(|_| rng.next() as u8).collect()
+}
+
+fn append(log: &DiskLog, count: u64) {
+    for _ in 0..count {
+        let index = log.last().0 + 1;
+        assert_eq!(log.append(&[&payload(index)]).unwrap(), Index(index));
+    }
+}
+
+/// All entries from `first` to `last` are what they were, and there are no others.
+fn expect_entries(log: &DiskLog, first: u64, last: u64) {
+    let mut next = first;
+    for entry in log.read(Index(first)).unwrap() {
+        assert_eq!(entry.unwrap(), (Index(next), payload(next)));
+        next += 1;
+    }
+    assert_eq!(next, last + 1);
+}
+
+/// The segments, the oldest first.
+fn segments(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "log"));
+    files.sort();
+    files
+}
+
+fn damaged(result: Result<(DiskLog, Opened), Error>) -> (String, u64, Index) {
+    match result {
+        Err(Error::Damaged { file, byte, index, .. }) => {
+            (file.file_name().unwrap().to_str().unwrap().to_owned(), byte, index)
         }
-        log.commit(log.last()).unwrap();
-        for (index, entry) in (1..).zip(log.read(Index(1)).unwrap()) {
-            assert_eq!(entry.unwrap(), (Index(index), payload(index)));
-        }
-        assert_eq!(log.read(Index(2)).unwrap().count() as u64, run * 100 + 99);
+        other => panic!("not refused as damaged: {:?}", other.map(|(_, opened)| opened)),
+    }
+}
+
+/// splitmix64.
+struct Rng(u64);
+
+impl Rng {
+    /// From HORTATOR_SEED, or a new seed, which is printed and so shown when the test fails.
+    fn seeded() -> Self {
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());
+        let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish() % 1_000_000);
+        println!("HORTATOR_SEED={seed}");
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
     }
 }

@@ -1,0 +1,158 @@
+//! What a user of the log does on a day without accidents.
+
+use std::fs;
+
+use super::super::{DiskLog, Error, Index, Settings};
+use super::{HISTORY, append, expect_entries, folder, open, payload, segments, small};
+
+#[test]
+fn entries_are_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    for run in 0..3 {
+        let (log, opened) = open(folder.path());
+        assert_eq!((opened.first, opened.last, opened.cut), (Index(1), Index(run * 100), None));
+        append(&log, 40);
+        log.commit(Index(run * 100 + 40)).unwrap();
+        append(&log, 60);
+        log.commit(log.last()).unwrap();
+        assert_eq!(log.durable(), log.last());
+        expect_entries(&log, 1, run * 100 + 100);
+        expect_entries(&log, run * 100 + 33, run * 100 + 100);
+    }
+    assert!(segments(folder.path()).len() > 3);
+}
+
+#[test]
+fn parts_come_back_as_one() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    let index = log.append(&[b"one ", b"", b"two", b" three"]).unwrap();
+    let empty = log.append(&[]).unwrap();
+    log.commit(empty).unwrap();
+    let entries: Vec<_> = log.read(Index(1)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(entries, [(index, b"one two three".to_vec()), (empty, Vec::new())]);
+}
+
+#[test]
+fn what_was_not_committed_is_not_read() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 10);
+    log.commit(Index(10)).unwrap();
+    append(&log, 3);
+    expect_entries(&log, 1, 10);
+    assert_eq!((log.written(), log.last()), (Index(10), Index(13)));
+    drop(log);
+    assert_eq!(open(folder.path()).1.last, Index(10));
+}
+
+#[test]
+fn a_reader_that_came_to_the_end_goes_on_with_what_came_since() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    let mut reader = log.read(Index(1)).unwrap();
+    for round in 0..40 {
+        assert!(reader.next().is_none());
+        append(&log, 5);
+        log.commit(log.last()).unwrap();
+        for index in round * 5 + 1..=round * 5 + 5 {
+            assert_eq!(reader.next().unwrap().unwrap(), (Index(index), payload(index)));
+        }
+    }
+}
+
+#[test]
+fn a_payload_larger_than_a_segment_has_one_of_its_own() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    let large: Vec<u8> = (0..100_000_u32).map(|at| at as u8).collect();
+    append(&log, 3);
+    let index = log.append(&[&large[..5], &large[5..]]).unwrap();
+    log.commit(index).unwrap();
+    log.append(&[b"behind"]).unwrap();
+    log.commit(log.last()).unwrap();
+    drop(log);
+    let (log, _) = open(folder.path());
+    let entries: Vec<_> = log.read(index).unwrap().map(Result::unwrap).collect();
+    assert_eq!(entries, [(index, large), (Index(5), b"behind".to_vec())]);
+}
+
+#[test]
+fn a_payload_over_the_limit_is_refused_and_changes_nothing() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    let mebibyte = vec![0; 1 << 20];
+    let parts = vec![mebibyte.as_slice(); 2049];
+    assert!(
+        matches!(log.append(&parts), Err(Error::TooLarge { bytes, limit }) if bytes == 2049 << 20 && limit == 1 << 31)
+    );
+    assert_eq!(log.append(&[b"small"]).unwrap(), Index(1));
+}
+
+#[test]
+fn more_than_the_memory_limit_is_written_by_the_append() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..Settings::default() }, HISTORY).unwrap();
+    let mebibyte = vec![0x11; 1 << 20];
+    for _ in 0..64 {
+        log.append(&[&mebibyte]).unwrap();
+    }
+    assert_eq!(log.written(), log.last());
+}
+
+#[test]
+fn purging_leaves_what_is_asked_for_and_uses_files_again() {
+    let folder = folder();
+    let settings = Settings { retain_bytes: 24 << 10, ..small() };
+    let (log, _) = DiskLog::open(folder.path(), settings, HISTORY).unwrap();
+    for _ in 0..100 {
+        append(&log, 20);
+        log.commit(log.last()).unwrap();
+        let below = Index(log.last().0 / 2);
+        log.purge(below);
+        assert!(log.first() <= below && log.bytes() >= (24 << 10).min(log.last().0 * 24));
+    }
+    log.purge(log.last());
+    assert_eq!(log.bytes(), 24 << 10);
+    let (first, last) = (log.first(), log.last());
+    expect_entries(&log, first.0, last.0);
+    let absent = log.read(Index(first.0 - 1)).unwrap_err();
+    assert!(
+        matches!(absent, Error::Absent { index, first: f, last: l } if index.0 == first.0 - 1 && (f, l) == (first, last))
+    );
+    drop(log);
+    assert_eq!(segments(folder.path()).len(), 3);
+    // Three segments, at most two spares, the lock.
+    assert!(fs::read_dir(folder.path()).unwrap().count() <= 6);
+    let (log, opened) = open(folder.path());
+    assert_eq!((opened.first, opened.last, opened.cut), (first, last, None));
+    expect_entries(&log, first.0, last.0);
+}
+
+#[test]
+fn sync_is_switched_while_the_log_is_open() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    log.set_sync(false);
+    append(&log, 30);
+    log.commit(Index(30)).unwrap();
+    assert_eq!((log.written(), log.durable()), (Index(30), Index(0)));
+    log.set_sync(true);
+    log.commit(Index(30)).unwrap();
+    assert_eq!(log.durable(), Index(30));
+}
+
+#[test]
+fn other_histories_and_second_users_are_refused() {
+    let folder = folder();
+    assert_eq!(DiskLog::history(&folder.path().join("none")).unwrap(), None);
+    assert_eq!(DiskLog::history(folder.path()).unwrap(), None);
+    let (log, _) = open(folder.path());
+    assert!(matches!(DiskLog::open(folder.path(), small(), HISTORY), Err(Error::Locked { .. })));
+    assert_eq!(DiskLog::history(folder.path()).unwrap(), Some(HISTORY));
+    drop(log);
+    let other = DiskLog::open(folder.path(), small(), [8; 16]).unwrap_err();
+    assert!(matches!(&other, Error::OtherHistory { found: HISTORY, expected, .. } if *expected == [8; 16]));
+    assert!(other.to_string().contains("07070707-0707-0707-0707-070707070707"));
+    open(folder.path());
+}
