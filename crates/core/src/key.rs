@@ -40,6 +40,9 @@ pub enum Level {
 }
 
 impl Key {
+    /// How many bytes [`Key::to_bytes`] makes.
+    pub const BYTES: usize = 32;
+
     /// The place above all others. Held exclusively it is a barrier.
     pub const fn server() -> Self {
         Self { schema: 0, table: 0, row: [0, 0] }
@@ -97,6 +100,21 @@ impl Key {
     /// The places above, the nearest first, the server last.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), |key| key.parent())
+    }
+
+    /// The key as bytes, for the ordered stream and the log. Source of the format: this function.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        for (slot, word) in bytes.chunks_exact_mut(8).zip([self.schema, self.table, self.row[0], self.row[1]]) {
+            slot.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// The key that those bytes are. Any bytes are some key.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at * 8 + byte]));
+        Self { schema: word(0), table: word(1), row: [word(2), word(3)] }
     }
 
     pub(crate) fn is_row(self) -> bool {

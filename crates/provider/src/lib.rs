@@ -4,7 +4,22 @@
 //! and its turn to commit. This part is one node: it orders for itself, and after a crash it gives the server back
 //! what the server's own storage had not kept. EXPERIMENTAL: docs/provider.md says what it promises and what not yet.
 //!
-//! *Absent*: networks (part two brings them behind [`log::OrderedLog`]), SQL, the contents of write sets, which only
+//! *Absent*: networks (part two brings them in front of the log), SQL, the contents of write sets, which only
 //! the server understands.
 
+mod counters;
+pub mod entry;
+mod ffi;
+mod gate;
+mod identity;
 pub mod log;
+mod node;
+mod options;
+mod recovery;
+mod saved_state;
+mod server;
+mod status;
+mod transaction;
+mod transactions;
+mod turns;
+mod write_set;

@@ -8,9 +8,9 @@
 //!
 //! | name | what |
 //! |---|---|
-//! | `<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
-//! | `<n>.spare` | a file of a segment's length that waits for its use; its content means nothing |
-//! | `lock` | held by flock while a process has the log open |
+//! | `hortator-<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
+//! | `hortator-<n>.spare` | a file of a segment's length that waits for its use; its content means nothing |
+//! | `hortator-lock` | held by flock while a process has the log open |
 //!
 //! # Segment
 //!

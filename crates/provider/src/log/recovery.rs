@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::{self, Bad};
-use super::segment::{Folder, Header, RECORDS_START, Segment, first_of_name};
+use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, Segment, first_of_name};
 use super::stock::{SPARES_LIMIT, Spare, Stock};
 use super::{Error, Index, Settings};
 
@@ -110,7 +110,7 @@ impl Lock {
                 Folder::open(parent)?.sync()?;
             }
         }
-        let name = path.join("lock");
+        let name = path.join(format!("{FILE_PREFIX}lock"));
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name);
         let file = file.map_err(Error::io("open", &name))?;
         match file.try_lock() {

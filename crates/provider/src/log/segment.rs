@@ -108,9 +108,12 @@ impl Header {
     }
 }
 
+/// What the names of all files begin with: they may lie among others, in a server's data folder.
+pub(super) const FILE_PREFIX: &str = "hortator-";
+
 /// The number in the name of a segment.
 pub(super) fn first_of_name(path: &Path) -> Option<u64> {
-    let digits = path.file_name()?.to_str()?.strip_suffix(".log")?;
+    let digits = path.file_name()?.to_str()?.strip_prefix(FILE_PREFIX)?.strip_suffix(".log")?;
     if digits.len() != 20 { None } else { digits.parse().ok() }
 }
 
@@ -128,7 +131,7 @@ impl Segment {
         // Every RandomState has other keys, which come from the system's random numbers.
         let salt = RandomState::new().build_hasher().finish() | 1 << 63;
         let header = Header { history, first, previous, salt, bytes: spare.bytes, durable: 0 };
-        let path = spare.path.with_file_name(format!("{first:020}.log"));
+        let path = spare.path.with_file_name(format!("{FILE_PREFIX}{first:020}.log"));
         Self { header, file: spare.file, path }
     }
 

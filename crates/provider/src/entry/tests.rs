@@ -1,0 +1,55 @@
+//! What goes in comes out; what is cut short is refused.
+
+use super::*;
+
+fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
+    let head = WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40 };
+    let keys = vec![(Key::row(b"a", b"t", 0, b"1"), Mode::RowExclusive), (Key::table(b"a", b"p"), Mode::RowReference)];
+    (head, keys, b"events".to_vec())
+}
+
+fn encoded() -> Vec<u8> {
+    let (head, keys, data) = write_set();
+    let mut bytes = encode_write_set(0, &head, &keys, data.len());
+    place(&mut bytes, 41, 40);
+    bytes.extend(&data);
+    bytes
+}
+
+#[test]
+fn a_write_set_comes_back() {
+    let (head, keys, data) = write_set();
+    assert_eq!(decode(&encoded()), Ok((41, Entry::WriteSet { head, keys, data })));
+}
+
+#[test]
+fn a_view_comes_back() {
+    let members = vec![
+        Member { id: Uuid([1; 16]), name: "eins".into(), incoming: "127.0.0.1:3306".into() },
+        Member { id: Uuid([2; 16]), name: String::new(), incoming: String::new() },
+    ];
+    assert_eq!(decode(&encode_view(9, 4, &members)), Ok((9, Entry::View { number: 4, members })));
+}
+
+#[test]
+fn a_cut_comes_back() {
+    assert_eq!(decode(&encode_cut(77)), Ok((77, Entry::Cut)));
+}
+
+#[test]
+fn no_part_of_an_entry_passes_for_one() {
+    let bytes = encoded();
+    for length in 0..bytes.len() {
+        assert!(decode(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert!(decode(&longer).is_err());
+}
+
+#[test]
+fn a_newer_format_is_told() {
+    let mut bytes = encode_cut(1);
+    bytes[1] = FORMAT + 1;
+    assert_eq!(decode(&bytes), Err(Error::Newer(FORMAT + 1)));
+}

@@ -1,0 +1,217 @@
+//! The server's callbacks, as [`Server`] names them.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::abi::{
+    ApplyCallback, ConnectedCallback, INCOMING_BYTES, InitArgs, LogCallback, MEMBER_NAME_BYTES, RawBuffer, RawGtid,
+    RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SyncedCallback, ViewCallback, capability,
+};
+use super::text::to_server;
+use crate::identity::{Gtid, Uuid};
+use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, Server, View, ViewStatus};
+
+/// What the provider can do, also in each view.
+pub const CAPABILITIES: u32 = capability::MULTI_MASTER
+    | capability::CERTIFICATION
+    | capability::PARALLEL_APPLYING
+    | capability::TRX_REPLAY
+    | capability::ISOLATION
+    | capability::PAUSE
+    | capability::CAUSAL_READS
+    | capability::INCREMENTAL_WRITE_SET
+    | capability::STREAMING;
+
+/// The functions that the server gave to init.
+pub struct Callbacks {
+    context: *mut c_void,
+    protocol: c_int,
+    log: Option<LogCallback>,
+    connected: ConnectedCallback,
+    view: ViewCallback,
+    apply: ApplyCallback,
+    synced: SyncedCallback,
+}
+
+// SAFETY: the API allows all of them on any thread; the context is the server's own.
+unsafe impl Send for Callbacks {}
+// SAFETY: as above.
+unsafe impl Sync for Callbacks {}
+
+impl Callbacks {
+    /// None: one that must be there is missing.
+    pub fn new(args: &InitArgs) -> Option<Self> {
+        Some(Self {
+            context: args.app_ctx,
+            protocol: args.proto_ver,
+            log: args.logger_cb,
+            connected: args.connected_cb?,
+            view: args.view_cb?,
+            apply: args.apply_cb?,
+            synced: args.synced_cb?,
+        })
+    }
+
+    fn raw_view(&self, view: &View) -> RawView {
+        let head = RawViewHead {
+            state_id: raw_gtid(view.state),
+            view: view.number,
+            status: match view.status {
+                ViewStatus::Primary => 0,
+                ViewStatus::Disconnected => 2,
+            },
+            capabilities: CAPABILITIES,
+            my_idx: view.own_index,
+            memb_num: view.members.len() as c_int,
+            proto_ver: self.protocol,
+        };
+        RawView::new(head, &view.members)
+    }
+}
+
+impl Server for Callbacks {
+    fn log(&self, level: Level, text: &str) {
+        let level = match level {
+            Level::Error => 1,
+            Level::Warning => 2,
+            Level::Note => 3,
+        };
+        let text = to_server(&format!("Hortator: {text}"));
+        match self.log {
+            // SAFETY: the API's own function, with a text that ends with a zero.
+            Some(log) => unsafe { log(level, text.as_ptr()) },
+            None => eprintln!("{}", text.to_string_lossy()),
+        }
+    }
+
+    fn connected(&self, view: &View) -> Result<(), Refused> {
+        let view = self.raw_view(view);
+        // SAFETY: the server's own context, and a view that lives until it returns.
+        succeeded(unsafe { (self.connected)(self.context, view.head()) })
+    }
+
+    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused> {
+        let view = self.raw_view(view);
+        let receiver = receiver.0 as *mut c_void;
+        // SAFETY: as above; the receiver's context is the one that this thread came with.
+        succeeded(unsafe { (self.view)(self.context, receiver, view.head(), std::ptr::null(), 0) })
+    }
+
+    fn apply(
+        &self,
+        receiver: Receiver,
+        handle: Handle,
+        flags: Flags,
+        data: &[u8],
+        meta: &Meta,
+    ) -> Result<bool, Refused> {
+        let handle = RawHandle { trx_id: handle.id, opaque: handle.address as *mut c_void };
+        let data = RawBuffer { ptr: data.as_ptr().cast(), len: data.len() };
+        let meta = raw_meta(meta);
+        let mut exit = false;
+        // SAFETY: everything it points to lives until it returns.
+        let status = unsafe {
+            (self.apply)(
+                receiver.0 as *mut c_void,
+                &raw const handle,
+                flags.0,
+                &raw const data,
+                &raw const meta,
+                &raw mut exit,
+            )
+        };
+        succeeded(status).map(|()| exit)
+    }
+
+    fn synced(&self) -> Result<(), Refused> {
+        // SAFETY: the server's own context.
+        succeeded(unsafe { (self.synced)(self.context) })
+    }
+}
+
+fn succeeded(status: c_int) -> Result<(), Refused> {
+    if status == 0 { Ok(()) } else { Err(Refused) }
+}
+
+/// A view with its members right behind it, in one piece of memory that is aligned for both.
+struct RawView {
+    words: Vec<u64>,
+}
+
+impl RawView {
+    fn new(head: RawViewHead, members: &[Member]) -> Self {
+        let head_words = size_of::<RawViewHead>() / 8;
+        let member_words = size_of::<RawMember>() / 8;
+        // One member at least, as the server's declaration has it.
+        let mut words = vec![0; head_words + member_words * members.len().max(1)];
+        // SAFETY: the words are enough, and aligned as the head is.
+        unsafe { words.as_mut_ptr().cast::<RawViewHead>().write(head) };
+        for (at, member) in members.iter().enumerate() {
+            let place = head_words + member_words * at;
+            // SAFETY: the words from there on are enough for the members that follow.
+            unsafe { words[place..].as_mut_ptr().cast::<RawMember>().write(raw_member(member)) };
+        }
+        Self { words }
+    }
+
+    fn head(&self) -> *const RawViewHead {
+        self.words.as_ptr().cast()
+    }
+}
+
+const _: () = assert!(size_of::<RawViewHead>().is_multiple_of(8) && size_of::<RawMember>().is_multiple_of(8));
+
+fn raw_member(member: &Member) -> RawMember {
+    let mut raw = RawMember { id: raw_uuid(member.id), name: [0; MEMBER_NAME_BYTES], incoming: [0; INCOMING_BYTES] };
+    copy_text(&member.name, &mut raw.name);
+    copy_text(&member.incoming, &mut raw.incoming);
+    raw
+}
+
+/// Cut where it is too long; the last byte stays zero.
+fn copy_text(text: &str, place: &mut [c_char]) {
+    let room = place.len() - 1;
+    for (slot, byte) in place[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
+        *slot = byte as c_char;
+    }
+}
+
+/// As the API has it.
+pub fn raw_uuid(uuid: Uuid) -> RawUuid {
+    RawUuid { data: uuid.0 }
+}
+
+/// As the API has it.
+pub fn raw_gtid(gtid: Gtid) -> RawGtid {
+    RawGtid { uuid: raw_uuid(gtid.history), seqno: gtid.seqno }
+}
+
+/// As ours.
+pub fn gtid(raw: RawGtid) -> Gtid {
+    Gtid { history: Uuid(raw.uuid.data), seqno: raw.seqno }
+}
+
+/// As the API has it.
+pub fn raw_meta(meta: &Meta) -> RawMeta {
+    RawMeta {
+        gtid: raw_gtid(meta.gtid),
+        stid: RawStid { node: raw_uuid(meta.source), trx: meta.trx, conn: meta.conn },
+        depends_on: meta.depends_on,
+    }
+}
+
+/// As ours.
+pub fn meta(raw: &RawMeta) -> Meta {
+    Meta {
+        gtid: gtid(raw.gtid),
+        source: Uuid(raw.stid.node.data),
+        trx: raw.stid.trx,
+        conn: raw.stid.conn,
+        depends_on: raw.depends_on,
+    }
+}
+
+/// What stands in a meta of what was not ordered.
+pub const UNDEFINED_META: Meta =
+    Meta { gtid: Gtid::UNDEFINED, source: Uuid::UNDEFINED, trx: u64::MAX, conn: u64::MAX, depends_on: -1 };

@@ -1,0 +1,556 @@
+//! The functions of the table, each a few lines: take the server's pointers apart, call the node, answer in its codes.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::time::Duration;
+
+use hortator_core::Mode;
+
+use super::abi::{INTERFACE_VERSION, InitArgs, RawBuffer, RawGtid, RawHandle, RawKey, RawMeta, RawStatsVar, RawUuid};
+use super::abi::{Status, Wsrep};
+use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
+use super::provider::{Provider, guarded, with};
+use super::stats::StatsBlock;
+use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
+use super::transactions::{find, find_or_begin, forget};
+use crate::node::{CommitTurn, Outcome};
+use crate::server::{Flags, Handle, Level, Meta, Receiver};
+use crate::transaction::AbortAnswer;
+use crate::write_set::WriteSet;
+use crate::{status, transaction::Transaction};
+
+const NAME: &CStr = c"Hortator";
+/// The servers' own tests ask for a Galera of at least 26.4.27; what this is says the name.
+const VERSION: &CStr = c"26.4.27(r0)";
+const VENDOR: &CStr = c"Hortator (EXPERIMENTAL)";
+
+/// The modes by the API's numbers.
+const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
+const UNORDERED_DATA: c_int = 1;
+
+/// Fills the server's table.
+pub fn fill(wsrep: &mut Wsrep) {
+    let dlh = wsrep.dlh;
+    *wsrep = Wsrep {
+        version: INTERFACE_VERSION.as_ptr(),
+        init: Some(init),
+        capabilities: Some(capabilities),
+        options_set: Some(options_set),
+        options_get: Some(options_get),
+        enc_set_key: Some(enc_set_key),
+        connect: Some(connect),
+        disconnect: Some(disconnect),
+        recv: Some(recv),
+        assign_read_view: Some(assign_read_view),
+        certify: Some(certify),
+        commit_order_enter: Some(commit_order_enter),
+        commit_order_leave: Some(commit_order_leave),
+        release: Some(release),
+        replay_trx: Some(replay_trx),
+        abort_certification: Some(abort_certification),
+        rollback: Some(rollback),
+        append_key: Some(append_key),
+        append_data: Some(append_data),
+        sync_wait: Some(sync_wait),
+        last_committed_id: Some(last_committed_id),
+        free_connection: Some(free_connection),
+        to_execute_start: Some(to_execute_start),
+        to_execute_end: Some(to_execute_end),
+        preordered_collect: Some(preordered_collect),
+        preordered_commit: Some(preordered_commit),
+        sst_sent: Some(sst_sent),
+        sst_received: Some(sst_received),
+        snapshot: Some(snapshot),
+        stats_get: Some(stats_get),
+        stats_free: Some(stats_free),
+        stats_reset: Some(stats_reset),
+        pause: Some(pause),
+        resume: Some(resume),
+        desync: Some(desync),
+        resync: Some(resync),
+        lock: Some(lock),
+        unlock: Some(unlock),
+        is_locked: Some(is_locked),
+        provider_name: NAME.as_ptr(),
+        provider_version: VERSION.as_ptr(),
+        provider_vendor: VENDOR.as_ptr(),
+        free: Some(free),
+        dlh,
+        ctx: std::ptr::null_mut(),
+    };
+}
+
+unsafe extern "C" fn init(wsrep: *mut Wsrep, args: *const InitArgs) -> Status {
+    // SAFETY: the server's own arguments.
+    guarded(Status::Fatal, || unsafe { Provider::init(wsrep, args) })
+}
+
+unsafe extern "C" fn free(wsrep: *mut Wsrep) {
+    // SAFETY: the server calls nothing else by then.
+    guarded((), || unsafe { Provider::free(wsrep) });
+}
+
+unsafe extern "C" fn capabilities(_wsrep: *mut Wsrep) -> u32 {
+    CAPABILITIES
+}
+
+unsafe extern "C" fn options_set(wsrep: *mut Wsrep, options: *const c_char) -> Status {
+    // SAFETY: the server's own table and text.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| match provider.node.set_options(&from_server(options)) {
+            Ok(()) => Status::Ok,
+            Err(error) => {
+                provider.server.log(Level::Error, &error.to_string());
+                Status::Warning
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn options_get(wsrep: *mut Wsrep) -> *mut c_char {
+    // SAFETY: the server's own table.
+    unsafe { with(wsrep, std::ptr::null_mut(), |provider| to_malloc(&provider.node.options())) }
+}
+
+unsafe extern "C" fn connect(
+    wsrep: *mut Wsrep,
+    _cluster_name: *const c_char,
+    address: *const c_char,
+    _donor: *const c_char,
+    bootstrap: bool,
+) -> Status {
+    // SAFETY: the server's own table and texts.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| match provider.node.connect(&from_server(address), bootstrap) {
+            Ok(()) => Status::Ok,
+            Err(error) => {
+                provider.server.log(Level::Error, &error.to_string());
+                Status::NodeFail
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn disconnect(wsrep: *mut Wsrep) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.disconnect();
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn recv(wsrep: *mut Wsrep, receiver: *mut c_void) -> Status {
+    // SAFETY: the server's own table. However it ends, the thread goes: an error would leave the server up, answering 1047.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.receive(Receiver(receiver as usize));
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn certify(
+    wsrep: *mut Wsrep,
+    conn: u64,
+    handle: *mut RawHandle,
+    flags: u32,
+    meta: *mut RawMeta,
+) -> Status {
+    // SAFETY: the server's own table, handle and place for the meta.
+    unsafe {
+        write_meta(meta, &UNDEFINED_META);
+        with(wsrep, Status::NodeFail, |provider| {
+            let Some(transaction) = find(handle) else { return Status::Ok };
+            answer(provider.node.certify(conn, &transaction, Flags(flags)), meta)
+        })
+    }
+}
+
+/// # Safety
+/// `place` is null or the server's.
+unsafe fn write_meta(place: *mut RawMeta, meta: &Meta) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(raw_meta(meta)) };
+    }
+}
+
+/// # Safety
+/// As for [`write_meta`].
+unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
+    let (status, meta) = match outcome {
+        Outcome::Passed(meta) => (Status::Ok, meta),
+        Outcome::Failed(meta) => (Status::TrxFail, meta),
+        Outcome::Aborted(meta) => (Status::BfAbort, meta),
+        Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
+        Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
+        Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_meta(place, &meta) };
+    status
+}
+
+unsafe extern "C" fn commit_order_enter(wsrep: *mut Wsrep, handle: *const RawHandle, raw: *const RawMeta) -> Status {
+    // SAFETY: the server's own table, handle and meta.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let Some(raw) = raw.as_ref() else { return Status::Fatal };
+            if raw.gtid.seqno < 0 {
+                return Status::Ok;
+            }
+            match provider.node.enter_commit_order(find(handle).as_deref(), raw.gtid.seqno) {
+                CommitTurn::Granted => Status::Ok,
+                CommitTurn::Aborted => Status::BfAbort,
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn commit_order_leave(
+    wsrep: *mut Wsrep,
+    _handle: *const RawHandle,
+    raw: *const RawMeta,
+    error: *const RawBuffer,
+) -> Status {
+    // SAFETY: the server's own table, meta and text.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let Some(raw) = raw.as_ref() else { return Status::Fatal };
+            if raw.gtid.seqno < 0 {
+                return Status::Ok;
+            }
+            let has_failed = !bytes(error).is_empty();
+            let is_well = provider.node.leave_commit_order(&meta(raw), has_failed);
+            if is_well { Status::Ok } else { Status::NodeFail }
+        })
+    }
+}
+
+unsafe extern "C" fn release(wsrep: *mut Wsrep, handle: *mut RawHandle) -> Status {
+    // SAFETY: the server's own table and handle.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            if let Some(transaction) = find(handle)
+                && provider.node.release(&transaction)
+            {
+                forget(handle);
+            }
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn replay_trx(wsrep: *mut Wsrep, handle: *const RawHandle, context: *mut c_void) -> Status {
+    // SAFETY: the server's own table and handle.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let (Some(raw), Some(transaction)) = (handle.as_ref(), find(handle)) else { return Status::TrxMissing };
+            let name = Handle { id: raw.trx_id, address: raw.opaque as usize };
+            let is_well = provider.node.replay(&transaction, Receiver(context as usize), name);
+            if is_well { Status::Ok } else { Status::NodeFail }
+        })
+    }
+}
+
+unsafe extern "C" fn abort_certification(wsrep: *mut Wsrep, by: i64, victim: u64, victim_seqno: *mut i64) -> Status {
+    // SAFETY: the server's own table and place for the seqno.
+    unsafe {
+        let tell = |seqno: i64| {
+            if !victim_seqno.is_null() {
+                victim_seqno.write(seqno);
+            }
+        };
+        tell(-1);
+        with(wsrep, Status::NodeFail, |provider| match provider.node.abort(by, victim) {
+            None => Status::Ok,
+            Some(AbortAnswer::Granted(seqno)) => {
+                tell(seqno);
+                Status::Ok
+            }
+            Some(AbortAnswer::Refused(seqno)) => {
+                tell(seqno);
+                Status::NotAllowed
+            }
+        })
+    }
+}
+
+unsafe extern "C" fn rollback(wsrep: *mut Wsrep, trx: u64, data: *const RawBuffer) -> Status {
+    // SAFETY: the server's own table and bytes.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let is_sent = provider.node.roll_back(trx, bytes(data).to_vec());
+            if is_sent { Status::Ok } else { Status::ConnFail }
+        })
+    }
+}
+
+unsafe extern "C" fn append_key(
+    wsrep: *mut Wsrep,
+    handle: *mut RawHandle,
+    raw: *const RawKey,
+    count: usize,
+    kind: c_int,
+    _copy: bool,
+) -> Status {
+    // SAFETY: the server's own table, handle and keys.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let Some(transaction) = find_or_begin(&provider.node, handle) else { return Status::Fatal };
+            let mode = mode(kind);
+            let mut collected = transaction.collected();
+            for parts in keys(raw, count) {
+                match collected.key(&parts) {
+                    Ok(key) => collected.add(key, mode),
+                    Err(error) => {
+                        drop(collected);
+                        provider.server.log(Level::Error, &error.to_string());
+                        return Status::Fatal;
+                    }
+                }
+            }
+            Status::Ok
+        })
+    }
+}
+
+/// What is not known counts as the strongest.
+fn mode(kind: c_int) -> Mode {
+    usize::try_from(kind).ok().and_then(|kind| MODES.get(kind)).copied().unwrap_or(Mode::RowExclusive)
+}
+
+unsafe extern "C" fn append_data(
+    wsrep: *mut Wsrep,
+    handle: *mut RawHandle,
+    data: *const RawBuffer,
+    count: usize,
+    kind: c_int,
+    _copy: bool,
+) -> Status {
+    // SAFETY: the server's own table, handle and bytes.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            if kind >= UNORDERED_DATA {
+                // Actions that nobody must take, and remarks for people.
+                return Status::Ok;
+            }
+            let Some(transaction) = find_or_begin(&provider.node, handle) else { return Status::Fatal };
+            append(&transaction, &all_bytes(data, count));
+            Status::Ok
+        })
+    }
+}
+
+fn append(transaction: &Transaction, parts: &[&[u8]]) {
+    let mut collected = transaction.collected();
+    for part in parts {
+        collected.append(part);
+    }
+}
+
+unsafe extern "C" fn sync_wait(
+    wsrep: *mut Wsrep,
+    upto: *mut RawGtid,
+    limit_seconds: c_int,
+    reached: *mut RawGtid,
+) -> Status {
+    // SAFETY: the server's own table and places.
+    unsafe {
+        let upto = upto.as_ref().map(|raw| gtid(*raw));
+        let limit = u64::try_from(limit_seconds).ok().map(Duration::from_secs);
+        with(wsrep, Status::NodeFail, |provider| match provider.node.sync_wait(upto, limit) {
+            Some(place) => {
+                if !reached.is_null() {
+                    reached.write(raw_gtid(place));
+                }
+                Status::Ok
+            }
+            None => Status::TrxFail,
+        })
+    }
+}
+
+unsafe extern "C" fn last_committed_id(wsrep: *mut Wsrep, place: *mut RawGtid) -> Status {
+    // SAFETY: the server's own table and place.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            if !place.is_null() {
+                place.write(raw_gtid(provider.node.last_committed()));
+            }
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn free_connection(_wsrep: *mut Wsrep, _conn: u64) -> Status {
+    Status::Ok
+}
+
+unsafe extern "C" fn to_execute_start(
+    wsrep: *mut Wsrep,
+    conn: u64,
+    raw: *const RawKey,
+    count: usize,
+    action: *const RawBuffer,
+    action_parts: usize,
+    flags: u32,
+    place: *mut RawMeta,
+) -> Status {
+    // SAFETY: the server's own table, keys, bytes and place for the meta.
+    unsafe {
+        write_meta(place, &UNDEFINED_META);
+        with(wsrep, Status::NodeFail, |provider| {
+            let flags = Flags(flags);
+            if !flags.has(Flags::TRX_START.with(Flags::TRX_END)) {
+                return Status::NotImplemented;
+            }
+            let mut collected = WriteSet::default();
+            for parts in keys(raw, count) {
+                match collected.key(&parts) {
+                    Ok(key) => collected.add(key, Mode::RowExclusive),
+                    Err(_) => return Status::Fatal,
+                }
+            }
+            let action = all_bytes(action, action_parts);
+            answer(provider.node.begin_isolation(conn, collected.keys(), &action, flags), place)
+        })
+    }
+}
+
+unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, _error: *const RawBuffer) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.end_isolation(conn);
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn stats_get(wsrep: *mut Wsrep) -> *mut RawStatsVar {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, std::ptr::null_mut(), |provider| {
+            let mut block = StatsBlock::new(&status::variables(&provider.node));
+            let address = block.address();
+            provider.blocks().insert(address as usize, block);
+            address
+        })
+    }
+}
+
+unsafe extern "C" fn stats_free(wsrep: *mut Wsrep, variables: *mut RawStatsVar) {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, (), |provider| {
+            provider.blocks().remove(&(variables as usize));
+        });
+    }
+}
+
+unsafe extern "C" fn stats_reset(wsrep: *mut Wsrep) {
+    // SAFETY: the server's own table.
+    unsafe { with(wsrep, (), |provider| provider.node.counters().reset()) };
+}
+
+unsafe extern "C" fn pause(wsrep: *mut Wsrep) -> i64 {
+    // SAFETY: the server's own table.
+    unsafe { with(wsrep, -1, |provider| provider.node.pause().unwrap_or(-1)) }
+}
+
+unsafe extern "C" fn resume(wsrep: *mut Wsrep) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.resume();
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn desync(wsrep: *mut Wsrep) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.desync();
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn resync(wsrep: *mut Wsrep) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.resync();
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn sst_sent(_wsrep: *mut Wsrep, _state: *const RawGtid, _code: c_int) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn sst_received(
+    _wsrep: *mut Wsrep,
+    _state: *const RawGtid,
+    _buffer: *const RawBuffer,
+    _code: c_int,
+) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn enc_set_key(_wsrep: *mut Wsrep, _key: *const RawBuffer) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn assign_read_view(_wsrep: *mut Wsrep, _handle: *mut RawHandle, _view: *const RawGtid) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn preordered_collect(
+    _wsrep: *mut Wsrep,
+    _handle: *mut c_void,
+    _data: *const RawBuffer,
+    _count: usize,
+    _copy: bool,
+) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn preordered_commit(
+    _wsrep: *mut Wsrep,
+    _handle: *mut c_void,
+    _source: *const RawUuid,
+    _flags: u32,
+    _range: c_int,
+    _commit: bool,
+) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn snapshot(_wsrep: *mut Wsrep, _message: *const RawBuffer, _donor: *const c_char) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn lock(_wsrep: *mut Wsrep, _name: *const c_char, _shared: bool, _owner: u64, _limit: i64) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn unlock(_wsrep: *mut Wsrep, _name: *const c_char, _owner: u64) -> Status {
+    Status::NotImplemented
+}
+
+unsafe extern "C" fn is_locked(
+    _wsrep: *mut Wsrep,
+    _name: *const c_char,
+    _owner: *mut u64,
+    _node: *mut RawUuid,
+) -> bool {
+    false
+}

@@ -1,0 +1,117 @@
+//! What hangs at the server's table between init and free, and the guard around every call.
+
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::abi::{InitArgs, Status, Wsrep};
+use super::callbacks::{Callbacks, gtid};
+use super::process::{goes_on, logs_applied, when_the_process_ends};
+use super::stats::StatsBlock;
+use super::text::from_server;
+use crate::identity::Gtid;
+use crate::node::{Node, Setup};
+use crate::server::{Level, Server};
+
+/// One provider, from init to free.
+pub struct Provider {
+    /// The node that it is.
+    pub node: Node,
+    /// The server.
+    pub server: Arc<dyn Server>,
+    /// Status variables that the server has not given back yet, by their address.
+    pub stats: Mutex<HashMap<usize, StatsBlock>>,
+}
+
+impl Provider {
+    /// Makes the provider and hangs it at the table.
+    ///
+    /// # Safety
+    /// As the API has it for init.
+    pub unsafe fn init(wsrep: *mut Wsrep, args: *const InitArgs) -> Status {
+        // SAFETY: the caller's promise.
+        let (Some(wsrep), Some(args)) = (unsafe { wsrep.as_mut() }, unsafe { args.as_ref() }) else {
+            return Status::Fatal;
+        };
+        let Some(callbacks) = Callbacks::new(args) else { return Status::Fatal };
+        let server: Arc<dyn Server> = Arc::new(callbacks);
+        // SAFETY: texts and position are the server's, and live until this returns.
+        let setup = unsafe {
+            Setup {
+                name: from_server(args.node_name),
+                incoming: from_server(args.node_incoming),
+                data_dir: PathBuf::from(from_server(args.data_dir)),
+                options: from_server(args.options),
+                position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
+                logs_applied: logs_applied(),
+            }
+        };
+        goes_on();
+        server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL: one node"));
+        match Node::new(setup, Arc::clone(&server)) {
+            Ok(node) => {
+                let provider = Self { node, server, stats: Mutex::default() };
+                wsrep.ctx = Box::into_raw(Box::new(provider)).cast();
+                Status::Ok
+            }
+            Err(error) => {
+                server.log(Level::Error, &error.to_string());
+                Status::NodeFail
+            }
+        }
+    }
+
+    /// Takes the provider from the table and ends it. Called twice by the server: the second time nothing is there.
+    ///
+    /// # Safety
+    /// As the API has it for free: no other call runs.
+    pub unsafe fn free(wsrep: *mut Wsrep) {
+        // SAFETY: the caller's promise.
+        let Some(wsrep) = (unsafe { wsrep.as_mut() }) else { return };
+        if !wsrep.ctx.is_null() {
+            // SAFETY: it was made by init, and is taken away once.
+            let provider = unsafe { Box::from_raw(wsrep.ctx.cast::<Self>()) };
+            wsrep.ctx = std::ptr::null_mut();
+            if let Some(finished) = provider.node.finish() {
+                when_the_process_ends(finished);
+            }
+        }
+    }
+}
+
+impl Provider {
+    /// The status variables that are out.
+    pub fn blocks(&self) -> MutexGuard<'_, HashMap<usize, StatsBlock>> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls `body` with the provider that hangs at the table; `missing` where there is none, and after a panic.
+///
+/// # Safety
+/// `wsrep` is the server's table, from init to free.
+pub unsafe fn with<T>(wsrep: *mut Wsrep, missing: T, body: impl FnOnce(&Provider) -> T) -> T {
+    // SAFETY: the caller's promise; between init and free the provider is only shared.
+    let provider = unsafe { wsrep.as_ref().and_then(|wsrep| wsrep.ctx.cast::<Provider>().as_ref()) };
+    let Some(provider) = provider else { return missing };
+    match catch_unwind(AssertUnwindSafe(|| body(provider))) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
+            let _ = catch_unwind(AssertUnwindSafe(|| provider.node.fail(&format!("a fault in the provider: {text}"))));
+            missing
+        }
+    }
+}
+
+/// Calls what may panic without a provider.
+pub fn guarded<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(fallback)
+}

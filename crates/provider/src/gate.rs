@@ -1,0 +1,67 @@
+//! Whether something may be ordered now: open, paused for a backup or a global lock, or closed.
+
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use crate::transaction::Transaction;
+
+/// What may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// Everything.
+    Open,
+    /// It waits until somebody resumes.
+    Paused,
+    /// Nothing: there is no cluster, or not yet.
+    Closed,
+    /// Nothing any more: the log or the data are broken.
+    Failed,
+}
+
+/// The gate in front of the order.
+#[derive(Debug)]
+pub struct Gate {
+    passage: Mutex<Passage>,
+    changed: Condvar,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { passage: Mutex::new(Passage::Closed), changed: Condvar::new() }
+    }
+}
+
+impl Gate {
+    /// How it stands now.
+    pub fn passage(&self) -> Passage {
+        *self.lock()
+    }
+
+    /// Sets it, and lets those who wait look. What failed stays so.
+    pub fn set(&self, passage: Passage) {
+        let mut current = self.lock();
+        if *current != Passage::Failed {
+            *current = passage;
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits while it is paused, or until `transaction` is aborted.
+    pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
+        let mut current = self.lock();
+        while *current == Passage::Paused && !transaction.is_some_and(Transaction::is_aborted) {
+            current = self.changed.wait(current).expect(POISON);
+        }
+    }
+
+    /// Lets those who wait look at their aborts.
+    pub fn wake(&self) {
+        let _current = self.lock();
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Passage> {
+        self.passage.lock().expect(POISON)
+    }
+}
+
+const POISON: &str = "nothing panics while it holds the gate";

@@ -1,0 +1,274 @@
+//! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hortator_core::{Key, Mode};
+
+use super::{Node, lock};
+use crate::entry::{self, WriteSetHead};
+use crate::gate::Passage;
+use crate::identity::Gtid;
+use crate::log::{self, Index};
+use crate::server::{Flags, Handle, Level, Meta, Receiver};
+use crate::transaction::{AbortAnswer, Phase, Transaction};
+use crate::turns::Interrupted;
+
+/// What certify came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It may commit, in its turn.
+    Passed(Meta),
+    /// It has its place and must be rolled back, in its turn.
+    Failed(Meta),
+    /// It has its place and passed, and was aborted by brute force: it is to be replayed.
+    Aborted(Meta),
+    /// It was not ordered: there is no cluster, or it was aborted before.
+    NotOrdered,
+    /// It was not ordered: it is larger than a write set may be.
+    TooLarge,
+    /// The log is broken: nobody knows.
+    Broken,
+}
+
+/// Whether it may commit now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitTurn {
+    /// It may.
+    Granted,
+    /// It was aborted by brute force while it waited.
+    Aborted,
+}
+
+/// Something that has its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered {
+    /// Its place and origin.
+    pub meta: Meta,
+    /// Its verdict.
+    pub passed: bool,
+    /// Where in the log it is.
+    pub index: Index,
+    /// Whether a brute-force abort had come by then.
+    pub aborted: bool,
+}
+
+/// Why something has no place.
+#[derive(Debug)]
+pub(super) enum NotOrdered {
+    /// There is no cluster, or it was aborted before.
+    Refused,
+    /// The log has no room for it.
+    Log(log::Error),
+}
+
+/// What is to be ordered.
+pub(super) struct Proposal<'a> {
+    pub flags: Flags,
+    pub trx: u64,
+    pub conn: u64,
+    pub keys: &'a [(Key, Mode)],
+    pub data: &'a [&'a [u8]],
+    /// Who can be aborted while it waits.
+    pub transaction: Option<&'a Transaction>,
+}
+
+impl Node {
+    /// The transaction of that handle, made if it is new.
+    pub fn begin(&self, id: u64) -> Arc<Transaction> {
+        self.transactions.add(id)
+    }
+
+    /// Gives a transaction, or a part of it, its place and its verdict. Returns when the log is on the disk.
+    pub fn certify(&self, conn: u64, transaction: &Transaction, flags: Flags) -> Outcome {
+        let collected = transaction.collected();
+        if collected.bytes() as u64 > lock(&self.options).write_set_limit_bytes() {
+            return Outcome::TooLarge;
+        }
+        transaction.move_to(Phase::Certifying);
+        let proposal = Proposal {
+            flags,
+            trx: transaction.id,
+            conn,
+            keys: collected.keys(),
+            data: &[collected.data()],
+            transaction: Some(transaction),
+        };
+        let ordered = self.propose(&proposal);
+        drop(collected);
+        let ordered = match ordered {
+            Ok(ordered) => ordered,
+            Err(reason) => {
+                if transaction.not_ordered() {
+                    self.counters.local_bf_aborts.add(1);
+                }
+                return self.not_ordered(&reason);
+            }
+        };
+        if self.make_durable(ordered.index).is_err() {
+            return Outcome::Broken;
+        }
+        if !ordered.passed {
+            self.counters.local_cert_failures.add(1);
+            return Outcome::Failed(ordered.meta);
+        }
+        if ordered.aborted || transaction.is_aborted() {
+            self.counters.local_bf_aborts.add(1);
+            transaction.abort_told();
+            let is_whole = flags.has(Flags::TRX_END);
+            return if is_whole { Outcome::Aborted(ordered.meta) } else { Outcome::Failed(ordered.meta) };
+        }
+        Outcome::Passed(ordered.meta)
+    }
+
+    /// Tells why something has no place, where it is not plain.
+    pub(super) fn not_ordered(&self, reason: &NotOrdered) -> Outcome {
+        if let NotOrdered::Log(error) = reason {
+            self.server.log(Level::Error, &format!("a transaction was refused: {error}"));
+        }
+        Outcome::NotOrdered
+    }
+
+    /// Puts something into the order.
+    pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
+        let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
+        let data_bytes = data.iter().map(|part| part.len()).sum();
+        let mut head = WriteSetHead { flags, source: self.member, trx, conn, last_seen: 0 };
+        let mut bytes = entry::encode_write_set(0, &head, keys, data_bytes);
+        let log = self.log.get().ok_or(NotOrdered::Refused)?;
+        loop {
+            let mut order = lock(&self.order);
+            match self.gate.passage() {
+                Passage::Open => {}
+                Passage::Paused => {
+                    drop(order);
+                    self.gate.wait_while_paused(transaction);
+                    if transaction.is_some_and(Transaction::is_aborted) {
+                        return Err(NotOrdered::Refused);
+                    }
+                    continue;
+                }
+                Passage::Closed | Passage::Failed => return Err(NotOrdered::Refused),
+            }
+            if transaction.is_some_and(Transaction::is_aborted) {
+                return Err(NotOrdered::Refused);
+            }
+            let order = order.as_mut().ok_or(NotOrdered::Refused)?;
+            let seqno = order.seqno + 1;
+            head.last_seen = self.turns.left();
+            entry::place(&mut bytes, seqno, head.last_seen);
+            let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
+            let index = log.append(&parts).map_err(NotOrdered::Log)?;
+            let verdict = order.write_set(seqno, &head, keys);
+            let aborted = transaction.is_some_and(|transaction| transaction.ordered(seqno, flags, verdict.passed));
+            if seqno - order.last_cut >= super::order::CUT_INTERVAL {
+                self.cut(order, head.last_seen);
+            }
+            let gtid = Gtid { history: order.history, seqno };
+            self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
+            let meta = Meta { gtid, source: self.member, trx, conn, depends_on: verdict.depends_on };
+            return Ok(Ordered { meta, passed: verdict.passed, index, aborted });
+        }
+    }
+
+    /// Everything up to `seqno` is applied here, and here is everywhere. What the log holds of it may go.
+    fn cut(&self, order: &mut super::Order, seqno: i64) {
+        let Some(log) = self.log.get() else { return };
+        if seqno > order.last_cut
+            && let Ok(index) = log.append(&[&entry::encode_cut(seqno)])
+        {
+            order.cut(seqno);
+            log.purge(index);
+        }
+    }
+
+    fn count(&self, keys: usize, head_bytes: usize, data_bytes: usize, distance: i64) {
+        let key_bytes = keys as i64 * (Key::BYTES as i64 + 1);
+        self.counters.replicated.add(1);
+        self.counters.replicated_bytes.add((head_bytes + data_bytes) as i64);
+        self.counters.repl_keys.add(keys as i64);
+        self.counters.repl_keys_bytes.add(key_bytes);
+        self.counters.repl_data_bytes.add(data_bytes as i64);
+        self.counters.distance.add(distance);
+    }
+
+    /// Waits for the turn of what stands at `seqno`.
+    pub fn enter_commit_order(&self, transaction: Option<&Transaction>, seqno: i64) -> CommitTurn {
+        let Some(transaction) = transaction.filter(|transaction| transaction.standing().phase == Phase::Ordered) else {
+            let uninterrupted = self.turns.enter(seqno, None);
+            debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+            return CommitTurn::Granted;
+        };
+        let entered = self.turns.enter(seqno, Some(transaction.interrupt()));
+        // An abort may have been granted right behind the turn.
+        let was_aborted = transaction.settle();
+        if was_aborted || entered == Err(Interrupted) {
+            self.counters.local_bf_aborts.add(1);
+            return CommitTurn::Aborted;
+        }
+        CommitTurn::Granted
+    }
+
+    /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
+    pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
+        let seqno = meta.gtid.seqno;
+        let is_applied = self.receiving.applies.load(Ordering::SeqCst) == seqno;
+        self.turns.leave(seqno);
+        if has_failed && is_applied {
+            return false;
+        }
+        if meta.source == self.member && !is_applied && !has_failed {
+            self.counters.local_commits.add(1);
+        }
+        true
+    }
+
+    /// The transaction, or the part that was ordered last, holds no locks any more. True: the transaction is over.
+    pub fn release(&self, transaction: &Arc<Transaction>) -> bool {
+        let standing = transaction.standing();
+        let was_ordered = matches!(standing.phase, Phase::Ordered | Phase::Settled) && standing.seqno > 0;
+        if was_ordered {
+            self.turns.release(standing.seqno);
+        }
+        let goes_on = was_ordered && !standing.flags.has(Flags::TRX_END);
+        if goes_on {
+            transaction.part_done();
+        } else {
+            self.transactions.remove(transaction);
+        }
+        !goes_on
+    }
+
+    /// Applies a transaction of this node that was aborted by brute force after it had its place.
+    pub fn replay(&self, transaction: &Arc<Transaction>, conn_context: Receiver, handle: Handle) -> bool {
+        let standing = transaction.standing();
+        let seqno = standing.seqno;
+        let uninterrupted = self.turns.enter(seqno, None);
+        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+        let history = self.last_committed().history;
+        let gtid = Gtid { history, seqno };
+        let meta = Meta { gtid, source: self.member, trx: transaction.id, conn: 0, depends_on: seqno - 1 };
+        let data = transaction.collected().data().to_vec();
+        self.counters.local_replays.add(1);
+        if self.server.apply(conn_context, handle, standing.flags, &data, &meta).is_err() {
+            self.turns.leave(seqno);
+            self.fail(&format!("the transaction at {gtid} could not be applied anew"));
+            return false;
+        }
+        self.turns.leave(seqno);
+        true
+    }
+
+    /// What stands at `by` (-1: it does not say) wants transaction `id` out of its way. Never waits.
+    /// None: it is not known, and so in nobody's way here.
+    pub fn abort(&self, by: i64, id: u64) -> Option<AbortAnswer> {
+        let answer = self.transactions.find(id)?.abort(by);
+        if let AbortAnswer::Granted(seqno) = answer {
+            if seqno > 0 {
+                self.turns.interrupt(seqno);
+            }
+            self.gate.wake();
+        }
+        Some(answer)
+    }
+}

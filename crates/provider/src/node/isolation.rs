@@ -1,0 +1,41 @@
+//! Total order isolation: a statement that runs alone, at its place of the order (definitions, mostly).
+
+use hortator_core::{Key, Mode};
+
+use super::commit::Proposal;
+use super::{Node, Outcome, lock};
+use crate::server::Flags;
+
+impl Node {
+    /// Gives the statement its place, and waits until everything before it is done and has let go of its locks.
+    pub fn begin_isolation(&self, conn: u64, keys: &[(Key, Mode)], action: &[&[u8]], flags: Flags) -> Outcome {
+        let bytes: usize = action.iter().map(|part| part.len()).sum();
+        if bytes as u64 > lock(&self.options).write_set_limit_bytes() {
+            return Outcome::TooLarge;
+        }
+        let flags = flags.with(Flags::ISOLATION);
+        let proposal = Proposal { flags, trx: u64::MAX, conn, keys, data: action, transaction: None };
+        let ordered = match self.propose(&proposal) {
+            Ok(ordered) => ordered,
+            Err(reason) => return self.not_ordered(&reason),
+        };
+        if self.make_durable(ordered.index).is_err() {
+            return Outcome::Broken;
+        }
+        let seqno = ordered.meta.gtid.seqno;
+        let uninterrupted = self.turns.enter(seqno, None);
+        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+        self.turns.wait_released(seqno - 1, None);
+        lock(&self.isolations).insert(conn, seqno);
+        Outcome::Passed(ordered.meta)
+    }
+
+    /// The statement is done, well or not: the order goes on.
+    pub fn end_isolation(&self, conn: u64) {
+        let seqno = lock(&self.isolations).remove(&conn);
+        if let Some(seqno) = seqno {
+            self.turns.leave(seqno);
+            self.turns.release(seqno);
+        }
+    }
+}

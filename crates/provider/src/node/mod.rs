@@ -1,0 +1,251 @@
+//! One node: what the server's threads do in it.
+//!
+//! Threads: all of them are the server's. A client's thread takes its transaction through the order (`commit.rs`) or
+//! runs alone in it (`isolation.rs`); one receiving thread delivers views and what must be applied (`receive.rs`,
+//! `begin.rs`); whoever backs up pauses (`pause.rs`). Lock order: order, log, turns, a transaction's standing; the map of
+//! transactions and the gate are taken alone.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::counters::Counters;
+use crate::gate::{Gate, Passage};
+use crate::identity::{Gtid, Uuid};
+use crate::log::{self, DiskLog, Index};
+use crate::options::{self, Options};
+use crate::recovery::{self, Plan};
+use crate::saved_state::{self, SavedState};
+use crate::server::{Level, Member, Server};
+use crate::transactions::Transactions;
+use crate::turns::Turns;
+
+mod begin;
+mod commit;
+mod isolation;
+mod order;
+mod pause;
+mod receive;
+mod standing;
+
+pub use commit::{CommitTurn, Outcome};
+pub use order::Order;
+
+use receive::Receiving;
+
+/// What the server says of itself when it loads the provider.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The node's name.
+    pub name: String,
+    /// Where clients find it.
+    pub incoming: String,
+    /// Where its data are.
+    pub data_dir: PathBuf,
+    /// `wsrep_provider_options`.
+    pub options: String,
+    /// Where its tables are, if it knows.
+    pub position: Gtid,
+    /// What is applied goes into its binary log (log_bin and log_slave_updates are on).
+    pub logs_applied: bool,
+}
+
+/// A node that was stopped in order.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    state: SavedState,
+    data_dir: PathBuf,
+}
+
+impl Finished {
+    /// Says so in its data folder.
+    pub fn save(&self) -> Result<(), saved_state::Error> {
+        self.state.write(&self.data_dir)
+    }
+}
+
+/// One node.
+pub struct Node {
+    server: Arc<dyn Server>,
+    setup: Setup,
+    options: Mutex<Options>,
+    /// This life of the process.
+    member: Uuid,
+    saved: Mutex<Option<SavedState>>,
+    log: OnceLock<DiskLog>,
+    order: Mutex<Option<Order>>,
+    plan: Mutex<Option<Plan>>,
+    turns: Turns,
+    gate: Gate,
+    transactions: Transactions,
+    /// The place of each connection that runs alone.
+    isolations: Mutex<HashMap<u64, i64>>,
+    receiving: Receiving,
+    counters: Counters,
+}
+
+/// Why the provider cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An option.
+    #[error(transparent)]
+    Options(#[from] options::Error),
+    /// hortator.state.
+    #[error(transparent)]
+    SavedState(#[from] saved_state::Error),
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] log::Error),
+    /// Where it goes on.
+    #[error(transparent)]
+    Recovery(#[from] recovery::Error),
+    /// No identity can be had.
+    #[error("no random numbers for a UUID: {0}")]
+    Random(std::io::Error),
+    /// It must begin or join a cluster, and cannot join.
+    #[error(
+        "there is no log here, so this is no member of a cluster yet. To begin a new one, start it with \
+         --wsrep-new-cluster (experimental: joining `{0}` needs several nodes, which this release has not)"
+    )]
+    NothingToJoin(String),
+    /// An address that means another cluster.
+    #[error("wsrep_cluster_address={0}: this release runs clusters of one node, whose address is its own")]
+    SeveralNodes(String),
+    /// It is connected already.
+    #[error("the node is connected already")]
+    Connected,
+}
+
+impl Node {
+    /// Reads options, state and log; nothing is applied yet.
+    pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
+        let mut options = Options::default();
+        options.set(&setup.options, false)?;
+        let member = Uuid::random().map_err(Error::Random)?;
+        let saved = SavedState::read(&setup.data_dir)?;
+        let node = Self {
+            server,
+            options: Mutex::new(options),
+            member,
+            saved: Mutex::new(saved),
+            log: OnceLock::new(),
+            order: Mutex::new(None),
+            plan: Mutex::new(None),
+            turns: Turns::default(),
+            gate: Gate::default(),
+            transactions: Transactions::default(),
+            isolations: Mutex::default(),
+            receiving: Receiving::default(),
+            counters: Counters::default(),
+            setup,
+        };
+        if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
+            node.open(Uuid(history))?;
+        }
+        Ok(node)
+    }
+
+    /// Opens the log and finds out what it means for the server's tables.
+    fn open(&self, history: Uuid) -> Result<(), Error> {
+        let settings = {
+            let options = lock(&self.options);
+            log::Settings {
+                segment_bytes: options.log_segment_bytes(),
+                retain_bytes: options.log_retain_bytes(),
+                sync: options.log_sync(),
+            }
+        };
+        let (log, opened) = DiskLog::open(&self.setup.data_dir, settings, history.0)?;
+        if let Some(cut) = opened.cut {
+            self.note(&format!("the log's last write was cut short: {cut}"));
+        }
+        let saved = *lock(&self.saved);
+        let tables = recovery::tables_at(self.setup.position, saved.as_ref());
+        let plan = recovery::plan(&log, history, tables, saved.as_ref())?;
+        if plan.behind() > 0 && self.setup.logs_applied {
+            return Err(recovery::Error::SecondCopy { count: plan.behind() }.into());
+        }
+        if let Some(remark) = &plan.remark {
+            self.server.log(Level::Warning, remark);
+        }
+        let _ = self.log.set(log);
+        *lock(&self.plan) = Some(plan);
+        Ok(())
+    }
+
+    /// The server is about to let go of the provider. Some: what is to be saved as soon as its tables are on the disk,
+    /// which comes later; None: not everything that was ordered is in them.
+    pub fn finish(&self) -> Option<Finished> {
+        self.gate.set(Passage::Closed);
+        let (history, seqno) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
+            return None;
+        }
+        let log = self.log.get()?;
+        log.commit(log.last()).ok()?;
+        let state = SavedState { history, member: self.member, stopped_at: seqno, begins_at: -1 };
+        Some(Finished { state, data_dir: self.setup.data_dir.clone() })
+    }
+
+    /// Takes options while it runs.
+    pub fn set_options(&self, text: &str) -> Result<(), Error> {
+        let mut options = lock(&self.options);
+        options.set(text, true)?;
+        if let Some(log) = self.log.get() {
+            log.set_sync(options.log_sync());
+        }
+        Ok(())
+    }
+
+    /// All options, with their values.
+    pub fn options(&self) -> String {
+        lock(&self.options).text()
+    }
+
+    /// What has committed here.
+    pub fn last_committed(&self) -> Gtid {
+        let history = lock(&self.order).as_ref().map(|order| order.history);
+        history.map_or(Gtid::UNDEFINED, |history| Gtid { history, seqno: self.turns.left() })
+    }
+
+    /// Whatever the node counts.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The node as a member.
+    fn own_member(&self) -> Member {
+        Member { id: self.member, name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
+    }
+
+    /// The log must be on the disk up to there. When that fails nothing can be promised any more.
+    fn make_durable(&self, index: Index) -> Result<(), log::Error> {
+        let log = self.log.get().expect("what was appended to is open");
+        log.commit(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
+    }
+
+    /// Something is wrong that no waiting mends: the node leaves the cluster, and its clients get errors.
+    pub fn fail(&self, text: &str) {
+        if self.gate.passage() != Passage::Failed {
+            self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
+        }
+        self.gate.set(Passage::Failed);
+        self.receiving.stop();
+    }
+
+    fn save(&self, state: SavedState) {
+        *lock(&self.saved) = Some(state);
+        if let Err(error) = state.write(&self.setup.data_dir) {
+            self.fail(&error.to_string());
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.server.log(Level::Note, text);
+    }
+}
+
+/// A panic of ours is caught at the boundary; what it held is as good as before, for every change is one assignment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,55 @@
+//! Standing still for a global read lock or a backup, and waiting for what was written before.
+
+use std::time::{Duration, Instant};
+
+use super::{Node, lock};
+use crate::gate::Passage;
+use crate::identity::Gtid;
+
+impl Node {
+    /// Lets nothing more into the order, waits until what is in it is done, and says where that is. None: there is
+    /// nothing to pause.
+    pub fn pause(&self) -> Option<i64> {
+        let seqno = {
+            let order = lock(&self.order);
+            if self.gate.passage() != Passage::Open {
+                return None;
+            }
+            self.gate.set(Passage::Paused);
+            order.as_ref()?.seqno
+        };
+        self.turns.wait_released(seqno, None);
+        Some(seqno)
+    }
+
+    /// Goes on.
+    pub fn resume(&self) {
+        if self.gate.passage() == Passage::Paused {
+            self.gate.set(Passage::Open);
+        }
+    }
+
+    /// The node may fall behind. Nests.
+    pub fn desync(&self) {
+        self.counters.desync_count.add(1);
+    }
+
+    /// One desync less.
+    pub fn resync(&self) {
+        self.counters.desync_count.add(-1);
+    }
+
+    /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
+    /// or the place is of another history.
+    pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
+        let (history, last) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        let seqno = match upto {
+            None => last,
+            Some(upto) if upto.history == history => upto.seqno,
+            Some(_) => return None,
+        };
+        let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
+        let until = Instant::now().checked_add(limit);
+        self.turns.wait_released(seqno, until).then(|| Gtid { history, seqno: self.turns.released() })
+    }
+}

@@ -1,0 +1,232 @@
+//! The receiving threads: one of them delivers, the others stand by until the end.
+//!
+//! Whatever must happen on a receiving thread is put into a queue; it is short, for only one node's own doings are in it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::commit::Proposal;
+use super::{Node, lock};
+use crate::identity::Gtid;
+use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
+
+/// How a receiving thread's stay ended. Whatever it was, the thread goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The node left its cluster.
+    Left,
+    /// The server does not need the thread any more.
+    NotNeeded,
+}
+
+/// Something to deliver.
+#[derive(Debug)]
+enum Work {
+    Begin,
+    /// A transaction that was sent in parts is rolled back.
+    Rollback {
+        trx: u64,
+        data: Vec<u8>,
+    },
+    Leave,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Receiving {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// The place that is being applied by the delivering thread.
+    pub(super) applies: AtomicI64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_connected: bool,
+    is_delivering: bool,
+    threads: usize,
+    queue: VecDeque<Work>,
+}
+
+impl Receiving {
+    /// Something is to be delivered. False: connected already.
+    pub(super) fn start(&self) -> bool {
+        let mut state = lock(&self.state);
+        // Of an earlier connection, which still takes its leave.
+        while state.threads > 0 && (!state.is_connected || state.queue.iter().any(|work| matches!(work, Work::Leave))) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_connected {
+            return false;
+        }
+        state.is_connected = true;
+        state.queue.push_back(Work::Begin);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Ends it. Where no thread receives, at once.
+    pub(super) fn stop(&self) {
+        let mut state = lock(&self.state);
+        if state.threads == 0 {
+            state.is_connected = false;
+            state.queue.clear();
+        } else if state.is_connected {
+            state.queue.push_back(Work::Leave);
+        }
+        self.changed.notify_all();
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        lock(&self.state).is_connected
+    }
+
+    fn push(&self, work: Work) -> bool {
+        let mut state = lock(&self.state);
+        if state.is_connected {
+            state.queue.push_back(work);
+            self.changed.notify_all();
+        }
+        state.is_connected
+    }
+
+    /// Waits until it is this thread's to deliver. False: there is nothing to deliver any more.
+    fn take_over(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.threads += 1;
+        while state.is_connected && state.is_delivering {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_delivering = state.is_connected;
+        if !state.is_connected {
+            state.threads -= 1;
+            self.changed.notify_all();
+        }
+        state.is_connected
+    }
+
+    /// The next thing to deliver. Leave stays in the queue until it is done.
+    fn next(&self) -> Work {
+        let mut state = lock(&self.state);
+        loop {
+            match state.queue.front() {
+                Some(Work::Leave) => return Work::Leave,
+                Some(_) => return state.queue.pop_front().expect("it was there"),
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// This thread goes. `has_left`: so do all others. False: it is the last, and must stay.
+    fn go(&self, has_left: bool) -> bool {
+        let mut state = lock(&self.state);
+        if !has_left && state.threads == 1 {
+            return false;
+        }
+        state.threads -= 1;
+        state.is_delivering = false;
+        if has_left {
+            state.is_connected = false;
+            state.queue.clear();
+        }
+        self.changed.notify_all();
+        true
+    }
+}
+
+impl Node {
+    /// A receiving thread. Returns when it is not needed any more, or when the node leaves its cluster.
+    pub fn receive(&self, receiver: Receiver) -> Received {
+        if !self.receiving.take_over() {
+            return Received::Left;
+        }
+        loop {
+            let is_needed = match self.receiving.next() {
+                Work::Begin => {
+                    if !self.bring_up(receiver) {
+                        self.fail("the node cannot take its place in the cluster");
+                    }
+                    true
+                }
+                Work::Rollback { trx, data } => self.deliver_rollback(receiver, trx, &data),
+                Work::Leave => {
+                    self.take_leave(receiver);
+                    self.receiving.go(true);
+                    return Received::Left;
+                }
+            };
+            if !is_needed && self.receiving.go(false) {
+                return Received::NotNeeded;
+            }
+        }
+    }
+
+    /// Leaves the cluster. What is ordered is finished first; what comes later is refused.
+    pub fn disconnect(&self) {
+        self.gate.set(crate::gate::Passage::Closed);
+        self.receiving.stop();
+    }
+
+    /// A transaction that was sent in parts is rolled back: on the other nodes, and for its parts here. Does not wait.
+    pub fn roll_back(&self, trx: u64, data: Vec<u8>) -> bool {
+        self.receiving.push(Work::Rollback { trx, data })
+    }
+
+    fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
+        let proposal =
+            Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
+        let ordered = match self.propose(&proposal) {
+            Ok(ordered) => ordered,
+            Err(reason) => {
+                self.not_ordered(&reason);
+                return true;
+            }
+        };
+        if self.make_durable(ordered.index).is_err() {
+            return true;
+        }
+        let handle = Handle { id: trx, address: 0 };
+        self.apply(receiver, handle, Flags::ROLLBACK, data, &ordered.meta).unwrap_or_else(|_| {
+            self.fail(&format!("the rollback at {} could not be applied", ordered.meta.gtid));
+            true
+        })
+    }
+
+    /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is
+    /// needed any longer.
+    pub(super) fn apply(
+        &self,
+        receiver: Receiver,
+        handle: Handle,
+        flags: Flags,
+        data: &[u8],
+        meta: &crate::server::Meta,
+    ) -> Result<bool, crate::server::Refused> {
+        let seqno = meta.gtid.seqno;
+        let uninterrupted = self.turns.enter(seqno, None);
+        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+        self.receiving.applies.store(seqno, Ordering::SeqCst);
+        let result = self.server.apply(receiver, handle, flags, data, meta);
+        self.receiving.applies.store(0, Ordering::SeqCst);
+        self.turns.leave(seqno);
+        self.turns.release(seqno);
+        self.counters.received.add(1);
+        self.counters.received_bytes.add(data.len() as i64);
+        result.map(|exit| !exit)
+    }
+
+    fn take_leave(&self, receiver: Receiver) {
+        let last = lock(&self.order).as_ref().map(|order| (order.history, order.seqno, order.view_number));
+        if let Some((history, seqno, number)) = last {
+            if self.gate.passage() != crate::gate::Passage::Failed {
+                self.turns.wait_released(seqno, None);
+            }
+            let state = Gtid { history, seqno };
+            let status = ViewStatus::Disconnected;
+            let view = View { state, number, status, own_index: -1, members: Vec::new() };
+            if self.server.view(receiver, &view).is_err() {
+                self.server.log(Level::Warning, "the server refused the view that ends its membership");
+            }
+        }
+    }
+}

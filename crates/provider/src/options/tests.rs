@@ -1,0 +1,64 @@
+//! Options as a configuration writes them.
+
+use super::*;
+
+#[test]
+fn every_default_is_a_value_and_names_are_in_order() {
+    for option in OPTIONS {
+        assert!(default_fits(option.kind, option.default), "{}", option.name);
+    }
+    assert!(Options::default().log_sync());
+    assert_eq!(Options::default().causal_read_timeout(), Duration::from_secs(30));
+}
+
+#[test]
+fn a_configuration_of_galera_is_taken() {
+    let mut options = Options::default();
+    options
+        .set("base_port=4000;gcache.size=32M; repl.causal_read_timeout=PT90S;evs.suspect_timeout = PT10S ;", false)
+        .unwrap();
+    assert_eq!(options.causal_read_timeout(), Duration::from_secs(90));
+    let text = options.text();
+    assert!(text.contains("base_port = 4000; "), "{text}");
+    assert!(text.contains("evs.suspect_timeout = PT10S;"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_told_and_nothing_is_taken() {
+    for (text, message) in [
+        (
+            "pc.weight=2;nonsense=1",
+            "wsrep_provider_options: `nonsense` is no option of this provider (docs/provider.md lists them)",
+        ),
+        ("pc.weight=2;debug", "wsrep_provider_options: `debug` stands without a value: write debug=VALUE"),
+        ("pc.weight=2;log.sync=perhaps", "wsrep_provider_options: log.sync is yes or no, not `perhaps`"),
+        ("pc.weight=2;log.retain=12Q", "wsrep_provider_options: log.retain is a size such as 128M, not `12Q`"),
+        ("pc.weight=2;pc.linger=P", "wsrep_provider_options: pc.linger is a time such as PT30S, not `P`"),
+    ] {
+        let mut options = Options::default();
+        assert_eq!(options.set(text, false).unwrap_err().to_string(), message);
+        assert_eq!(options.weight(), 1);
+    }
+}
+
+#[test]
+fn what_is_read_once_does_not_change_later() {
+    let mut options = Options::default();
+    assert_eq!(options.set("log.segment=1M", true), Err(Error::Fixed("log.segment")));
+    assert_eq!(options.set("log.segment=64M;log.sync=no", true), Ok(()));
+    assert!(!options.log_sync());
+}
+
+#[test]
+fn times_and_sizes() {
+    for (text, seconds) in [("PT30S", 30.0), ("PT1M30.5S", 90.5), ("P1D", 86_400.0), ("PT0.5S", 0.5), ("7", 7.0)] {
+        assert_eq!(names::duration(text), Some(Duration::from_secs_f64(seconds)), "{text}");
+    }
+    for text in ["P", "PT", "PT5", "-1", "PTS", "P1M", "x"] {
+        assert_eq!(names::duration(text), None, "{text}");
+    }
+    for (text, bytes) in [("5", 5), ("1K", 1024), ("2m", 2 << 20), ("1G", 1 << 30)] {
+        assert_eq!(names::bytes(text), Some(bytes), "{text}");
+    }
+    assert_eq!(names::bytes("99999999999T"), None);
+}

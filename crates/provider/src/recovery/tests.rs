@@ -1,0 +1,1 @@
+//! What a log means for tables that stand here or there.

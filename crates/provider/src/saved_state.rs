@@ -1,0 +1,125 @@
+//! `hortator.state`: what a node must know of itself before its log is read. A small text in the data folder.
+//!
+//! The server says its own position, which its storage engine keeps, but only when its start script asked for it
+//! (`--wsrep-recover`, `--wsrep-start-position`). This file says when it may go without.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::identity::{Gtid, Uuid};
+
+#[cfg(test)]
+mod tests;
+
+/// Its name in the data folder.
+pub const FILE_NAME: &str = "hortator.state";
+
+const VERSION: &str = "1";
+
+/// What a node last was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedState {
+    /// The history that its data belong to.
+    pub history: Uuid,
+    /// The last life of its process: transactions left open bear that name.
+    pub member: Uuid,
+    /// The server was stopped in order, with everything up to here in its tables; -1: it runs, or was killed.
+    pub stopped_at: i64,
+    /// The server begins from here and has not taken on its first view; -1: it has.
+    pub begins_at: i64,
+}
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system says no.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// It is not what this release writes.
+    #[error("{path}, line {line}: `{found}` is not understood. {NOT_UNDERSTOOD}")]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// Counted from 1; 0: a line is missing.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// A later release wrote it.
+    #[error("{path} has version {found}, and this release reads {VERSION}: use the newer release")]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+    },
+}
+
+const NOT_UNDERSTOOD: &str =
+    "Restore the file, or move it away and start with --wsrep-start-position as --wsrep-recover prints it";
+
+impl SavedState {
+    /// Reads it; None: there is none.
+    pub fn read(data_dir: &Path) -> Result<Option<Self>, Error> {
+        let path = data_dir.join(FILE_NAME);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::Io { path, error }),
+        };
+        let mut state = Self { history: Uuid::UNDEFINED, member: Uuid::UNDEFINED, stopped_at: -1, begins_at: -1 };
+        let mut seen = 0;
+        for (number, line) in text.lines().enumerate() {
+            if line.starts_with('#') || line.trim().is_empty() {
+                continue;
+            }
+            let malformed = || Error::Malformed { path: path.clone(), line: number + 1, found: line.to_owned() };
+            let (name, value) = line.split_once(": ").ok_or_else(malformed)?;
+            match name {
+                "version" if value == VERSION => {}
+                "version" => return Err(Error::Newer { path, found: value.to_owned() }),
+                "history" => state.history = value.parse().map_err(|_| malformed())?,
+                "member" => state.member = value.parse().map_err(|_| malformed())?,
+                "stopped_at" => state.stopped_at = value.parse().map_err(|_| malformed())?,
+                "begins_at" => state.begins_at = value.parse().map_err(|_| malformed())?,
+                _ => return Err(malformed()),
+            }
+            seen += 1;
+        }
+        if seen != 5 {
+            return Err(Error::Malformed { path, line: 0, found: text });
+        }
+        Ok(Some(state))
+    }
+
+    /// Writes it; when it returns the file is on the disk, whole.
+    pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
+        let path = data_dir.join(FILE_NAME);
+        let Self { history, member, stopped_at, begins_at } = self;
+        let text = format!(
+            "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
+             version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n"
+        );
+        let draft = data_dir.join(format!("{FILE_NAME}.new"));
+        let write = || -> io::Result<()> {
+            let mut file = File::create(&draft)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&draft, &path)?;
+            File::open(data_dir)?.sync_all()
+        };
+        write().map_err(|error| Error::Io { path: path.clone(), error })
+    }
+
+    /// Where the server's tables are, as far as this file alone can say.
+    pub fn position(&self) -> Option<Gtid> {
+        let seqno = if self.stopped_at >= 0 { self.stopped_at } else { self.begins_at };
+        (seqno >= 0).then_some(Gtid { history: self.history, seqno })
+    }
+}

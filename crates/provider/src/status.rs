@@ -1,0 +1,87 @@
+//! Status variables: the server shows them with `wsrep_` before each name.
+//!
+//! Names are Galera's, so that what watches a cluster goes on doing so (its documentation, "Galera Status Variables").
+//! Exactly Galera's: the servers' own tests look at the whole list. What belongs to a network that is not there is zero.
+
+use crate::node::Node;
+
+/// A variable's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Real(f64),
+}
+
+/// States of a node, numbered as Galera numbers them.
+const STATES: [&str; 5] = ["Initialized", "Joining", "Donor/Desynced", "Joined", "Synced"];
+
+/// All variables of a node, in the order in which they are shown.
+pub fn variables(node: &Node) -> Vec<(&'static str, Value)> {
+    use Value::{Integer, Real, Text};
+    let standing = node.standing();
+    let counters = node.counters();
+    let replicated = counters.replicated.get();
+    let per_write_set = |sum: i64| if replicated == 0 { 0.0 } else { sum as f64 / replicated as f64 };
+    vec![
+        ("local_state_uuid", Text(standing.history.to_string())),
+        ("protocol_version", Integer(11)),
+        ("protocol_application", Integer(4)),
+        ("protocol_replicator", Integer(11)),
+        ("protocol_gcs", Integer(6)),
+        ("last_committed", Integer(standing.left)),
+        ("replicated", Integer(replicated)),
+        ("replicated_bytes", Integer(counters.replicated_bytes.get())),
+        ("repl_keys", Integer(counters.repl_keys.get())),
+        ("repl_keys_bytes", Integer(counters.repl_keys_bytes.get())),
+        ("repl_data_bytes", Integer(counters.repl_data_bytes.get())),
+        ("repl_other_bytes", Integer(0)),
+        ("received", Integer(counters.received.get())),
+        ("received_bytes", Integer(counters.received_bytes.get())),
+        ("local_commits", Integer(counters.local_commits.get())),
+        ("local_cert_failures", Integer(counters.local_cert_failures.get())),
+        ("local_replays", Integer(counters.local_replays.get())),
+        ("local_send_queue", Integer(0)),
+        ("local_send_queue_max", Integer(1)),
+        ("local_send_queue_min", Integer(0)),
+        ("local_send_queue_avg", Real(0.0)),
+        ("local_recv_queue", Integer(0)),
+        ("local_recv_queue_max", Integer(1)),
+        ("local_recv_queue_min", Integer(0)),
+        ("local_recv_queue_avg", Real(0.0)),
+        ("local_cached_downto", Integer(standing.log_first)),
+        ("flow_control_paused_ns", Integer(0)),
+        ("flow_control_paused", Real(0.0)),
+        ("flow_control_sent", Integer(0)),
+        ("flow_control_recv", Integer(0)),
+        ("flow_control_active", Text("false".to_owned())),
+        ("flow_control_requested", Text("false".to_owned())),
+        ("cert_deps_distance", Real(per_write_set(counters.distance.get()))),
+        ("apply_oooe", Real(0.0)),
+        ("apply_oool", Real(0.0)),
+        ("apply_window", Real(if standing.left > 0 { 1.0 } else { 0.0 })),
+        ("apply_waits", Integer(standing.waits)),
+        ("commit_oooe", Real(0.0)),
+        ("commit_oool", Real(0.0)),
+        ("commit_window", Real(if standing.left > 0 { 1.0 } else { 0.0 })),
+        ("local_state", Integer(standing.state)),
+        ("local_state_comment", Text(STATES[standing.state as usize].to_owned())),
+        ("cert_index_size", Integer(standing.keys)),
+        ("causal_reads", Integer(0)),
+        ("cert_interval", Real(0.0)),
+        ("open_transactions", Integer(standing.transactions)),
+        ("open_connections", Integer(0)),
+        ("incoming_addresses", Text(standing.incoming)),
+        ("cluster_weight", Integer(standing.weight)),
+        ("desync_count", Integer(counters.desync_count.get())),
+        ("evs_delayed", Text(String::new())),
+        ("evs_evict_list", Text(String::new())),
+        ("evs_repl_latency", Text("0/0/0/0/0".to_owned())),
+        ("evs_state", Text("OPERATIONAL".to_owned())),
+        ("gcomm_uuid", Text(standing.member.to_string())),
+        ("gmcast_segment", Integer(0)),
+    ]
+}

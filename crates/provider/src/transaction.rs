@@ -1,0 +1,153 @@
+//! A transaction of this node: what it has collected, and where it stands on its way through the order.
+//!
+//! Its client's thread moves it along; a brute-force abort may come from any other at any time and finds it in some
+//! [`Phase`]. The lock of the standing is held for moments, and only the turns' may be taken under it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::server::Flags;
+use crate::write_set::WriteSet;
+
+/// A transaction of this node that has something to order.
+#[derive(Debug)]
+pub struct Transaction {
+    /// The server's number for it.
+    pub id: u64,
+    collected: Mutex<WriteSet>,
+    standing: Mutex<Standing>,
+    /// A brute-force abort was granted, and the owner has not been told yet.
+    aborted: AtomicBool,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its statements run.
+    Collecting,
+    /// Its client asked for its place in the order, which it has not got yet.
+    Certifying,
+    /// It has a place and passed; it has not committed.
+    Ordered,
+    /// It has a place and goes through the commit order, whatever comes: it is being committed, rolled back or replayed.
+    Settled,
+}
+
+/// Where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// How far it is.
+    pub phase: Phase,
+    /// Its place, or that of its last part; -1: none.
+    pub seqno: i64,
+    /// Flags of what was ordered last.
+    pub flags: Flags,
+}
+
+/// What a brute-force abort comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbortAnswer {
+    /// It will give way. Its place, or -1.
+    Granted(i64),
+    /// It stands before the one that asks, or is past it, or gives way already.
+    Refused(i64),
+}
+
+impl Transaction {
+    /// A transaction that has nothing yet.
+    pub fn new(id: u64) -> Self {
+        Self {
+            id,
+            collected: Mutex::default(),
+            standing: Mutex::new(Standing { phase: Phase::Collecting, seqno: -1, flags: Flags(0) }),
+            aborted: AtomicBool::new(false),
+        }
+    }
+
+    /// What it has collected. Its own client's thread only.
+    pub fn collected(&self) -> MutexGuard<'_, WriteSet> {
+        self.collected.lock().expect(POISON)
+    }
+
+    /// Where it stands now.
+    pub fn standing(&self) -> Standing {
+        *self.lock()
+    }
+
+    /// Goes on to another phase.
+    pub fn move_to(&self, phase: Phase) {
+        self.lock().phase = phase;
+    }
+
+    /// It has its place, and whether it passed. Answers whether it was aborted meanwhile.
+    pub fn ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
+        let mut standing = self.lock();
+        let phase = if passed { Phase::Ordered } else { Phase::Settled };
+        *standing = Standing { phase, seqno, flags };
+        self.aborted.load(Ordering::SeqCst)
+    }
+
+    /// It got no place. Answers whether an abort was the reason, which with that is told to its owner.
+    pub fn not_ordered(&self) -> bool {
+        let mut standing = self.lock();
+        standing.phase = Phase::Collecting;
+        self.aborted.swap(false, Ordering::SeqCst)
+    }
+
+    /// Its turn has come, or an abort ended its wait: from here it goes through the order in any case. Answers whether
+    /// it was an abort, which with that is told to its owner.
+    pub fn settle(&self) -> bool {
+        let mut standing = self.lock();
+        standing.phase = Phase::Settled;
+        self.aborted.swap(false, Ordering::SeqCst)
+    }
+
+    /// The abort is told to its owner, and with that over: from here it goes through the order in any case.
+    pub fn abort_told(&self) {
+        let mut standing = self.lock();
+        standing.phase = Phase::Settled;
+        self.aborted.store(false, Ordering::SeqCst);
+    }
+
+    /// Its part, or all of it, is done: what is collected from here on belongs to the next part.
+    pub fn part_done(&self) {
+        let mut standing = self.lock();
+        *standing = Standing { phase: Phase::Collecting, ..*standing };
+        self.aborted.store(false, Ordering::SeqCst);
+        drop(standing);
+        self.collected().clear();
+    }
+
+    /// A transaction in the order before `by` (-1: it does not say, being alone by now) wants this one out of its way.
+    pub fn abort(&self, by: i64) -> AbortAnswer {
+        let standing = self.lock();
+        let refused = match standing.phase {
+            _ if self.aborted.load(Ordering::SeqCst) => true,
+            Phase::Collecting | Phase::Certifying => false,
+            Phase::Ordered => by >= 0 && standing.seqno < by && standing.flags.has(Flags::TRX_END),
+            Phase::Settled => true,
+        };
+        let seqno = if matches!(standing.phase, Phase::Ordered | Phase::Settled) { standing.seqno } else { -1 };
+        if refused {
+            return AbortAnswer::Refused(seqno);
+        }
+        self.aborted.store(true, Ordering::SeqCst);
+        AbortAnswer::Granted(seqno)
+    }
+
+    /// Set while an abort waits to be told.
+    pub fn interrupt(&self) -> &AtomicBool {
+        &self.aborted
+    }
+
+    /// Whether an abort waits to be told.
+    pub fn is_aborted(&self) -> bool {
+        self.aborted.load(Ordering::SeqCst)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().expect(POISON)
+    }
+}
+
+const POISON: &str = "nothing panics while it holds a transaction";

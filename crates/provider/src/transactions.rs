@@ -1,0 +1,55 @@
+//! The transactions of this node that the provider knows, by the server's numbers.
+//!
+//! In shards, since every statement that writes comes by. Each shard's lock is held for one look.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::transaction::Transaction;
+
+const SHARDS: usize = 64;
+
+/// Who is there.
+#[derive(Debug)]
+pub struct Transactions {
+    shards: [Mutex<HashMap<u64, Arc<Transaction>>>; SHARDS],
+}
+
+impl Default for Transactions {
+    fn default() -> Self {
+        Self { shards: std::array::from_fn(|_| Mutex::default()) }
+    }
+}
+
+impl Transactions {
+    /// A new one. One of the same number that nobody released is forgotten.
+    pub fn add(&self, id: u64) -> Arc<Transaction> {
+        let transaction = Arc::new(Transaction::new(id));
+        self.in_shard(id, |shard| shard.insert(id, Arc::clone(&transaction)));
+        transaction
+    }
+
+    /// The one of that number.
+    pub fn find(&self, id: u64) -> Option<Arc<Transaction>> {
+        self.in_shard(id, |shard| shard.get(&id).cloned())
+    }
+
+    /// Forgets it, unless another has its number by now.
+    pub fn remove(&self, transaction: &Arc<Transaction>) {
+        self.in_shard(transaction.id, |shard| {
+            if shard.get(&transaction.id).is_some_and(|known| Arc::ptr_eq(known, transaction)) {
+                shard.remove(&transaction.id);
+            }
+        });
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
+    }
+
+    fn in_shard<T>(&self, id: u64, look: impl FnOnce(&mut HashMap<u64, Arc<Transaction>>) -> T) -> T {
+        let shard = &self.shards[id as usize % SHARDS];
+        look(&mut shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

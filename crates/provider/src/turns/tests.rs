@@ -1,0 +1,70 @@
+//! Turns come by seqno, whoever asks first.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+
+#[test]
+fn turns_come_in_order_whoever_asks_first() {
+    let turns = Turns::default();
+    turns.begin_at(10);
+    let order = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for seqno in (11..=60).rev() {
+            let (turns, order) = (&turns, &order);
+            scope.spawn(move || {
+                turns.enter(seqno, None).unwrap();
+                order.lock().unwrap().push(seqno);
+                turns.leave(seqno);
+                turns.release(seqno);
+            });
+        }
+    });
+    assert_eq!(*order.lock().unwrap(), (11..=60).collect::<Vec<_>>());
+    assert_eq!((turns.left(), turns.released()), (60, 60));
+}
+
+#[test]
+fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
+    let turns = Turns::default();
+    let interrupt = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| sender.send(turns.enter(2, Some(&interrupt))).unwrap());
+        // Whether it waits already or not: it must come back.
+        interrupt.store(true, Ordering::SeqCst);
+        turns.interrupt(2);
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(Err(Interrupted)));
+    });
+    turns.enter(1, None).unwrap();
+    turns.leave(1);
+    assert_eq!(turns.enter(2, None), Ok(()));
+}
+
+#[test]
+fn released_is_what_all_before_have_released_too() {
+    let turns = Turns::default();
+    for seqno in 1..=3 {
+        turns.enter(seqno, None).unwrap();
+        turns.leave(seqno);
+    }
+    turns.release(3);
+    turns.release(2);
+    assert_eq!(turns.released(), 0);
+    assert!(!turns.wait_released(1, Some(Instant::now() + Duration::from_millis(5))));
+    turns.release(1);
+    assert_eq!(turns.released(), 3);
+    assert!(turns.wait_released(3, None));
+}
+
+#[test]
+fn leaving_twice_changes_nothing() {
+    let turns = Turns::default();
+    turns.enter(1, None).unwrap();
+    turns.leave(1);
+    turns.leave(1);
+    assert_eq!(turns.left(), 1);
+}
