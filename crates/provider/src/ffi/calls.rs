@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use hortator_core::Mode;
 
-use super::abi::{INTERFACE_VERSION, InitArgs, RawBuffer, RawGtid, RawHandle, RawKey, RawMeta, RawStatsVar, RawUuid};
+use super::abi::{INTERFACE_VERSION, InitArgs, RawBuffer, RawGtid, RawHandle, RawKey, RawMeta, RawStatsVar};
 use super::abi::{Status, Wsrep};
+use super::absent;
 use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
 use super::provider::{Provider, guarded, with};
 use super::stats::StatsBlock;
@@ -38,11 +39,11 @@ pub fn fill(wsrep: &mut Wsrep) {
         capabilities: Some(capabilities),
         options_set: Some(options_set),
         options_get: Some(options_get),
-        enc_set_key: Some(enc_set_key),
+        enc_set_key: Some(absent::enc_set_key),
         connect: Some(connect),
         disconnect: Some(disconnect),
         recv: Some(recv),
-        assign_read_view: Some(assign_read_view),
+        assign_read_view: Some(absent::assign_read_view),
         certify: Some(certify),
         commit_order_enter: Some(commit_order_enter),
         commit_order_leave: Some(commit_order_leave),
@@ -57,11 +58,11 @@ pub fn fill(wsrep: &mut Wsrep) {
         free_connection: Some(free_connection),
         to_execute_start: Some(to_execute_start),
         to_execute_end: Some(to_execute_end),
-        preordered_collect: Some(preordered_collect),
-        preordered_commit: Some(preordered_commit),
-        sst_sent: Some(sst_sent),
-        sst_received: Some(sst_received),
-        snapshot: Some(snapshot),
+        preordered_collect: Some(absent::preordered_collect),
+        preordered_commit: Some(absent::preordered_commit),
+        sst_sent: Some(absent::sst_sent),
+        sst_received: Some(absent::sst_received),
+        snapshot: Some(absent::snapshot),
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
         stats_reset: Some(stats_reset),
@@ -69,9 +70,9 @@ pub fn fill(wsrep: &mut Wsrep) {
         resume: Some(resume),
         desync: Some(desync),
         resync: Some(resync),
-        lock: Some(lock),
-        unlock: Some(unlock),
-        is_locked: Some(is_locked),
+        lock: Some(absent::lock),
+        unlock: Some(absent::unlock),
+        is_locked: Some(absent::is_locked),
         provider_name: NAME.as_ptr(),
         provider_version: VERSION.as_ptr(),
         provider_vendor: VENDOR.as_ptr(),
@@ -490,67 +491,4 @@ unsafe extern "C" fn resync(wsrep: *mut Wsrep) -> Status {
             Status::Ok
         })
     }
-}
-
-unsafe extern "C" fn sst_sent(_wsrep: *mut Wsrep, _state: *const RawGtid, _code: c_int) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn sst_received(
-    _wsrep: *mut Wsrep,
-    _state: *const RawGtid,
-    _buffer: *const RawBuffer,
-    _code: c_int,
-) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn enc_set_key(_wsrep: *mut Wsrep, _key: *const RawBuffer) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn assign_read_view(_wsrep: *mut Wsrep, _handle: *mut RawHandle, _view: *const RawGtid) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn preordered_collect(
-    _wsrep: *mut Wsrep,
-    _handle: *mut c_void,
-    _data: *const RawBuffer,
-    _count: usize,
-    _copy: bool,
-) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn preordered_commit(
-    _wsrep: *mut Wsrep,
-    _handle: *mut c_void,
-    _source: *const RawUuid,
-    _flags: u32,
-    _range: c_int,
-    _commit: bool,
-) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn snapshot(_wsrep: *mut Wsrep, _message: *const RawBuffer, _donor: *const c_char) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn lock(_wsrep: *mut Wsrep, _name: *const c_char, _shared: bool, _owner: u64, _limit: i64) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn unlock(_wsrep: *mut Wsrep, _name: *const c_char, _owner: u64) -> Status {
-    Status::NotImplemented
-}
-
-unsafe extern "C" fn is_locked(
-    _wsrep: *mut Wsrep,
-    _name: *const c_char,
-    _owner: *mut u64,
-    _node: *mut RawUuid,
-) -> bool {
-    false
 }

@@ -8,6 +8,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 pub mod abi;
+mod absent;
 mod callbacks;
 mod calls;
 mod process;
