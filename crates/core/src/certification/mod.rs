@@ -24,8 +24,8 @@
 //!   least on the cut, where all nodes have applied everything.
 //!
 //! All of that follows from the order of the calls alone: nodes that make the same calls get the same verdicts, however
-//! far each is with its sweeping. An index made anew at a position ([`CertificationIndex::new`]) gives from there on the
-//! verdicts of one that was purged at that position when it got there ([`CertificationIndex::purge`]): so a node joins.
+//! far each is with its sweeping. An index made anew at a position ([`CertificationIndex::new`]) gives from there on
+//! the verdicts of one that was purged there when it got there ([`CertificationIndex::purge`]): so a node joins.
 //!
 //! Rooms: `uses` is what is kept of one place, `places` finds and drops places, `sources` gives short numbers.
 

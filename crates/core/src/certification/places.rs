@@ -1,9 +1,9 @@
 //! All places that somebody used above the cut, and how those that nobody did are found again and dropped.
 //!
 //! The table is cut into shards, each a hash table of its own, so that no call pays for all of it: one that has to
-//! grow moves only its own places. What expired is not looked up place by place, for each would be a cache miss. A sweep
-//! goes around over the shards, reading memory in order, and every place that is entered pays for a few that are looked
-//! at. So it goes around before the table has grown by more than a quarter of what it holds.
+//! grow moves only its own places. What expired is not looked up place by place, for each would be a cache miss. A
+//! sweep goes around over the shards, reading memory in order, and every place that is entered pays for a few that are
+//! looked at. So it is around before the table has grown by more than a quarter of what it holds.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
