@@ -126,9 +126,7 @@ fn scatter(number: u64) -> u64 {
 fn print_table() {
     const BATCHES: usize = 300;
     const BATCH: u64 = 200;
-    println!(
-        "window | write sets | thousand a second: best (median) batch | places of bytes | 99.9% us | % that fail"
-    );
+    println!("window | write sets | thousand a second: best (median) batch | places of bytes | 99.9% us | % that fail");
     for window in WINDOWS {
         for (name, work) in works(window) {
             let mut drive = Drive::new(work, window);
