@@ -65,12 +65,23 @@ fn case(server: &Server) -> Connection {
 
 /// Kills a load while `statement` waits: for the definition of the table `held`, or for a user lock `gate` of its own.
 fn killed<'s>(server: &'s Server, options: &'static [&'static str], held: &str, statement: &str) -> Killed<'s> {
+    killed_among(server, options, held, &format!("{statement};\n"), statement)
+}
+
+/// The same, where `statement` is what is sent of several.
+fn killed_among<'s>(
+    server: &'s Server,
+    options: &'static [&'static str],
+    held: &str,
+    several: &str,
+    statement: &str,
+) -> Killed<'s> {
     server.reset();
     let mut connection = case(server);
     TABLES.iter().for_each(|table| drop(connection.execute(table.as_bytes()).unwrap()));
     connection.execute(b"START TRANSACTION").unwrap();
     connection.fetch(format!("SELECT COUNT(*), GET_LOCK('gate', 0) FROM {held}").as_bytes()).unwrap();
-    let text = format!("CREATE TABLE f (id INT);\n{statement};\nINSERT INTO f VALUES (1);\n");
+    let text = format!("CREATE TABLE f (id INT);\n{several}INSERT INTO f VALUES (1);\n");
     let (folder, path) = dump_file("dump.sql", text.as_bytes());
     let file = path.to_str().unwrap().to_owned();
     let running = Running::start(load_into(server, &[options, &[&file]].concat()));
@@ -188,6 +199,79 @@ fn changes_of_rows() {
         let load = killed(server, &[], "c", statement);
         load.go_on(&[], &[], 1, UNKNOWN);
         assert_eq!(load.rows("f"), "NULL", "{statement}");
+    }
+}
+
+/// Keys of one table, and what is sent of them.
+const KEYS: &str = "ALTER TABLE a ADD PRIMARY KEY (id);\nALTER TABLE a ADD KEY (id);\nCREATE INDEX i ON a (id);\n";
+const KEYS_AS_ONE: &str = "ALTER TABLE a ADD PRIMARY KEY (id), ADD KEY (id), ADD INDEX i (id)";
+
+#[test]
+fn keys_that_are_sent_as_one() {
+    if target::mysql().is_some() {
+        // There they go one by one.
+        return;
+    }
+    let pair = pair();
+    let server = &pair.hortator;
+    let keys = || {
+        let names = "SELECT GROUP_CONCAT(INDEX_NAME ORDER BY INDEX_NAME) FROM information_schema.STATISTICS \
+                     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'a'";
+        server.rows_of_case(names)[0][0].clone()
+    };
+    // Nothing of it is there; all of it is, and running any of it again would be an error.
+    for by_hand in [&[][..], &[KEYS_AS_ONE]] {
+        let load = killed_among(server, &[], "a", KEYS, KEYS_AS_ONE);
+        let recorded =
+            server.rows_of_case("SELECT `first`, `last` FROM hortator.chunks WHERE `state` = 0 AND `first` > 1");
+        assert_eq!(recorded, [["2", "4"]], "all of them are on record as one");
+        load.go_on(by_hand, &[], 0, &[]);
+        assert_eq!((keys(), load.rows("f")), ("i,id,PRIMARY".to_owned(), "1".to_owned()), "{by_hand:?}");
+    }
+    // The dump now says something else: of keys that are there, and of keys of another table.
+    for (by_hand, found, instead) in [(&[KEYS_AS_ONE][..], "INDEX i", "INDEX j"), (&[], " a ", " b ")] {
+        let load = killed_among(server, &[], "a", KEYS, KEYS_AS_ONE);
+        let text = std::fs::read_to_string(&load.file).unwrap();
+        std::fs::write(&load.file, text.replace(found, instead)).unwrap();
+        load.go_on(by_hand, &[], 1, &["not the one that was loaded", "line 4"]);
+        std::fs::write(&load.file, text).unwrap();
+        load.go_on(&[], &[], 0, &[]);
+        assert_eq!((keys(), load.rows("f")), ("i,id,PRIMARY".to_owned(), "1".to_owned()), "{instead}");
+    }
+}
+
+#[test]
+fn keys_that_were_under_way_when_the_server_was_killed() {
+    let server = Server::start(&[]);
+    for killed_load in [false, true] {
+        let node = server.sandbox().node(0);
+        server.reset();
+        let mut connection = case(&server);
+        connection.execute(b"CREATE TABLE a (id INT)").unwrap();
+        connection.execute(b"START TRANSACTION").unwrap();
+        connection.fetch(b"SELECT COUNT(*) FROM a").unwrap();
+        let (_folder, path) =
+            dump_file("dump.sql", format!("CREATE TABLE f (id INT);\n{KEYS}INSERT INTO f VALUES (1);\n").as_bytes());
+        let file = path.to_str().unwrap();
+        let running = Running::start(load_into(&server, &[file]));
+        server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE '%metadata lock%'");
+        node.kill().unwrap();
+        let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
+        if killed_load {
+            kill_process(pid, Signal::KILL).expect("the process is ours");
+        }
+        node.start().unwrap();
+        let outcome = running.finish_within(LIMIT);
+        if killed_load {
+            assert_tells(&run(load_into(&server, &["--resume", file])), 0, &[]);
+        } else {
+            assert_tells(&outcome, 0, &[]);
+        }
+        assert_eq!(
+            server.rows_of_case("SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()"),
+            [["3"]]
+        );
+        assert_eq!(server.rows_of_case("SELECT id FROM f"), [["1"]]);
     }
 }
 

@@ -53,7 +53,8 @@ pub enum Work {
         /// The table's commit order.
         lane: Option<Key>,
     },
-    /// One statement that changes a table's definition and commits by itself.
+    /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
+    /// go as one where the server takes that.
     Definition,
 }
 
@@ -75,6 +76,17 @@ impl Chunk {
     #[must_use]
     pub fn text_bytes(&self) -> usize {
         self.statements.iter().map(|statement| statement.text.len()).sum()
+    }
+
+    /// One of its statements by itself.
+    #[must_use]
+    pub fn of_one(&self, statement: &ChunkStatement) -> Self {
+        Self {
+            work: self.work.clone(),
+            session: self.session.clone(),
+            dialect: self.dialect,
+            statements: vec![statement.clone()],
+        }
     }
 
     /// The lane in which the chunk commits.

@@ -3,12 +3,14 @@
 //! The classes are data, in [`RULES`]; this room only matches them. A statement that is not understood is a barrier:
 //! it is sent as written, after all before it and before all behind it.
 
+mod additions;
 mod rules;
 mod several;
 
 use crate::lexer::{Dialect, Kind, Token, Tokens, tokens};
 use crate::rows::{InsertHead, insert_head, name};
 
+pub use additions::{Addition, additions, as_one, may_be_one};
 pub use rules::{Effect, RULES, Rule};
 pub use several::{is_several, parts};
 

@@ -41,6 +41,8 @@ pub(crate) struct GoingOn {
     rows_left: Option<RowsLeft>,
     /// SETs that act on the next statement only, kept until it is known whether that is run.
     held: Vec<(Vec<u8>, Location)>,
+    /// A record of several statements that was begun and is found to be done, until all of them are seen to be its own.
+    found_done: Option<Entry>,
     /// The dump has selected a schema that is gone by now.
     has_lost_schema: bool,
 }
@@ -65,6 +67,7 @@ impl GoingOn {
             digest: Digest::default(),
             rows_left: None,
             held: Vec::new(),
+            found_done: None,
             has_lost_schema: false,
         }
     }
@@ -179,6 +182,9 @@ impl Producer<'_> {
             );
         }
         if location.ordinal == entry.span.last {
+            if let Some(found) = self.going_on.as_mut().and_then(|going_on| going_on.found_done.take()) {
+                self.settled(self.close(&found), text, location)?;
+            }
             if let Note::Failed(count) = entry.note
                 && !self.going_on.as_ref().is_some_and(|going_on| going_on.is_restart)
             {
@@ -212,9 +218,7 @@ impl Producer<'_> {
                 let settled = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
                 self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location)?;
                 // Its other statements must not take away what is recorded of them from here on.
-                if let Some(going_on) = &mut self.going_on {
-                    going_on.recorded.is_void();
-                }
+                self.is_void();
                 Ok(false)
             }
             Note::Rows(before) => self.passes_rows(entry, before, text, location),
@@ -224,8 +228,10 @@ impl Producer<'_> {
                     Ok(found) => found,
                     Err(error) => return self.cannot_go_on(location, text, &error),
                 };
-                // Another text than the one that had begun tells nothing of that one.
-                let is_same = entry.span.digest == crate::record::digest([text]);
+                // Another text than the one that had begun tells nothing of that one. Of several the hash is known at the
+                // last.
+                let is_several = entry.span.first < entry.span.last;
+                let is_same = is_several || entry.span.digest == crate::record::digest([text]);
                 let found = if found == Outcome::Done && !is_same { Outcome::Unknown } else { found };
                 let unsettled = self.going_on.as_ref().map_or(Unsettled::Stop, |going_on| going_on.unsettled);
                 let is_done = match (found, unsettled) {
@@ -241,9 +247,20 @@ impl Producer<'_> {
                         );
                     }
                 };
-                let settled = if is_done { self.close(entry) } else { self.retract(entry.span.first) };
-                self.settled(settled, text, location)?;
-                Ok(is_done)
+                if !is_done {
+                    self.settled(self.retract(entry.span.first), text, location)?;
+                    self.is_void();
+                    return Ok(false);
+                }
+                if !is_several {
+                    return self.settled(self.close(entry), text, location).map(|()| true);
+                }
+                let done = Entry { state: State::Done, ..entry.clone() };
+                if let Some(going_on) = &mut self.going_on {
+                    going_on.recorded.is_done();
+                    going_on.found_done = Some(done.clone());
+                }
+                self.passes_done(&done, text, location)
             }
         }
     }
@@ -307,6 +324,13 @@ impl Producer<'_> {
             None => self.retract(left.entry.span.first),
         };
         self.settled(settled, b"", location)
+    }
+
+    /// What was begun is not there: all of its statements run as any.
+    fn is_void(&mut self) {
+        if let Some(going_on) = &mut self.going_on {
+            going_on.recorded.is_void();
+        }
     }
 
     fn close(&self, entry: &Entry) -> Result<(), Error> {

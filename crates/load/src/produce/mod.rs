@@ -5,6 +5,7 @@
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
 mod constraints;
+mod define;
 mod expecting;
 mod going_on;
 mod handlers;
@@ -27,9 +28,9 @@ use hortator_core::WriteSet;
 use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
-use crate::apply::{Chunk, ChunkStatement, Pool, RowTarget, Stopped, Work};
+use crate::apply::{Chunk, ChunkStatement, Pool, Stopped, Work};
 use crate::class::{
-    Class, NamedTable, classify, mentions_diagnostics, parts, reads_diagnostics, reads_session_results,
+    Addition, Class, NamedTable, classify, mentions_diagnostics, parts, reads_diagnostics, reads_session_results,
 };
 use crate::deferral::{Deferral, RowsTerms};
 use crate::expect::Expectations;
@@ -74,11 +75,18 @@ pub(crate) struct Producer<'l> {
 /// A chunk that still takes statements.
 struct OpenChunk {
     chunk: Chunk,
-    target: Arc<RowTarget>,
-    in_order: bool,
+    takes: Takes,
     write_set: WriteSet,
     bytes: usize,
     rows: u64,
+}
+
+/// What an open chunk takes more of.
+enum Takes {
+    /// Rows for a table.
+    Rows(Placement),
+    /// Keys of a table: these are in it so far.
+    Keys(TableName, Vec<Addition>),
 }
 
 /// The form of the last INSERT: the next one is most often of the same.
@@ -241,9 +249,10 @@ impl<'l> Producer<'l> {
         let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
         let statement = ChunkStatement { text, location, tuples: Some(plan.offset) };
         if let Some(open) = &mut self.open
-            && Arc::ptr_eq(&open.target, &placement.target)
+            && let Takes::Rows(taken) = &open.takes
+            && Arc::ptr_eq(&taken.target, &placement.target)
             && Arc::ptr_eq(&open.chunk.session, &state)
-            && open.in_order == placement.in_order
+            && taken.in_order == placement.in_order
             && open.rows + rows <= self.chunk_limits.rows
         {
             open.chunk.statements.push(statement);
@@ -257,37 +266,9 @@ impl<'l> Producer<'l> {
             self.flush()?;
             let work = Work::Rows { target: placement.target.clone(), lane };
             let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
-            let Placement { target, in_order } = placement;
-            self.open = Some(OpenChunk { chunk, target, in_order, write_set, bytes, rows });
+            self.open = Some(OpenChunk { chunk, takes: Takes::Rows(placement), write_set, bytes, rows });
         }
         Ok(())
-    }
-
-    fn define(
-        &mut self,
-        text: Vec<u8>,
-        location: Location,
-        tables: &[NamedTable],
-        references: &[NamedTable],
-    ) -> Result<(), Stopped> {
-        let (Some(tables), Some(references)) = (self.resolve_all(tables), self.resolve_all(references)) else {
-            return self.barrier(&text, &location, "the table's name is not certain");
-        };
-        let reads_rows = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"ALTER"));
-        let references = self.rows_that_must_be_in(&tables, references, reads_rows, &location)?;
-        self.flush()?;
-        for table in &tables {
-            self.forget(table);
-        }
-        let write_set = write_sets::define(&tables, &references, reads_rows);
-        let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
-        let chunk = Chunk {
-            work: Work::Definition,
-            session: self.main.state().clone(),
-            dialect: self.main.dialect(),
-            statements: vec![ChunkStatement { text, location, tuples: None }],
-        };
-        self.admit(write_set, bytes, chunk)
     }
 
     fn catalog(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
@@ -346,6 +327,8 @@ impl<'l> Producer<'l> {
         if self.main.has_locks() {
             return self.barrier(text, location, "tables are locked");
         }
+        // A record of several definitions has no gaps.
+        self.end_keys()?;
         for named in tables {
             let found = match self.resolve(named) {
                 Some(name) => self.table(&name, location)?,

@@ -13,7 +13,8 @@ const DEFINITION: u32 = u32::MAX;
 /// A schema that no server has: its one table stands for the catalog as a whole.
 const CATALOG: (&[u8], &[u8]) = (b"\0catalog", b"\0");
 
-fn table(name: &TableName) -> Key {
+/// A table's rows.
+pub(super) fn table(name: &TableName) -> Key {
     Key::table(&name.schema, &name.table)
 }
 

@@ -44,6 +44,13 @@ impl Recorded {
         Ok(self.page.front().filter(|entry| entry.span.first <= ordinal))
     }
 
+    /// The record that was last asked for was begun, and is found to be done: so it is for its other statements.
+    pub fn is_done(&mut self) {
+        if let Some(entry) = self.page.front_mut() {
+            entry.state = State::Done;
+        }
+    }
+
     /// The record that was last asked for was begun, and nothing of it is there: its statements have none from here on.
     pub fn is_void(&mut self) {
         self.page.pop_front();

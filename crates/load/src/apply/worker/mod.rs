@@ -1,8 +1,9 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
-//! Rooms: `transaction` is one attempt at a chunk, `unprotected` what no transaction protects, `recording` what is
-//! recorded of either, `link` the connection and its session.
+//! Rooms: `transaction` is one attempt at a chunk, `unprotected` rows that no transaction protects, `definition` what
+//! commits by itself, `recording` what is recorded of each, `link` the connection and its session.
 
+mod definition;
 mod link;
 mod recording;
 mod transaction;
@@ -221,13 +222,7 @@ impl<'l> Worker<'l> {
             if !self.pool.may_go_on_at(seqno) {
                 return;
             }
-            let alone = Chunk {
-                work: chunk.work.clone(),
-                session: chunk.session.clone(),
-                dialect: chunk.dialect,
-                statements: vec![statement.clone()],
-            };
-            self.rows(seqno, &alone, target, lane, std::mem::take(&mut begun));
+            self.rows(seqno, &chunk.of_one(statement), target, lane, std::mem::take(&mut begun));
         }
     }
 

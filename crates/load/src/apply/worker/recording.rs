@@ -136,12 +136,12 @@ impl Worker<'_> {
         self.on_connection(chunk, |connection, _, _| records.is_done(connection, first)).map(Some)
     }
 
-    /// Records that a statement which commits by itself has begun.
+    /// Records that what commits by itself has begun. Several statements are on one table: the first tells which.
     pub(super) fn begin_definition(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let Some(records) = self.records else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
             let note = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
-            let Some(entry) = entry(chunk, 1, &Sent::default()) else { return Ok(()) };
+            let Some(entry) = entry(chunk, chunk.statements.len(), &Sent::default()) else { return Ok(()) };
             records.write(connection, &Entry { state: State::Begun, note, ..entry }).map(drop)
         })
     }

@@ -1,11 +1,9 @@
-//! What no transaction protects: rows of engines that cannot roll back, and definitions, which commit by themselves.
-
-use std::sync::atomic::Ordering::Relaxed;
+//! Rows that no transaction protects: those of engines that cannot roll back.
 
 use hortator_core::Seqno;
 use hortator_mysql::Error;
 
-use super::{Attempt, PAUSE, REPLAYS_LIMIT, Sent, Worker, is_of_server, number};
+use super::{Attempt, Sent, Worker, is_of_server, number};
 use crate::apply::chunk::{Chunk, RowTarget};
 use crate::apply::road::Way;
 use crate::report::Failure;
@@ -82,7 +80,7 @@ impl Worker<'_> {
     }
 
     /// The record of something that commits by itself could not be written: the load ends at this place.
-    fn cannot_begin(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
+    pub(super) fn cannot_begin(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
         if !self.pool.is_interrupted() {
             self.lost_or_failed(seqno, Failure::of_record_error(&chunk.statements[0], error), error);
         }
@@ -90,53 +88,11 @@ impl Worker<'_> {
     }
 
     /// The end of the load at this place; where only the connection is lost, records tell how far it had come.
-    fn lost_or_failed(&self, seqno: Seqno, failure: Failure, error: &Error) {
+    pub(super) fn lost_or_failed(&self, seqno: Seqno, failure: Failure, error: &Error) {
         if self.records.is_some() && (!is_of_server(error) || error.is_unready()) {
             self.pool.fail_lost(seqno, failure);
         } else {
             self.pool.fail(seqno, failure, true);
-        }
-    }
-
-    /// A statement that commits by itself. A deadlock leaves nothing of it; a lost connection leaves that open.
-    pub(super) fn definition(&mut self, seqno: Seqno, chunk: &Chunk) {
-        if let Err(error) = self.begin_definition(chunk) {
-            self.cannot_begin(seqno, chunk, &error);
-            return;
-        }
-        for statement in &chunk.statements {
-            let mut replays = 0;
-            loop {
-                match self.on_connection(chunk, |connection, road, _| road.send_alone(connection, &statement.text)) {
-                    Ok(_) => {
-                        self.progress.as_written.fetch_add(1, Relaxed);
-                        if let Err(error) = self.end_begun(chunk, 1, &Sent::default()) {
-                            self.cannot_begin(seqno, chunk, &error);
-                        }
-                        break;
-                    }
-                    Err(_) if self.pool.is_interrupted() => return,
-                    Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
-                        replays += 1;
-                        self.progress.replays.fetch_add(1, Relaxed);
-                        std::thread::sleep(PAUSE);
-                    }
-                    Err(error) if is_of_server(&error) => {
-                        // Refused: nothing of it is there. Forced on, it is not to be tried again either.
-                        let covered = usize::from(self.pool.is_forced());
-                        let recorded = self.end_begun(chunk, covered, &Sent { failed: 1, ..Sent::default() });
-                        self.pool.fail(seqno, Failure::new(statement, &error), false);
-                        if let Err(error) = recorded {
-                            self.cannot_begin(seqno, chunk, &error);
-                        }
-                        break;
-                    }
-                    Err(error) => {
-                        self.lost_or_failed(seqno, Failure::new(statement, &error), &error);
-                        break;
-                    }
-                }
-            }
         }
     }
 }
