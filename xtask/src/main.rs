@@ -1,7 +1,8 @@
 //! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`.
+//! `cargo xtask mysql`, `cargo xtask mtr`.
 
 mod kills;
+mod mtr;
 mod mysql;
 mod tidy;
 
@@ -25,12 +26,21 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("mtr") => match mtr::run(repository(), std::env::args().skip(2)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("mtr: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
             eprintln!(
                 "       cargo xtask kills [N]  kills a load and its server N times (120), and compares the end (minutes)"
             );
             eprintln!("       cargo xtask mysql    holds `hortator load` against MySQL's servers and client (slow)");
+            eprintln!("       cargo xtask mtr [--provider ours|galera|both] [SUITE | single | SUITE.TEST]...");
+            eprintln!("                            runs the server's own suites with our provider and Galera's (slow)");
             ExitCode::from(2)
         }
     }
