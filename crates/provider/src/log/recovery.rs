@@ -59,20 +59,19 @@ pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Re
     let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
     let Listing { logs, spares } = Listing::of(path)?;
-    let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
-    let mut stocked = Vec::new();
-    for (_, file) in spares {
-        match Spare::adopt(&file, settings.segment_bytes).filter(|_| stocked.len() < SPARES_LIMIT) {
-            Some(spare) => stocked.push(spare),
-            None => fs::remove_file(&file).map_err(Error::io("remove", &file))?,
-        }
-    }
-    let stock = Stock::start(Arc::clone(&folder), settings.segment_bytes, stocked, next_number)?;
-
     let mut segments = VecDeque::new();
     for file in logs {
         segments.push_back(Arc::new(open(file, history)?));
     }
+    let (mut last, mut end, mut cut) = (0, RECORDS_START, None);
+    if !segments.is_empty() {
+        (last, end, cut) = check(&mut segments, &folder)?;
+        for segment in &segments {
+            segment.sync()?;
+        }
+    }
+    // Not before: the folder of a log that is refused stays as it is.
+    let stock = stock(&folder, spares, settings)?;
     if segments.is_empty() {
         let spare = stock.take(settings.segment_bytes)?;
         let spare_path = spare.path.clone();
@@ -80,12 +79,21 @@ pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Re
         segment.begin(&spare_path, &folder, 0)?;
         segments.push_back(Arc::new(segment));
     }
-    let (last, end, cut) = check(&mut segments, &folder)?;
-    for segment in &segments {
-        segment.sync()?;
-    }
     let first = Index(segments.front().map_or(1, |segment| segment.header.first));
     Ok(Recovered { lock, folder, stock, segments, end, opened: Opened { first, last: Index(last), cut } })
+}
+
+/// The spares that an earlier run left, as far as they can serve.
+fn stock(folder: &Arc<Folder>, spares: Vec<(u64, PathBuf)>, settings: &Settings) -> Result<Stock, Error> {
+    let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
+    let mut kept = Vec::new();
+    for (_, file) in spares {
+        match Spare::adopt(&file, settings.segment_bytes).filter(|_| kept.len() < SPARES_LIMIT) {
+            Some(spare) => kept.push(spare),
+            None => fs::remove_file(&file).map_err(Error::io("remove", &file))?,
+        }
+    }
+    Stock::start(Arc::clone(folder), settings.segment_bytes, kept, next_number)
 }
 
 pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
