@@ -106,7 +106,7 @@ pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, B
     }
     let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| Bad::TooLong)?;
     let framed = bytes.get(..framed_bytes).ok_or(Bad::TooLong)?;
-    if checksum(framed) != u32::from_le_bytes(array(&framed[4..8])) || head.durable >= index {
+    if checksum(framed) != u32::from_le_bytes(array(&framed[4..8])) {
         return Err(Bad::Checksum);
     }
     let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| Bad::TooLong)?;

@@ -3,6 +3,7 @@
 mod crash;
 mod damage;
 mod full;
+mod group;
 mod sharing;
 mod usage;
 
