@@ -52,6 +52,39 @@
 //!   could else stand right behind new ones.
 //! - A header is on disk before the file gets its name, and lies on a page of its own that is not written again. So
 //!   a named file with a bad header, or a shorter one than its header says, is damaged and never merely torn.
+//! - With sync on, a segment is synced before the next one gets its name, so that a full one that is not whole is
+//!   damage too.
+//! - A failed write or sync is final. The kernel may drop what it could not write and call the next sync a success; so
+//!   opening writes again, and syncs, whatever no durable mark covers.
+//!
+//! # Limits
+//!
+//! | what | limit |
+//! |---|---|
+//! | payload | 2 GiB; one larger than a segment has a segment of its own, made when it is appended |
+//! | in memory | 64 MiB and one payload that wait, and as much being written; what goes beyond its append commits |
+//! | on disk | [`Settings::retain_bytes`], what [`DiskLog::purge`] was not allowed, one segment, and two spares |
+//! | with sync off | the last five segments may be lost in a power cut, never by the end of the process |
+//!
+//! Entries at the very end that vanish without a trace (zeros, or a deleted last segment) cannot be told from ones that
+//! never were: nothing behind them bears witness. On filesystems that copy on write (btrfs, ZFS) a segment made ahead
+//! is no promise of room: a full disk can fail a write there, which ends the log until it is opened again.
+//!
+//! # Measured
+//!
+//! Two cores, ext4 on a virtual disk, other work beside; medians. fdatasync after 4,000 bytes: 252 µs in a growing file,
+//! 239 in an allocated one, 144 in one filled with zeros before, 141 in one used again; filling 64 MiB takes 0.05 to
+//! 0.15 s, beside the commits. Entries of 300 bytes a second (`cargo bench --bench log`):
+//!
+//! | threads | sync on | sync off |
+//! |---|---|---|
+//! | 1 | 2,000 to 5,500 | 300,000 |
+//! | 16 | 32,000 to 37,000 | 470,000 |
+//! | 200 | 68,000 to 93,000 | 390,000 |
+//!
+//! Why not a store off the shelf: one thread, synced batches of 1, 16 and 200 such entries, in the same minute: this
+//! log 5,500, 77,000 and 630,000 a second; redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000; and
+//! what was torn and what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
 
 mod disk;
 mod error;
