@@ -72,19 +72,20 @@
 //!
 //! # Measured
 //!
-//! Two cores, ext4 on a virtual disk, other work beside; medians. fdatasync after 4,000 bytes: 252 µs in a growing file,
+//! Two cores, ext4 on a virtual disk, other work beside. fdatasync after 4,000 bytes, medians: 252 µs in a growing file,
 //! 239 in an allocated one, 144 in one filled with zeros before, 141 in one used again; filling 64 MiB takes 0.05 to
 //! 0.15 s, beside the commits. Entries of 300 bytes a second (`cargo bench --bench log`):
 //!
 //! | threads | sync on | sync off |
 //! |---|---|---|
-//! | 1 | 2,000 to 5,500 | 300,000 |
-//! | 16 | 32,000 to 37,000 | 470,000 |
-//! | 200 | 68,000 to 93,000 | 390,000 |
+//! | 1 | 800 to 2,200; 5,500 with the disk to itself | 230,000 to 320,000 |
+//! | 16 | 32,000 to 37,000 | 430,000 to 490,000 |
+//! | 200 | 68,000 to 93,000 | 370,000 to 450,000 |
 //!
-//! Why not a store off the shelf: one thread, synced batches of 1, 16 and 200 such entries, in the same minute: this
-//! log 5,500, 77,000 and 630,000 a second; redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000; and
-//! what was torn and what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
+//! Why not a store off the shelf: one thread, synced batches of 1, 16 and 200 such entries, in the last of five
+//! rounds (the disk was busy in three, and then any of them came first): this log 5,500, 77,000 and 630,000 a second;
+//! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. So it is not speed alone: what was torn and
+//! what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
 
 mod disk;
 mod error;
