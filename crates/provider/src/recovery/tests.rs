@@ -1,1 +1,129 @@
 //! What a log means for tables that stand here or there.
+
+use hortator_core::{Key, Mode};
+
+use super::*;
+use crate::entry::WriteSetHead;
+use crate::log::Settings;
+use crate::server::{Flags, Member};
+
+const HISTORY: Uuid = Uuid([5; 16]);
+const LIFE: Uuid = Uuid([6; 16]);
+
+struct Fixture {
+    _folder: tempfile::TempDir,
+    log: DiskLog,
+}
+
+/// A log with a view at each place of `views` and write sets at the others.
+fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
+    let (log, _) = DiskLog::open(folder.path(), settings, HISTORY.0).unwrap();
+    for place in places {
+        let bytes = if views.contains(&place) {
+            entry::encode_view(place, place, &[Member { id: LIFE, name: "n".into(), incoming: String::new() }])
+        } else {
+            write_set(place, place - 1, LIFE, Flags(0x41), Key::row(b"s", b"t", 0, &place.to_le_bytes()))
+        };
+        log.append(&[&bytes]).unwrap();
+    }
+    log.commit(log.last()).unwrap();
+    Fixture { _folder: folder, log }
+}
+
+fn write_set(seqno: i64, last_seen: i64, source: Uuid, flags: Flags, key: Key) -> Vec<u8> {
+    let head = WriteSetHead { flags, source, trx: seqno as u64, conn: 1, last_seen };
+    entry::encode_write_set(seqno, &head, &[(key, Mode::RowExclusive)], 0)
+}
+
+fn tables(seqno: i64) -> Option<Gtid> {
+    Some(Gtid { history: HISTORY, seqno })
+}
+
+#[test]
+fn what_is_behind_the_tables_is_applied() {
+    let Fixture { log, _folder } = fixture(1..=10, &[1, 5]);
+    for (at, from, behind) in [(0, Some(1), 10), (4, Some(5), 6), (9, Some(10), 1), (10, None, 0)] {
+        let plan = plan(&log, HISTORY, tables(at), None).unwrap();
+        assert_eq!((plan.order.seqno, plan.tables_at), (10, at));
+        assert_eq!(plan.replay_from.map(|index| index.0), from, "tables at {at}");
+        assert_eq!(plan.behind(), behind);
+        assert!(plan.failed.is_empty() && plan.remark.is_none());
+        assert_eq!(plan.earlier_member, (at > 0).then_some(LIFE), "whose transactions may be open at {at}");
+    }
+}
+
+#[test]
+fn tables_that_are_ahead_of_the_log_are_believed() {
+    let Fixture { log, _folder } = fixture(1..=10, &[1]);
+    let ahead = plan(&log, HISTORY, tables(14), None).unwrap();
+    assert_eq!((ahead.order.seqno, ahead.tables_at, ahead.replay_from), (14, 14, None));
+    assert!(ahead.remark.unwrap().contains("ends at 10"));
+
+    // It went on behind 14: who is at 12 lacks what no log has.
+    log.append(&[&entry::encode_view(15, 2, &[])]).unwrap();
+    log.commit(log.last()).unwrap();
+    assert_eq!(plan(&log, HISTORY, tables(14), None).unwrap().behind(), 1);
+    let error = plan(&log, HISTORY, tables(12), None).unwrap_err();
+    assert!(matches!(error, Error::Gap { tables_at: 12, first: 14, missing: 2 }), "{error}");
+}
+
+#[test]
+fn what_was_purged_is_missed() {
+    let Fixture { log, _folder } = fixture(100..=110, &[]);
+    assert_eq!(plan(&log, HISTORY, tables(99), None).unwrap().behind(), 11);
+    let error = plan(&log, HISTORY, tables(90), None).unwrap_err().to_string();
+    assert!(error.contains("9 transactions are in neither"), "{error}");
+}
+
+#[test]
+fn who_does_not_say_where_the_tables_are_does_not_start() {
+    let Fixture { log, _folder } = fixture(1..=3, &[1]);
+    let error = plan(&log, HISTORY, None, None).unwrap_err().to_string();
+    assert!(error.contains("--wsrep-start-position"), "{error}");
+    let other = Some(Gtid { history: Uuid([9; 16]), seqno: 3 });
+    assert!(matches!(plan(&log, HISTORY, other, None).unwrap_err(), Error::OtherHistory { .. }));
+}
+
+#[test]
+fn the_servers_word_comes_before_what_was_saved() {
+    let saved = SavedState { history: HISTORY, member: LIFE, stopped_at: 7, begins_at: -1 };
+    let said = Gtid { history: HISTORY, seqno: 9 };
+    assert_eq!(tables_at(said, Some(&saved)), Some(said));
+    assert_eq!(tables_at(Gtid::UNDEFINED, Some(&saved)), tables(7));
+    assert_eq!(tables_at(Gtid::UNDEFINED, Some(&SavedState { stopped_at: -1, ..saved })), None);
+    let begun = SavedState { stopped_at: -1, begins_at: 4, ..saved };
+    assert_eq!(tables_at(Gtid::UNDEFINED, Some(&begun)), tables(4));
+}
+
+#[test]
+fn verdicts_are_the_same_again() {
+    let Fixture { log, _folder } = fixture(1..=3, &[1]);
+    let table = Key::table(b"s", b"t");
+    let row = Key::row(b"s", b"t", 0, b"1");
+    let isolated = Flags(0x45);
+    // A definition at 4, and behind it a transaction that had not seen it.
+    log.append(&[&write_set(4, 3, LIFE, isolated, table)]).unwrap();
+    log.append(&[&write_set(5, 3, LIFE, Flags(0x41), row)]).unwrap();
+    log.append(&[&write_set(6, 5, LIFE, Flags(0x41), row)]).unwrap();
+    log.commit(log.last()).unwrap();
+    let failed = |at| {
+        let mut failed: Vec<_> = plan(&log, HISTORY, tables(at), None).unwrap().failed.into_iter().collect();
+        failed.sort_unstable();
+        failed
+    };
+    assert_eq!(failed(2), [5]);
+    assert_eq!(failed(5), [] as [i64; 0]);
+}
+
+#[test]
+fn an_entry_of_a_newer_release_stops_the_start() {
+    let Fixture { log, _folder } = fixture(1..=2, &[1]);
+    let mut bytes = entry::encode_cut(2);
+    bytes[1] += 1;
+    log.append(&[&bytes]).unwrap();
+    log.commit(log.last()).unwrap();
+    let error = plan(&log, HISTORY, tables(2), None).unwrap_err().to_string();
+    assert!(error.contains("entry 3") && error.contains("newer release"), "{error}");
+}
