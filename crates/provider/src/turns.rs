@@ -4,7 +4,7 @@
 //! is the last of the lock order: nothing is called and nothing else is locked while it is held.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -15,6 +15,8 @@ mod tests;
 #[derive(Debug, Default)]
 pub struct Turns {
     state: Mutex<State>,
+    /// A copy of the state's, for those who order: they ask for it with the order's lock held.
+    left: AtomicI64,
     /// Of those who wait for a place to be released: few, and not on the path of commits.
     released_further: Condvar,
 }
@@ -53,6 +55,7 @@ impl Turns {
         let mut state = self.lock();
         assert!(state.waiting.is_empty(), "the order begins anew while transactions wait for their turn");
         *state = State { left: seqno, released: seqno, waits: state.waits, ..State::default() };
+        self.left.store(seqno, Ordering::Release);
     }
 
     /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
@@ -93,6 +96,7 @@ impl Turns {
         }
         assert_eq!(state.left + 1, seqno, "leaves the commit order before its turn");
         state.left = seqno;
+        self.left.store(seqno, Ordering::Release);
         if let Some(next) = state.waiting.get(&(seqno + 1)) {
             next.condition.notify_one();
         }
@@ -139,7 +143,7 @@ impl Turns {
 
     /// The last that has committed, with everything before it.
     pub fn left(&self) -> i64 {
-        self.lock().left
+        self.left.load(Ordering::Acquire)
     }
 
     /// The last that is released, with everything before it.
