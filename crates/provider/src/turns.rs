@@ -29,6 +29,8 @@ struct State {
     released: i64,
     /// Released ahead of `released`.
     released_ahead: BTreeSet<i64>,
+    /// Will not take their turns: `left` goes on over them.
+    passed_by: BTreeSet<i64>,
     /// Who waits for its turn.
     waiting: HashMap<i64, Arc<Waiter>>,
     /// How many wait on `released_further`.
@@ -95,9 +97,28 @@ impl Turns {
             return;
         }
         assert_eq!(state.left + 1, seqno, "leaves the commit order before its turn");
-        state.left = seqno;
-        self.left.store(seqno, Ordering::Release);
-        if let Some(next) = state.waiting.get(&(seqno + 1)) {
+        self.go_on(&mut state);
+    }
+
+    /// What stands at `seqno` will not take its turn any more, or has had it.
+    pub fn pass_by(&self, seqno: i64) {
+        let mut state = self.lock();
+        if state.left + 1 == seqno {
+            self.go_on(&mut state);
+        } else if state.left < seqno {
+            state.passed_by.insert(seqno);
+        }
+    }
+
+    /// The turn is over.
+    fn go_on(&self, state: &mut State) {
+        state.left += 1;
+        while state.passed_by.first() == Some(&(state.left + 1)) {
+            state.passed_by.pop_first();
+            state.left += 1;
+        }
+        self.left.store(state.left, Ordering::Release);
+        if let Some(next) = state.waiting.get(&(state.left + 1)) {
             next.condition.notify_one();
         }
     }

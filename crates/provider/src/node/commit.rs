@@ -228,6 +228,8 @@ impl Node {
         let standing = transaction.standing();
         let was_ordered = matches!(standing.phase, Phase::Ordered | Phase::Settled) && standing.seqno > 0;
         if was_ordered {
+            // A part that failed is not taken through the commit order by the server.
+            self.turns.pass_by(standing.seqno);
             self.turns.release(standing.seqno);
         }
         let goes_on = was_ordered && !standing.flags.has(Flags::TRX_END);

@@ -68,3 +68,19 @@ fn leaving_twice_changes_nothing() {
     turns.leave(1);
     assert_eq!(turns.left(), 1);
 }
+
+#[test]
+fn who_will_not_take_its_turn_holds_up_nobody() {
+    let turns = Turns::default();
+    turns.pass_by(2);
+    turns.pass_by(3);
+    thread::scope(|scope| {
+        scope.spawn(|| turns.enter(4, None).unwrap());
+        turns.enter(1, None).unwrap();
+        turns.leave(1);
+    });
+    turns.pass_by(3);
+    assert_eq!(turns.left(), 3);
+    turns.pass_by(4);
+    assert_eq!(turns.left(), 4);
+}
