@@ -1,0 +1,39 @@
+//! Killed at any moment, and started from any place that its tables may be at: everything confirmed comes back as it was.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::harness::{self, Counts};
+
+/// Kills in one folder, before the last run goes to its end.
+const KILLS: u64 = 4;
+/// Long enough for any kill.
+const LIMIT_MILLISECONDS: &str = "30000";
+
+#[test]
+fn what_was_confirmed_outlives_kills() {
+    let mut counts = Counts::default();
+    for seed in harness::seeds(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().to_str().unwrap();
+        for round in 0..KILLS {
+            let seed = seed * KILLS + round;
+            let mut child = harness::start(&["legal", folder, &seed.to_string(), LIMIT_MILLISECONDS]);
+            // The moment is the chance of the test: also before it is in step with its log.
+            thread::sleep(Duration::from_millis(moment(seed)));
+            let ended = child.try_wait().unwrap();
+            child.kill().unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(ended, None, "seed {seed}: {}", String::from_utf8_lossy(&output.stderr));
+            counts.add(&String::from_utf8_lossy(&output.stdout));
+        }
+        counts.add(&harness::run(&["legal", folder, &seed.to_string(), "200"]));
+    }
+    counts.assert_some(&["in step at", "committed"]);
+}
+
+/// Milliseconds: many short ones, some long.
+fn moment(seed: u64) -> u64 {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+    mixed % [40, 200, 900][(mixed >> 20) as usize % 3]
+}
