@@ -147,10 +147,11 @@ pub fn encode_write_set(seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)], d
     bytes
 }
 
-/// Writes seqno and what was seen into bytes that [`encode_write_set`] made: they are known last.
-pub fn place(bytes: &mut [u8], seqno: i64, last_seen: i64) {
+/// Writes the seqno, the source and what it had seen into bytes that [`encode_write_set`] made: they are known last.
+pub fn place(bytes: &mut [u8], seqno: i64, head: &WriteSetHead) {
     bytes[8..16].copy_from_slice(&seqno.to_le_bytes());
-    bytes[48..56].copy_from_slice(&last_seen.to_le_bytes());
+    bytes[16..32].copy_from_slice(&head.source.0);
+    bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
 /// A view.

@@ -12,6 +12,7 @@ pub mod entry;
 mod ffi;
 mod gate;
 mod identity;
+mod limits;
 pub mod log;
 mod node;
 mod options;

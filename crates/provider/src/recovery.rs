@@ -94,8 +94,15 @@ pub enum Error {
 }
 
 /// Where the tables are, from what the server says and what was saved; None: unknown, or there never was anything.
+///
+/// A server moves its position on even over what it could not apply: then what was saved is right.
 pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> {
-    if server_says.is_undefined() { saved.and_then(SavedState::position) } else { Some(server_says) }
+    let said = if server_says.is_undefined() { saved.and_then(SavedState::position) } else { Some(server_says) };
+    let failed_at = saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history) == said.map(|said| said.history));
+    match (said, failed_at) {
+        (Some(said), Some(saved)) => Some(Gtid { seqno: said.seqno.min(saved.failed_at - 1), ..said }),
+        _ => said,
+    }
 }
 
 /// What the log of `history` means for tables at `tables`.

@@ -28,6 +28,8 @@ pub struct SavedState {
     pub stopped_at: i64,
     /// The server begins from here and has not taken on its first view; -1: it has.
     pub begins_at: i64,
+    /// What stands there could not be applied from the log, though the server's own position may say so; -1: nothing.
+    pub failed_at: i64,
 }
 
 /// A file that cannot be used.
@@ -73,7 +75,8 @@ impl SavedState {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::Io { path, error }),
         };
-        let mut state = Self { history: Uuid::UNDEFINED, member: Uuid::UNDEFINED, stopped_at: -1, begins_at: -1 };
+        let mut state =
+            Self { history: Uuid::UNDEFINED, member: Uuid::UNDEFINED, stopped_at: -1, begins_at: -1, failed_at: -1 };
         let mut seen = 0;
         for (number, line) in text.lines().enumerate() {
             if line.starts_with('#') || line.trim().is_empty() {
@@ -88,11 +91,12 @@ impl SavedState {
                 "member" => state.member = value.parse().map_err(|_| malformed())?,
                 "stopped_at" => state.stopped_at = value.parse().map_err(|_| malformed())?,
                 "begins_at" => state.begins_at = value.parse().map_err(|_| malformed())?,
+                "failed_at" => state.failed_at = value.parse().map_err(|_| malformed())?,
                 _ => return Err(malformed()),
             }
             seen += 1;
         }
-        if seen != 5 {
+        if seen != 6 {
             return Err(Error::Malformed { path, line: 0, found: text });
         }
         Ok(Some(state))
@@ -101,10 +105,11 @@ impl SavedState {
     /// Writes it; when it returns the file is on the disk, whole.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
         let path = data_dir.join(FILE_NAME);
-        let Self { history, member, stopped_at, begins_at } = self;
+        let Self { history, member, stopped_at, begins_at, failed_at } = self;
         let text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
-             version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n"
+             version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n\
+             failed_at: {failed_at}\n"
         );
         let draft = data_dir.join(format!("{FILE_NAME}.new"));
         let write = || -> io::Result<()> {
@@ -115,6 +120,11 @@ impl SavedState {
             File::open(data_dir)?.sync_all()
         };
         write().map_err(|error| Error::Io { path: path.clone(), error })
+    }
+
+    /// A node that runs, and has taken on its first view.
+    pub fn running(history: Uuid, member: Uuid) -> Self {
+        Self { history, member, stopped_at: -1, begins_at: -1, failed_at: -1 }
     }
 
     /// Where the server's tables are, as far as this file alone can say.

@@ -42,6 +42,8 @@ pub struct Standing {
     pub seqno: i64,
     /// Flags of what was ordered last.
     pub flags: Flags,
+    /// Whether that passed certification, and was not aborted since.
+    pub passed: bool,
 }
 
 /// What a brute-force abort comes to.
@@ -59,7 +61,7 @@ impl Transaction {
         Self {
             id,
             collected: Mutex::default(),
-            standing: Mutex::new(Standing { phase: Phase::Collecting, seqno: -1, flags: Flags(0) }),
+            standing: Mutex::new(Standing { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
             aborted: AtomicBool::new(false),
         }
     }
@@ -83,7 +85,7 @@ impl Transaction {
     pub fn ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
         let mut standing = self.lock();
         let phase = if passed { Phase::Ordered } else { Phase::Settled };
-        *standing = Standing { phase, seqno, flags };
+        *standing = Standing { phase, seqno, flags, passed };
         self.aborted.load(Ordering::SeqCst)
     }
 
@@ -99,13 +101,16 @@ impl Transaction {
     pub fn settle(&self) -> bool {
         let mut standing = self.lock();
         standing.phase = Phase::Settled;
-        self.aborted.swap(false, Ordering::SeqCst)
+        let was_aborted = self.aborted.swap(false, Ordering::SeqCst);
+        standing.passed &= !was_aborted;
+        was_aborted
     }
 
     /// The abort is told to its owner, and with that over: from here it goes through the order in any case.
     pub fn abort_told(&self) {
         let mut standing = self.lock();
         standing.phase = Phase::Settled;
+        standing.passed = false;
         self.aborted.store(false, Ordering::SeqCst);
     }
 

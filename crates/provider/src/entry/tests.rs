@@ -10,8 +10,9 @@ fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
 
 fn encoded() -> Vec<u8> {
     let (head, keys, data) = write_set();
-    let mut bytes = encode_write_set(0, &head, &keys, data.len());
-    place(&mut bytes, 41, 40);
+    let mut bytes =
+        encode_write_set(0, &WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
+    place(&mut bytes, 41, &head);
     bytes.extend(&data);
     bytes
 }

@@ -122,8 +122,8 @@ impl DiskLog {
 
     /// Gives the parts, one behind the other, the next place. They are in memory then, until a commit.
     ///
-    /// Usually touches no file: the next segment is there already. A payload larger than a segment makes its own file here,
-    /// and more than 64 MiB that nobody has committed are committed here.
+    /// Writes nothing, so that it may be called under a lock: the next segment is there already, but for a payload larger
+    /// than one, whose file is made here. What keeps the memory small is [`DiskLog::throttle`].
     ///
     /// # Errors
     /// [`Error::Full`] and [`Error::TooLarge`] have changed nothing; after [`Error::Broken`] the log takes nothing any more.
@@ -137,7 +137,7 @@ impl DiskLog {
         }
         let framed = framed_bytes(payload_bytes);
         let mut spare = None;
-        let (index, unwritten) = loop {
+        let index = loop {
             let mut pending = self.pending();
             if pending.has_room(framed) {
                 break pending.append(framed, self.durable.load(Ordering::Acquire), parts, None);
@@ -154,10 +154,16 @@ impl DiskLog {
             self.stock.give_back(spare);
         }
         self.appended.fetch_max(index, Ordering::AcqRel);
-        if unwritten > UNWRITTEN_LIMIT_BYTES {
-            self.commit(Index(index))?;
-        }
         Ok(Index(index))
+    }
+
+    /// Waits while more than 64 MiB are appended and not written: to be called before each append, without locks.
+    ///
+    /// # Errors
+    /// As [`DiskLog::commit`].
+    pub fn throttle(&self) -> Result<(), Error> {
+        let unwritten = self.pending().bytes;
+        if unwritten > UNWRITTEN_LIMIT_BYTES { self.commit(self.last()) } else { Ok(()) }
     }
 
     /// Returns when everything up to there is written, and with sync on, on disk. One thread does it for all who ask.
@@ -293,7 +299,7 @@ impl Pending {
     }
 
     /// Frames a record that has room. Gives its index, and how much waits now.
-    fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> (u64, usize) {
+    fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         if spare.is_some() || self.pieces.is_empty() {
             let bytes = std::mem::take(&mut self.buffer);
             let segment = Arc::clone(&self.segment);
@@ -306,7 +312,7 @@ impl Pending {
         self.end += framed;
         debug_assert_eq!(self.end, piece.at + piece.bytes.len() as u64);
         self.bytes += usize::try_from(framed).expect("it is in memory");
-        (self.last, self.bytes)
+        self.last
     }
 
     fn keep_buffer(&mut self, mut buffer: Vec<u8>) {

@@ -62,7 +62,7 @@
 //! | what | limit |
 //! |---|---|
 //! | payload | 2 GiB; one larger than a segment has a segment of its own, made when it is appended |
-//! | in memory | 64 MiB and one payload that wait, and as much being written; what goes beyond its append commits |
+//! | in memory | 64 MiB and what is being appended, and as much being written: [`DiskLog::throttle`] waits for room |
 //! | on disk | [`Settings::retain_bytes`], what [`DiskLog::purge`] was not allowed, one segment, and two spares |
 //! | with sync off | the last five segments may be lost in a power cut, never by the end of the process |
 //!

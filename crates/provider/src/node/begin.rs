@@ -37,7 +37,7 @@ impl Node {
             } else {
                 self.setup.position.history
             };
-            *lock(&self.saved) = Some(SavedState { history, member: self.member, stopped_at: 0, begins_at: -1 });
+            *lock(&self.saved) = Some(SavedState { stopped_at: 0, ..SavedState::running(history, self.member()) });
             self.open(history)?;
         }
         if !self.receiving.start() {
@@ -51,10 +51,19 @@ impl Node {
         let plan = lock(&self.plan).take();
         let ready = match plan {
             Some(plan) => self.recover(receiver, plan),
-            // Connected again: nothing happened in between.
-            None => Ok(false),
+            // Connected again: nothing happened in between, but what the former life left open is closed by its name.
+            None => self.live_anew().map(|()| false),
         };
         ready.and_then(|is_connected| self.open_up(receiver, is_connected)).is_ok()
+    }
+
+    fn live_anew(&self) -> Result<(), Refused> {
+        let member = Uuid::random().map_err(|error| {
+            self.server.log(Level::Error, &format!("no random numbers for a UUID: {error}"));
+            Refused
+        })?;
+        *lock(&self.member) = member;
+        Ok(())
     }
 
     /// Brings the tables up to the end of the log. Answers whether the server has been told of the cluster.
@@ -66,7 +75,9 @@ impl Node {
         *lock(&self.order) = Some(order);
         let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
         let earlier = earlier_member.filter(|_| !was_stopped);
-        self.save(SavedState { history, member: earlier.unwrap_or(self.member), stopped_at: -1, begins_at: tables_at });
+        let running = SavedState::running(history, earlier.unwrap_or(self.member()));
+        let failed_at = lock(&self.saved).map_or(-1, |saved| saved.failed_at);
+        self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
         if was_stopped {
             return Ok(false);
         }
@@ -76,7 +87,7 @@ impl Node {
         members.extend(earlier.map(former));
         let state = Gtid { history, seqno: tables_at };
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
-        self.save(SavedState { history, member: earlier.unwrap_or(self.member), stopped_at: -1, begins_at: -1 });
+        self.save(SavedState { failed_at, ..running })?;
         if let Some(from) = replay_from {
             self.replay_log(receiver, from, tables_at, &failed)?;
             self.note(&format!("{behind} places were applied from the log"));
@@ -127,6 +138,7 @@ impl Node {
                         let text =
                             format!("the write set at {gtid} could not be applied: the tables are not what they were");
                         self.server.log(Level::Error, &text);
+                        self.could_not_apply(seqno);
                         return Err(Refused);
                     }
                 }
@@ -144,6 +156,7 @@ impl Node {
             let order = order.as_mut().ok_or(Refused)?;
             let (seqno, number) = (order.seqno + 1, order.view_number + 1);
             let appended = log.append(&[&entry::encode_view(seqno, number, &members)]);
+            order.member = members[0].id;
             if appended.is_ok() {
                 order.view(seqno, number);
             }
@@ -162,7 +175,7 @@ impl Node {
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
         self.turns.leave(seqno);
         self.turns.release(seqno);
-        self.save(SavedState { history, member: self.member, stopped_at: -1, begins_at: -1 });
+        self.save(SavedState::running(history, self.member()))?;
         self.gate.set(Passage::Open);
         self.server.synced()
     }

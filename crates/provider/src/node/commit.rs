@@ -8,7 +8,7 @@ use hortator_core::{Key, Mode};
 use super::{Node, lock};
 use crate::entry::{self, WriteSetHead};
 use crate::gate::Passage;
-use crate::identity::Gtid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::{AbortAnswer, Phase, Transaction};
@@ -82,7 +82,7 @@ impl Node {
     /// Gives a transaction, or a part of it, its place and its verdict. Returns when the log is on the disk.
     pub fn certify(&self, conn: u64, transaction: &Transaction, flags: Flags) -> Outcome {
         let collected = transaction.collected();
-        if collected.bytes() as u64 > lock(&self.options).write_set_limit_bytes() {
+        if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
         }
         transaction.move_to(Phase::Certifying);
@@ -108,6 +108,9 @@ impl Node {
         if self.make_durable(ordered.index).is_err() {
             return Outcome::Broken;
         }
+        if self.refusals.end() {
+            self.note("the log has room again");
+        }
         if !ordered.passed {
             self.counters.local_cert_failures.add(1);
             return Outcome::Failed(ordered.meta);
@@ -123,8 +126,15 @@ impl Node {
 
     /// Tells why something has no place, where it is not plain.
     pub(super) fn not_ordered(&self, reason: &NotOrdered) -> Outcome {
-        if let NotOrdered::Log(error) = reason {
-            self.server.log(Level::Error, &format!("a transaction was refused: {error}"));
+        match reason {
+            NotOrdered::Refused => {}
+            NotOrdered::Log(error @ (log::Error::Full { .. } | log::Error::TooLarge { .. })) => {
+                if self.refusals.begins() {
+                    let text = format!("transactions are refused, each with an error to its client: {error}");
+                    self.server.log(Level::Error, &text);
+                }
+            }
+            NotOrdered::Log(error) => self.fail(&format!("the log takes nothing any more: {error}")),
         }
         Outcome::NotOrdered
     }
@@ -133,9 +143,10 @@ impl Node {
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
-        let mut head = WriteSetHead { flags, source: self.member, trx, conn, last_seen: 0 };
+        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0 };
         let mut bytes = entry::encode_write_set(0, &head, keys, data_bytes);
         let log = self.log.get().ok_or(NotOrdered::Refused)?;
+        log.throttle().map_err(NotOrdered::Log)?;
         loop {
             let mut order = lock(&self.order);
             match self.gate.passage() {
@@ -156,17 +167,18 @@ impl Node {
             let order = order.as_mut().ok_or(NotOrdered::Refused)?;
             let seqno = order.seqno + 1;
             head.last_seen = self.turns.left();
-            entry::place(&mut bytes, seqno, head.last_seen);
+            head.source = order.member;
+            entry::place(&mut bytes, seqno, &head);
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
             let verdict = order.write_set(seqno, &head, keys);
             let aborted = transaction.is_some_and(|transaction| transaction.ordered(seqno, flags, verdict.passed));
-            if seqno - order.last_cut >= super::order::CUT_INTERVAL {
+            if order.wants_cut() {
                 self.cut(order, head.last_seen);
             }
             let gtid = Gtid { history: order.history, seqno };
             self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
-            let meta = Meta { gtid, source: self.member, trx, conn, depends_on: verdict.depends_on };
+            let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
             return Ok(Ordered { meta, passed: verdict.passed, index, aborted });
         }
     }
@@ -174,11 +186,16 @@ impl Node {
     /// Everything up to `seqno` is applied here, and here is everywhere. What the log holds of it may go.
     fn cut(&self, order: &mut super::Order, seqno: i64) {
         let Some(log) = self.log.get() else { return };
-        if seqno > order.last_cut
-            && let Ok(index) = log.append(&[&entry::encode_cut(seqno)])
-        {
+        if seqno <= order.last_cut {
+            return;
+        }
+        if let Ok(index) = log.append(&[&entry::encode_cut(seqno)]) {
+            let (earlier, ends_at) = order.cut_place;
+            if seqno >= ends_at {
+                log.purge(earlier);
+            }
             order.cut(seqno);
-            log.purge(index);
+            order.cut_place = (index, order.seqno);
         }
     }
 
@@ -213,11 +230,14 @@ impl Node {
     pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.receiving.applies.load(Ordering::SeqCst) == seqno;
-        self.turns.leave(seqno);
         if has_failed && is_applied {
-            return false;
+            self.could_not_apply(seqno);
         }
-        if meta.source == self.member && !is_applied && !has_failed {
+        self.turns.leave(seqno);
+        if is_applied {
+            return !has_failed;
+        }
+        if !has_failed {
             self.counters.local_commits.add(1);
         }
         true
@@ -232,7 +252,8 @@ impl Node {
             self.turns.pass_by(standing.seqno);
             self.turns.release(standing.seqno);
         }
-        let goes_on = was_ordered && !standing.flags.has(Flags::TRX_END);
+        // The server does not come back with the handle of one whose part failed.
+        let goes_on = was_ordered && standing.passed && !standing.flags.has(Flags::TRX_END);
         if goes_on {
             transaction.part_done();
         } else {
@@ -249,7 +270,7 @@ impl Node {
         debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
         let history = self.last_committed().history;
         let gtid = Gtid { history, seqno };
-        let meta = Meta { gtid, source: self.member, trx: transaction.id, conn: 0, depends_on: seqno - 1 };
+        let meta = Meta { gtid, source: self.member(), trx: transaction.id, conn: 0, depends_on: seqno - 1 };
         let data = transaction.collected().data().to_vec();
         self.counters.local_replays.add(1);
         if self.server.apply(conn_context, handle, standing.flags, &data, &meta).is_err() {

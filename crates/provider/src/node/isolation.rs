@@ -10,7 +10,7 @@ impl Node {
     /// Gives the statement its place, and waits until everything before it is done and has let go of its locks.
     pub fn begin_isolation(&self, conn: u64, keys: &[(Key, Mode)], action: &[&[u8]], flags: Flags) -> Outcome {
         let bytes: usize = action.iter().map(|part| part.len()).sum();
-        if bytes as u64 > lock(&self.options).write_set_limit_bytes() {
+        if bytes as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
         }
         let flags = flags.with(Flags::ISOLATION);

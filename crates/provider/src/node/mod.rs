@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::counters::Counters;
 use crate::gate::{Gate, Passage};
 use crate::identity::{Gtid, Uuid};
+use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
 use crate::options::{self, Options};
 use crate::recovery::{self, Plan};
 use crate::saved_state::{self, SavedState};
-use crate::server::{Level, Member, Server};
+use crate::server::{Level, Member, Refused, Server};
 use crate::transactions::Transactions;
 use crate::turns::Turns;
 
@@ -69,8 +70,8 @@ pub struct Node {
     server: Arc<dyn Server>,
     setup: Setup,
     options: Mutex<Options>,
-    /// This life of the process.
-    member: Uuid,
+    /// This life of the node: another for each time that it is connected.
+    member: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
     log: OnceLock<DiskLog>,
     order: Mutex<Option<Order>>,
@@ -82,6 +83,8 @@ pub struct Node {
     isolations: Mutex<HashMap<u64, i64>>,
     receiving: Receiving,
     counters: Counters,
+    limits: Limits,
+    refusals: Refusals,
 }
 
 /// Why the provider cannot be used.
@@ -121,12 +124,14 @@ impl Node {
     pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
         let mut options = Options::default();
         options.set(&setup.options, false)?;
+        let limits = Limits::default();
+        limits.set_write_set_bytes(options.write_set_limit_bytes());
         let member = Uuid::random().map_err(Error::Random)?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
             server,
             options: Mutex::new(options),
-            member,
+            member: Mutex::new(member),
             saved: Mutex::new(saved),
             log: OnceLock::new(),
             order: Mutex::new(None),
@@ -137,6 +142,8 @@ impl Node {
             isolations: Mutex::default(),
             receiving: Receiving::default(),
             counters: Counters::default(),
+            limits,
+            refusals: Refusals::default(),
             setup,
         };
         if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
@@ -183,7 +190,7 @@ impl Node {
         }
         let log = self.log.get()?;
         log.commit(log.last()).ok()?;
-        let state = SavedState { history, member: self.member, stopped_at: seqno, begins_at: -1 };
+        let state = SavedState { stopped_at: seqno, ..SavedState::running(history, self.member()) };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
     }
 
@@ -191,6 +198,7 @@ impl Node {
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let mut options = lock(&self.options);
         options.set(text, true)?;
+        self.limits.set_write_set_bytes(options.write_set_limit_bytes());
         if let Some(log) = self.log.get() {
             log.set_sync(options.log_sync());
         }
@@ -215,7 +223,7 @@ impl Node {
 
     /// The node as a member.
     fn own_member(&self) -> Member {
-        Member { id: self.member, name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
+        Member { id: self.member(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
     }
 
     /// The log must be on the disk up to there. When that fails nothing can be promised any more.
@@ -233,11 +241,26 @@ impl Node {
         self.receiving.stop();
     }
 
-    fn save(&self, state: SavedState) {
+    fn save(&self, state: SavedState) -> Result<(), Refused> {
         *lock(&self.saved) = Some(state);
-        if let Err(error) = state.write(&self.setup.data_dir) {
+        state.write(&self.setup.data_dir).map_err(|error| {
             self.fail(&error.to_string());
+            Refused
+        })
+    }
+
+    /// The server will say that its tables hold what stands at `seqno`, and they do not. The first of those counts.
+    fn could_not_apply(&self, seqno: i64) {
+        let saved = *lock(&self.saved);
+        if let Some(saved) = saved.filter(|saved| saved.failed_at < 0 || saved.failed_at > seqno) {
+            // What fails here has told so.
+            let _ = self.save(SavedState { failed_at: seqno, ..saved });
         }
+    }
+
+    /// This life of the node, as others know it: another for each time that it is connected.
+    fn member(&self) -> Uuid {
+        *lock(&self.member)
     }
 
     fn note(&self, text: &str) {

@@ -7,10 +7,14 @@ use hortator_core::{Candidate, CertificationIndex, Key, Mode, Seqno, SourceId, V
 
 use crate::entry::WriteSetHead;
 use crate::identity::Uuid;
+use crate::log::Index;
 use crate::server::Flags;
 
 /// A cut is put into the order every so many seqnos.
-pub const CUT_INTERVAL: i64 = 1024;
+const CUT_INTERVAL: i64 = 1024;
+
+/// Or as soon as so many keys came since the last: what certification remembers stays below 100 MB, and what is in flight.
+const CUT_INTERVAL_KEYS: usize = 500_000;
 
 /// What is decided by the order alone.
 #[derive(Debug)]
@@ -21,8 +25,13 @@ pub struct Order {
     pub seqno: i64,
     /// How many views there were.
     pub view_number: i64,
+    /// The life of this node that write sets of its own bear.
+    pub member: Uuid,
     /// The last cut.
     pub last_cut: i64,
+    /// Where in the log it is, and the last seqno before it there.
+    pub cut_place: (Index, i64),
+    keys_since_cut: usize,
     certification: CertificationIndex,
 }
 
@@ -42,7 +51,10 @@ impl Order {
             history,
             seqno,
             view_number: 0,
+            member: Uuid::UNDEFINED,
             last_cut: seqno,
+            cut_place: (Index(0), seqno),
+            keys_since_cut: 0,
             certification: CertificationIndex::new(Seqno(seqno as u64)),
         }
     }
@@ -50,6 +62,7 @@ impl Order {
     /// Takes the next write set, whose place is `seqno`.
     pub fn write_set(&mut self, seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)]) -> Verdict {
         self.seqno = seqno;
+        self.keys_since_cut += keys.len();
         let flags = head.flags;
         let candidate = Candidate {
             seqno: Seqno(seqno as u64),
@@ -72,9 +85,15 @@ impl Order {
         self.view_number = number;
     }
 
+    /// Whether it is time for a cut.
+    pub fn wants_cut(&self) -> bool {
+        self.seqno - self.last_cut >= CUT_INTERVAL || self.keys_since_cut >= CUT_INTERVAL_KEYS
+    }
+
     /// Takes a cut: nobody will ask for anything at or before it.
     pub fn cut(&mut self, seqno: i64) {
         self.last_cut = seqno;
+        self.keys_since_cut = 0;
         self.certification.purge(Seqno(seqno as u64));
     }
 

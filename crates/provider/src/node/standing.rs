@@ -44,7 +44,7 @@ impl Node {
         let is_member = state > 1;
         Standing {
             history,
-            member: self.member,
+            member: self.member(),
             left: self.turns.left(),
             waits: self.turns.waits() as i64,
             state,

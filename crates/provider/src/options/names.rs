@@ -124,7 +124,7 @@ pub const OPTIONS: &[Named] = &[
     once("gmcast.version", "0", Number),
     may("ist.recv_addr", "", Text),
     may("ist.recv_bind", "", Text),
-    may("log.retain", "1G", Bytes),
+    once("log.retain", "1G", Bytes),
     once("log.segment", "64M", Bytes),
     may("log.sync", "yes", Boolean),
     may("pc.announce_timeout", "PT3S", Time),

@@ -88,13 +88,16 @@ fn who_does_not_say_where_the_tables_are_does_not_start() {
 
 #[test]
 fn the_servers_word_comes_before_what_was_saved() {
-    let saved = SavedState { history: HISTORY, member: LIFE, stopped_at: 7, begins_at: -1 };
+    let saved = SavedState { history: HISTORY, member: LIFE, stopped_at: 7, begins_at: -1, failed_at: -1 };
     let said = Gtid { history: HISTORY, seqno: 9 };
     assert_eq!(tables_at(said, Some(&saved)), Some(said));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&saved)), tables(7));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&SavedState { stopped_at: -1, ..saved })), None);
     let begun = SavedState { stopped_at: -1, begins_at: 4, ..saved };
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&begun)), tables(4));
+    let failed = SavedState { stopped_at: -1, failed_at: 8, ..saved };
+    assert_eq!(tables_at(said, Some(&failed)), tables(7));
+    assert_eq!(tables_at(Gtid { seqno: 5, ..said }, Some(&failed)), tables(5));
 }
 
 #[test]

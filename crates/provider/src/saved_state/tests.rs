@@ -3,7 +3,7 @@
 use super::*;
 
 fn state() -> SavedState {
-    SavedState { history: Uuid([3; 16]), member: Uuid([4; 16]), stopped_at: 12, begins_at: -1 }
+    SavedState { history: Uuid([3; 16]), member: Uuid([4; 16]), stopped_at: 12, begins_at: -1, failed_at: -1 }
 }
 
 #[test]

@@ -90,13 +90,16 @@ fn a_payload_over_the_limit_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn more_than_the_memory_limit_is_written_by_the_append() {
+fn who_asks_for_room_writes_what_is_over_the_memory_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..Settings::default() }, HISTORY).unwrap();
     let mebibyte = vec![0x11; 1 << 20];
     for _ in 0..64 {
+        log.throttle().unwrap();
         log.append(&[&mebibyte]).unwrap();
     }
+    assert_eq!(log.written(), Index(0), "an append writes nothing");
+    log.throttle().unwrap();
     assert_eq!(log.written(), log.last());
 }
 
