@@ -5,11 +5,15 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::commit::Proposal;
 use super::{Node, lock};
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
+
+/// How often a rollback that found no room in the log asks again.
+const ROOM_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How a receiving thread's stay ended. Whatever it was, the thread goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +121,14 @@ impl Receiving {
         }
     }
 
+    /// Whether the node takes its leave, waited for at most so long.
+    fn leaves_within(&self, limit: Duration) -> bool {
+        let leaves = |state: &State| state.queue.iter().any(|work| matches!(work, Work::Leave));
+        let state = lock(&self.state);
+        let waited = self.changed.wait_timeout_while(state, limit, |state| !leaves(state));
+        leaves(&waited.unwrap_or_else(PoisonError::into_inner).0)
+    }
+
     /// This thread goes. `has_left`: so do all others. False: it is the last, and must stay.
     fn go(&self, has_left: bool) -> bool {
         let mut state = lock(&self.state);
@@ -175,11 +187,16 @@ impl Node {
     fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
         let proposal =
             Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
-        let ordered = match self.propose(&proposal) {
-            Ok(ordered) => ordered,
-            Err(reason) => {
-                self.not_ordered(&reason);
-                return true;
+        let ordered = loop {
+            match self.propose(&proposal) {
+                Ok(ordered) => break ordered,
+                Err(reason) => {
+                    // Its parts are in the log. Without room for the end it waits; the view after a leave ends it too.
+                    self.not_ordered(&reason);
+                    if self.receiving.leaves_within(ROOM_INTERVAL) {
+                        return true;
+                    }
+                }
             }
         };
         if self.make_durable(ordered.index).is_err() {
