@@ -48,6 +48,11 @@ impl Counter {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Takes one away. False: there is none.
+    pub fn take_one(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1)).is_ok()
+    }
+
     fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }

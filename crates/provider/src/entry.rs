@@ -171,8 +171,9 @@ pub fn encode_view(seqno: i64, number: i64, members: &[Member]) -> Vec<u8> {
     for Member { id, name, incoming } in members {
         bytes.extend(id.0);
         for text in [name, incoming] {
+            let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
             bytes.extend((text.len() as u16).to_le_bytes());
-            bytes.extend(text.as_bytes());
+            bytes.extend(text);
         }
     }
     bytes

@@ -45,6 +45,17 @@ impl Gate {
         self.changed.notify_all();
     }
 
+    /// Sets it if it stands as `from`. False: it does not.
+    pub fn change(&self, from: Passage, to: Passage) -> bool {
+        let mut current = self.lock();
+        let is_so = *current == from;
+        if is_so {
+            *current = to;
+            self.changed.notify_all();
+        }
+        is_so
+    }
+
     /// Waits while it is paused, or until `transaction` is aborted.
     pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
         let mut current = self.lock();

@@ -76,9 +76,14 @@ impl Transaction {
         *self.lock()
     }
 
-    /// Goes on to another phase.
-    pub fn move_to(&self, phase: Phase) {
-        self.lock().phase = phase;
+    /// Its client asks for its place. False: it has one, and is not done with it.
+    pub fn asks_for_place(&self) -> bool {
+        let mut standing = self.lock();
+        let may = standing.phase == Phase::Collecting;
+        if may {
+            standing.phase = Phase::Certifying;
+        }
+        may
     }
 
     /// It has its place, and whether it passed. Answers whether it was aborted meanwhile.

@@ -19,6 +19,8 @@ pub struct Turns {
     left: AtomicI64,
     /// Of those who wait for a place to be released: few, and not on the path of commits.
     released_further: Condvar,
+    /// The last place that was given to anybody: no turn comes behind it.
+    given: AtomicI64,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,8 @@ struct State {
     watchers: usize,
     /// How many had to wait for their turn, ever.
     waits: u64,
+    /// No turn will come any more.
+    is_over: bool,
 }
 
 #[derive(Debug, Default)]
@@ -47,40 +51,69 @@ struct Waiter {
 /// An order to give up waiting, which its owner may set at any time (and then calls [`Turns::interrupt`]).
 pub type Interrupt = AtomicBool;
 
-/// The wait ended because of the interrupt.
+/// Why no turn came. What a server asks for is answered, not asserted: one bad call of its must not stop the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interrupted;
+pub enum NoTurn {
+    /// The interrupt was set.
+    Interrupted,
+    /// Nobody has that place, or it has left, or somebody waits for its turn already.
+    NotIts,
+    /// The node has failed.
+    Over,
+}
 
 impl Turns {
     /// Everything up to `seqno` is done; what waits is not there any more.
     pub fn begin_at(&self, seqno: i64) {
         let mut state = self.lock();
         assert!(state.waiting.is_empty(), "the order begins anew while transactions wait for their turn");
-        *state = State { left: seqno, released: seqno, waits: state.waits, ..State::default() };
+        let (waits, is_over) = (state.waits, state.is_over);
+        *state = State { left: seqno, released: seqno, waits, is_over, ..State::default() };
+        self.give(seqno);
         self.left.store(seqno, Ordering::Release);
     }
 
-    /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
-    pub fn enter(&self, seqno: i64, interrupt: Option<&Interrupt>) -> Result<(), Interrupted> {
+    /// Everything up to `seqno` has its place now.
+    pub fn give(&self, seqno: i64) {
+        self.given.store(seqno, Ordering::Release);
+    }
+
+    /// Nobody's turn comes any more: all who wait for something go, and nobody waits again.
+    pub fn end(&self) {
         let mut state = self.lock();
-        assert!(seqno > state.left, "{seqno} enters the commit order after it has left");
-        if state.left + 1 == seqno {
-            return Ok(());
+        state.is_over = true;
+        for waiter in state.waiting.values() {
+            waiter.condition.notify_all();
+        }
+        self.released_further.notify_all();
+    }
+
+    /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
+    pub fn enter(&self, seqno: i64, interrupt: Option<&Interrupt>) -> Result<(), NoTurn> {
+        let mut state = self.lock();
+        if state.is_over {
+            return Err(NoTurn::Over);
+        }
+        if !self.is_given(seqno) || state.waiting.contains_key(&seqno) {
+            return Err(NoTurn::NotIts);
+        }
+        if let Some(turn) = state.turn(seqno) {
+            return turn;
         }
         state.waits += 1;
         let waiter = Arc::new(Waiter::default());
         state.waiting.insert(seqno, Arc::clone(&waiter));
-        loop {
-            if state.left + 1 == seqno {
-                state.waiting.remove(&seqno);
-                return Ok(());
+        let end = loop {
+            if let Some(turn) = state.turn(seqno) {
+                break turn;
             }
             if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::SeqCst)) {
-                state.waiting.remove(&seqno);
-                return Err(Interrupted);
+                break Err(NoTurn::Interrupted);
             }
             state = waiter.condition.wait(state).expect(POISON);
-        }
+        };
+        state.waiting.remove(&seqno);
+        end
     }
 
     /// Wakes whoever waits for the turn of `seqno`, so that it looks at its interrupt.
@@ -90,14 +123,17 @@ impl Turns {
         }
     }
 
-    /// Gives the turn to the next. What has left already stays so.
-    pub fn leave(&self, seqno: i64) {
+    /// Gives the turn to the next. What has left already stays so. False: it is not its turn.
+    pub fn leave(&self, seqno: i64) -> bool {
         let mut state = self.lock();
         if state.left >= seqno {
-            return;
+            return true;
         }
-        assert_eq!(state.left + 1, seqno, "leaves the commit order before its turn");
-        self.go_on(&mut state);
+        let has_turn = state.left + 1 == seqno && self.is_given(seqno);
+        if has_turn {
+            self.go_on(&mut state);
+        }
+        has_turn
     }
 
     /// What stands at `seqno` will not take its turn any more, or has had it.
@@ -112,14 +148,18 @@ impl Turns {
 
     /// The turn is over.
     fn go_on(&self, state: &mut State) {
-        state.left += 1;
+        let from = state.left + 1;
+        state.left = from;
         while state.passed_by.first() == Some(&(state.left + 1)) {
             state.passed_by.pop_first();
             state.left += 1;
         }
         self.left.store(state.left, Ordering::Release);
-        if let Some(next) = state.waiting.get(&(state.left + 1)) {
-            next.condition.notify_one();
+        // Also whoever waits at a place that another has left for it.
+        for place in from..=state.left + 1 {
+            if let Some(waiter) = state.waiting.get(&place) {
+                waiter.condition.notify_one();
+            }
         }
     }
 
@@ -145,11 +185,11 @@ impl Turns {
         }
     }
 
-    /// Waits until everything up to `seqno` is released. False: `until` came first.
+    /// Waits until everything up to `seqno` is released. False: `until` came first, or the end.
     pub fn wait_released(&self, seqno: i64, until: Option<Instant>) -> bool {
         let mut state = self.lock();
         state.watchers += 1;
-        while state.released < seqno {
+        while state.released < seqno && !state.is_over {
             state = match until {
                 None => self.released_further.wait(state).expect(POISON),
                 Some(until) => {
@@ -177,8 +217,25 @@ impl Turns {
         self.lock().waits
     }
 
+    fn is_given(&self, seqno: i64) -> bool {
+        seqno <= self.given.load(Ordering::Acquire)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect(POISON)
+    }
+}
+
+impl State {
+    /// Whether the wait of `seqno` is at its end, and which.
+    fn turn(&self, seqno: i64) -> Option<Result<(), NoTurn>> {
+        if self.is_over {
+            Some(Err(NoTurn::Over))
+        } else if self.left >= seqno {
+            Some(Err(NoTurn::NotIts))
+        } else {
+            (self.left + 1 == seqno).then_some(Ok(()))
+        }
     }
 }
 

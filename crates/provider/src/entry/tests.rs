@@ -33,6 +33,13 @@ fn a_view_comes_back() {
 }
 
 #[test]
+fn a_name_that_is_too_long_is_cut_short() {
+    let member = Member { id: Uuid([1; 16]), name: "n".repeat(70_000), incoming: "here".into() };
+    let Ok((9, Entry::View { members, .. })) = decode(&encode_view(9, 4, &[member])) else { panic!("no view") };
+    assert_eq!((members[0].name.len(), members[0].incoming.as_str()), (65_535, "here"));
+}
+
+#[test]
 fn a_cut_comes_back() {
     assert_eq!(decode(&encode_cut(77)), Ok((77, Entry::Cut)));
 }

@@ -189,6 +189,7 @@ unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
         Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
         Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
         Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
+        Outcome::OutOfPlace => (Status::NotAllowed, UNDEFINED_META),
     };
     // SAFETY: the caller's promise.
     unsafe { write_meta(place, &meta) };
@@ -206,6 +207,8 @@ unsafe extern "C" fn commit_order_enter(wsrep: *mut Wsrep, handle: *const RawHan
             match provider.node.enter_commit_order(find(handle).as_deref(), raw.gtid.seqno) {
                 CommitTurn::Granted => Status::Ok,
                 CommitTurn::Aborted => Status::BfAbort,
+                CommitTurn::OutOfPlace => Status::NotAllowed,
+                CommitTurn::Over => Status::NodeFail,
             }
         })
     }
@@ -486,9 +489,6 @@ unsafe extern "C" fn desync(wsrep: *mut Wsrep) -> Status {
 unsafe extern "C" fn resync(wsrep: *mut Wsrep) -> Status {
     // SAFETY: the server's own table.
     unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            provider.node.resync();
-            Status::Ok
-        })
+        with(wsrep, Status::NodeFail, |provider| if provider.node.resync() { Status::Ok } else { Status::NotAllowed })
     }
 }

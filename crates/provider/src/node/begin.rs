@@ -28,6 +28,9 @@ impl Node {
         if hosts.split(',').filter(|host| !host.trim().is_empty()).count() > 1 && !is_new {
             return Err(Error::SeveralNodes(address.to_owned()));
         }
+        if self.gate.passage() == Passage::Failed {
+            return Err(Error::Failed);
+        }
         if self.log.get().is_none() {
             if !is_new {
                 return Err(Error::NothingToJoin(address.to_owned()));
@@ -72,6 +75,7 @@ impl Node {
         let Plan { order, failed, earlier_member, .. } = plan;
         let (history, end, number) = (order.history, order.seqno, order.view_number);
         self.turns.begin_at(tables_at);
+        self.turns.give(end);
         *lock(&self.order) = Some(order);
         let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
         let earlier = earlier_member.filter(|_| !was_stopped);
@@ -159,6 +163,7 @@ impl Node {
             order.member = members[0].id;
             if appended.is_ok() {
                 order.view(seqno, number);
+                self.turns.give(seqno);
             }
             (order.history, seqno, number, appended)
         };

@@ -12,7 +12,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::{AbortAnswer, Phase, Transaction};
-use crate::turns::Interrupted;
+use crate::turns::NoTurn;
 
 /// What certify came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum Outcome {
     TooLarge,
     /// The log is broken: nobody knows.
     Broken,
+    /// It was not ordered: it has a place already, and is not done with it.
+    OutOfPlace,
 }
 
 /// Whether it may commit now.
@@ -38,6 +40,10 @@ pub enum CommitTurn {
     Granted,
     /// It was aborted by brute force while it waited.
     Aborted,
+    /// That place is not its own, or not any more.
+    OutOfPlace,
+    /// The node has failed: nobody's turn comes any more.
+    Over,
 }
 
 /// Something that has its place.
@@ -85,7 +91,9 @@ impl Node {
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
         }
-        transaction.move_to(Phase::Certifying);
+        if !transaction.asks_for_place() {
+            return Outcome::OutOfPlace;
+        }
         let proposal = Proposal {
             flags,
             trx: transaction.id,
@@ -172,6 +180,7 @@ impl Node {
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
             let verdict = order.write_set(seqno, &head, keys);
+            self.turns.give(seqno);
             let aborted = transaction.is_some_and(|transaction| transaction.ordered(seqno, flags, verdict.passed));
             if order.wants_cut() {
                 self.cut(order, head.last_seen);
@@ -211,19 +220,29 @@ impl Node {
 
     /// Waits for the turn of what stands at `seqno`.
     pub fn enter_commit_order(&self, transaction: Option<&Transaction>, seqno: i64) -> CommitTurn {
-        let Some(transaction) = transaction.filter(|transaction| transaction.standing().phase == Phase::Ordered) else {
-            let uninterrupted = self.turns.enter(seqno, None);
-            debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
-            return CommitTurn::Granted;
-        };
-        let entered = self.turns.enter(seqno, Some(transaction.interrupt()));
+        let transaction = transaction.filter(|transaction| transaction.standing().phase == Phase::Ordered);
+        let entered = self.turns.enter(seqno, transaction.map(Transaction::interrupt));
+        match entered {
+            Ok(()) | Err(NoTurn::Interrupted) => {}
+            Err(NoTurn::Over) => return CommitTurn::Over,
+            Err(NoTurn::NotIts) => {
+                self.out_of_place("enters", seqno);
+                return CommitTurn::OutOfPlace;
+            }
+        }
         // An abort may have been granted right behind the turn.
-        let was_aborted = transaction.settle();
-        if was_aborted || entered == Err(Interrupted) {
+        let was_aborted = transaction.is_some_and(Transaction::settle);
+        if was_aborted || entered == Err(NoTurn::Interrupted) {
             self.counters.local_bf_aborts.add(1);
             return CommitTurn::Aborted;
         }
         CommitTurn::Granted
+    }
+
+    /// The server is broken that does so: it is told, and the turns of others come as before.
+    fn out_of_place(&self, does: &str, seqno: i64) {
+        self.server
+            .log(Level::Warning, &format!("the server {does} the commit order at {seqno}, which has no turn now"));
     }
 
     /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
@@ -233,7 +252,10 @@ impl Node {
         if has_failed && is_applied {
             self.could_not_apply(seqno);
         }
-        self.turns.leave(seqno);
+        if !self.turns.leave(seqno) {
+            self.out_of_place("leaves", seqno);
+            return false;
+        }
         if is_applied {
             return !has_failed;
         }
@@ -247,6 +269,12 @@ impl Node {
     pub fn release(&self, transaction: &Arc<Transaction>) -> bool {
         let standing = transaction.standing();
         let was_ordered = matches!(standing.phase, Phase::Ordered | Phase::Settled) && standing.seqno > 0;
+        // Before it was released its turn must have come: only parts that failed are not taken through the order.
+        let is_whole = standing.flags.has(Flags::TRX_END);
+        if standing.phase == Phase::Ordered && is_whole && self.turns.left() < standing.seqno {
+            let (id, seqno) = (transaction.id, standing.seqno);
+            self.fail(&format!("the server let go of transaction {id} at {seqno}, which passed, without a commit"));
+        }
         if was_ordered {
             // A part that failed is not taken through the commit order by the server.
             self.turns.pass_by(standing.seqno);
@@ -266,8 +294,10 @@ impl Node {
     pub fn replay(&self, transaction: &Arc<Transaction>, conn_context: Receiver, handle: Handle) -> bool {
         let standing = transaction.standing();
         let seqno = standing.seqno;
-        let uninterrupted = self.turns.enter(seqno, None);
-        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+        // Of a server that asks twice, or for what never had a place.
+        if self.turns.enter(seqno, None).is_err() {
+            return false;
+        }
         let history = self.last_committed().history;
         let gtid = Gtid { history, seqno };
         let meta = Meta { gtid, source: self.member(), trx: transaction.id, conn: 0, depends_on: seqno - 1 };

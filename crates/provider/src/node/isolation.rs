@@ -14,6 +14,9 @@ impl Node {
             return Outcome::TooLarge;
         }
         let flags = flags.with(Flags::ISOLATION);
+        if lock(&self.isolations).contains_key(&conn) {
+            return Outcome::OutOfPlace;
+        }
         let proposal = Proposal { flags, trx: u64::MAX, conn, keys, data: action, transaction: None };
         let ordered = match self.propose(&proposal) {
             Ok(ordered) => ordered,
@@ -23,9 +26,9 @@ impl Node {
             return Outcome::Broken;
         }
         let seqno = ordered.meta.gtid.seqno;
-        let uninterrupted = self.turns.enter(seqno, None);
-        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
-        self.turns.wait_released(seqno - 1, None);
+        if self.turns.enter(seqno, None).is_err() || !self.turns.wait_released(seqno - 1, None) {
+            return Outcome::Broken;
+        }
         lock(&self.isolations).insert(conn, seqno);
         Outcome::Passed(ordered.meta)
     }

@@ -117,6 +117,9 @@ pub enum Error {
     /// It is connected already.
     #[error("the node is connected already")]
     Connected,
+    /// It failed before.
+    #[error("the node has failed, as it told then: the server must be started anew")]
+    Failed,
 }
 
 impl Node {
@@ -238,6 +241,7 @@ impl Node {
             self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
         }
         self.gate.set(Passage::Failed);
+        self.turns.end();
         self.receiving.stop();
     }
 

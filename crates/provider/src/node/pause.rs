@@ -12,21 +12,15 @@ impl Node {
     pub fn pause(&self) -> Option<i64> {
         let seqno = {
             let order = lock(&self.order);
-            if self.gate.passage() != Passage::Open {
-                return None;
-            }
-            self.gate.set(Passage::Paused);
-            order.as_ref()?.seqno
+            let seqno = order.as_ref()?.seqno;
+            self.gate.change(Passage::Open, Passage::Paused).then_some(seqno)?
         };
-        self.turns.wait_released(seqno, None);
-        Some(seqno)
+        self.turns.wait_released(seqno, None).then_some(seqno)
     }
 
     /// Goes on.
     pub fn resume(&self) {
-        if self.gate.passage() == Passage::Paused {
-            self.gate.set(Passage::Open);
-        }
+        self.gate.change(Passage::Paused, Passage::Open);
     }
 
     /// The node may fall behind. Nests.
@@ -34,9 +28,9 @@ impl Node {
         self.counters.desync_count.add(1);
     }
 
-    /// One desync less.
-    pub fn resync(&self) {
-        self.counters.desync_count.add(-1);
+    /// One desync less. False: there is none.
+    pub fn resync(&self) -> bool {
+        self.counters.desync_count.take_one()
     }
 
     /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,

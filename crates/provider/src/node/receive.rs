@@ -220,8 +220,9 @@ impl Node {
         meta: &crate::server::Meta,
     ) -> Result<bool, crate::server::Refused> {
         let seqno = meta.gtid.seqno;
-        let uninterrupted = self.turns.enter(seqno, None);
-        debug_assert_eq!(uninterrupted, Ok(()), "nobody interrupts it");
+        if self.turns.enter(seqno, None).is_err() {
+            return Err(crate::server::Refused);
+        }
         self.receiving.applies.store(seqno, Ordering::SeqCst);
         let result = self.server.apply(receiver, handle, flags, data, meta);
         self.receiving.applies.store(0, Ordering::SeqCst);
@@ -233,6 +234,8 @@ impl Node {
     }
 
     fn take_leave(&self, receiver: Receiver) {
+        // It was opened again if it was told to leave while it was on its way in.
+        self.gate.set(crate::gate::Passage::Closed);
         let last = lock(&self.order).as_ref().map(|order| (order.history, order.seqno, order.view_number));
         if let Some((history, seqno, number)) = last {
             if self.gate.passage() != crate::gate::Passage::Failed {

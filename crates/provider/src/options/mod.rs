@@ -109,7 +109,7 @@ impl Options {
 
     /// How much a node's vote counts.
     pub fn weight(&self) -> i64 {
-        self.value("pc.weight").parse().expect(CHECKED)
+        names::number(self.value("pc.weight")).expect(CHECKED) as i64
     }
 
     fn value(&self, name: &'static str) -> &str {

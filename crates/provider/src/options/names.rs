@@ -22,10 +22,7 @@ impl Kind {
     pub fn takes(self, value: &str) -> bool {
         match self {
             Text => true,
-            Number => {
-                let hexadecimal = value.strip_prefix("0x").is_some_and(|rest| u64::from_str_radix(rest, 16).is_ok());
-                hexadecimal || value.parse::<f64>().is_ok_and(f64::is_finite)
-            }
+            Number => number(value).is_some(),
             Boolean => boolean(value).is_some(),
             Bytes => bytes(value).is_some(),
             Time => duration(value).is_some(),
@@ -167,6 +164,13 @@ pub fn boolean(value: &str) -> Option<bool> {
         "yes" | "true" | "on" | "1" => Some(true),
         "no" | "false" | "off" | "0" => Some(false),
         _ => None,
+    }
+}
+
+pub fn number(value: &str) -> Option<f64> {
+    match value.strip_prefix("0x") {
+        Some(rest) => u64::from_str_radix(rest, 16).ok().map(|number| number as f64),
+        None => value.parse().ok().filter(|number: &f64| number.is_finite()),
     }
 }
 

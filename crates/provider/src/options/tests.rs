@@ -62,3 +62,14 @@ fn times_and_sizes() {
     }
     assert_eq!(names::bytes("99999999999T"), None);
 }
+
+#[test]
+fn a_weight_is_any_number_that_is_taken() {
+    let mut options = Options::default();
+    for (text, weight) in
+        [("pc.weight=2", 2), ("pc.weight=0x10", 16), ("pc.weight=1.5", 1), ("pc.weight=1e30", i64::MAX)]
+    {
+        options.set(text, true).unwrap();
+        assert_eq!(options.weight(), weight, "{text}");
+    }
+}

@@ -7,10 +7,18 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+/// Turns of which so many were given.
+fn given(seqno: i64) -> Turns {
+    let turns = Turns::default();
+    turns.give(seqno);
+    turns
+}
+
 #[test]
 fn turns_come_in_order_whoever_asks_first() {
     let turns = Turns::default();
     turns.begin_at(10);
+    turns.give(60);
     let order = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for seqno in (11..=60).rev() {
@@ -29,7 +37,7 @@ fn turns_come_in_order_whoever_asks_first() {
 
 #[test]
 fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
-    let turns = Turns::default();
+    let turns = given(2);
     let interrupt = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -37,7 +45,7 @@ fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
         // Whether it waits already or not: it must come back.
         interrupt.store(true, Ordering::SeqCst);
         turns.interrupt(2);
-        assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(Err(Interrupted)));
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(Err(NoTurn::Interrupted)));
     });
     turns.enter(1, None).unwrap();
     turns.leave(1);
@@ -46,7 +54,7 @@ fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
 
 #[test]
 fn released_is_what_all_before_have_released_too() {
-    let turns = Turns::default();
+    let turns = given(3);
     for seqno in 1..=3 {
         turns.enter(seqno, None).unwrap();
         turns.leave(seqno);
@@ -62,7 +70,7 @@ fn released_is_what_all_before_have_released_too() {
 
 #[test]
 fn leaving_twice_changes_nothing() {
-    let turns = Turns::default();
+    let turns = given(1);
     turns.enter(1, None).unwrap();
     turns.leave(1);
     turns.leave(1);
@@ -71,7 +79,7 @@ fn leaving_twice_changes_nothing() {
 
 #[test]
 fn who_will_not_take_its_turn_holds_up_nobody() {
-    let turns = Turns::default();
+    let turns = given(4);
     turns.pass_by(2);
     turns.pass_by(3);
     thread::scope(|scope| {
@@ -83,4 +91,43 @@ fn who_will_not_take_its_turn_holds_up_nobody() {
     assert_eq!(turns.left(), 3);
     turns.pass_by(4);
     assert_eq!(turns.left(), 4);
+}
+
+#[test]
+fn a_turn_that_is_nobodys_is_refused_and_the_order_goes_on() {
+    let turns = given(2);
+    assert_eq!(turns.enter(3, None), Err(NoTurn::NotIts), "nobody has that place");
+    assert!(!turns.leave(2) && !turns.leave(3), "before their turn");
+    turns.enter(1, None).unwrap();
+    assert!(turns.leave(1));
+    assert_eq!(turns.enter(1, None), Err(NoTurn::NotIts), "it has left");
+    turns.enter(2, None).unwrap();
+    assert!(turns.leave(2));
+    assert_eq!(turns.left(), 2);
+}
+
+#[test]
+fn whose_place_another_leaves_waits_no_longer() {
+    let turns = given(3);
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| turns.enter(3, None));
+        turns.pass_by(3);
+        turns.pass_by(2);
+        turns.pass_by(1);
+        // Whether it waited by then or came later.
+        assert_eq!(waits.join().unwrap(), Err(NoTurn::NotIts));
+    });
+}
+
+#[test]
+fn at_the_end_whoever_waits_goes() {
+    let turns = given(3);
+    thread::scope(|scope| {
+        let enters = scope.spawn(|| turns.enter(2, None));
+        let watches = scope.spawn(|| turns.wait_released(3, None));
+        turns.end();
+        assert_eq!(enters.join().unwrap(), Err(NoTurn::Over));
+        assert!(!watches.join().unwrap());
+    });
+    assert_eq!(turns.enter(1, None), Err(NoTurn::Over));
 }

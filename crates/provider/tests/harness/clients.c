@@ -1,5 +1,5 @@
-/* Clients' transactions: whole ones, those that are sent in parts, and statements that run alone; each with the checks of
-   what the provider may answer. */
+/* Clients' transactions: whole ones, those that are sent in parts, and statements that run alone; each with the checks
+   of what the provider may answer. */
 
 #include "harness.h"
 
@@ -155,11 +155,16 @@ static int certify(client_t *client, uint32_t flags) {
     return status;
 }
 
+static place_t place_of(const client_t *client, uint32_t flags) {
+    int64_t seqno = client->meta.gtid.seqno;
+    return (place_t){seqno, PLACE_WRITE_SET, flags, client->handle.trx_id, client->conn, client->bytes};
+}
+
 /* Through the order, with its turn. */
 static void commit(client_t *client, uint32_t flags) {
     int64_t seqno = client->meta.gtid.seqno;
     journal_take_turn(seqno);
-    place_t place = {seqno, PLACE_WRITE_SET, flags, client->handle.trx_id, client->conn, client->bytes};
+    place_t place = place_of(client, flags);
     journal_write(&place, client->data);
     journal_end_turn(seqno);
     CHECK(CALL(seqno, wsrep.commit_order_leave(&wsrep, &client->handle, &client->meta, NULL)) == OK, "leave");
@@ -252,11 +257,12 @@ static bool fragment(client_t *client, uint32_t flags, uint64_t part) {
         CHECK(enter(client) == OK, "aborted twice");
     }
     if (status == TRX_FAIL) {
-        CHECK(enter(client) == OK, "one that failed is aborted");
-        flags = untold(client, true) > 0 ? ANY_FLAGS : ROLLBACK | TRX_START;
-    }
-    if (status != CONN_FAIL)
+        /* The server lets go of it without a turn. */
+        place_t place = place_of(client, untold(client, true) > 0 ? ANY_FLAGS : ROLLBACK | TRX_START);
+        journal_pass(&place, client->data);
+    } else if (status != CONN_FAIL) {
         commit(client, flags);
+    }
     release(client, status == CONN_FAIL);
     return goes_on;
 }

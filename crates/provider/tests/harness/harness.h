@@ -49,6 +49,7 @@ void journal_begin(int64_t seqno);
 void journal_take_turn(int64_t seqno);
 void journal_write(const place_t *place, const void *data);
 void journal_end_turn(int64_t seqno);
+void journal_pass(const place_t *place, const void *data);
 void journal_release(int64_t seqno);
 int64_t journal_last(void);
 int64_t journal_released(void);
@@ -107,5 +108,6 @@ void random_key(buf_t parts[3], uint8_t names[3][8], wskey_t *key);
 
 /* The modes. */
 int layout_main(void);
+int illegal_main(const char *dir, uint64_t seed, unsigned steps);
 
 #endif

@@ -1,7 +1,7 @@
 /* The tables: one file with every place of the order, in order, written at its turn. What a killed process wrote stays.
 
-   A recovering process may begin before the file's end, as a storage engine's checkpoint does. What it is given then must
-   be what the file says, byte for byte; behind the file's end it is added. */
+   A recovering process may begin before the file's end, as a storage engine's checkpoint does. What it is given then
+   must be what the file says, byte for byte; behind the file's end it is added. */
 
 #include "harness.h"
 
@@ -25,6 +25,8 @@ static int64_t written; /* The last in the file. */
 static int64_t last;    /* The last that had its turn. */
 static int64_t in_turn; /* Whose turn it is; 0: nobody's. */
 static int64_t released;
+/* Places that are passed by, and not yet reached: each with its data behind it. */
+static place_t *passed[256];
 static uint8_t *is_released;
 
 /* Answers the last place in the file. What a kill cut in two is cut off. */
@@ -85,9 +87,7 @@ void journal_take_turn(int64_t seqno) {
     pthread_mutex_unlock(&mutex);
 }
 
-void journal_write(const place_t *place, const void *data) {
-    pthread_mutex_lock(&mutex);
-    CHECK(in_turn == place->seqno, "%lld is written in the turn of %lld", (long long)place->seqno, (long long)in_turn);
+static void keep(const place_t *place, const void *data) {
     CHECK(place->seqno + 2 < PLACES_LIMIT, "too many places");
     if (place->seqno <= written) {
         compare(place, data);
@@ -98,6 +98,37 @@ void journal_write(const place_t *place, const void *data) {
         written = place->seqno;
         offsets[written + 1] = offsets[written] + bytes;
     }
+}
+
+void journal_write(const place_t *place, const void *data) {
+    pthread_mutex_lock(&mutex);
+    CHECK(in_turn == place->seqno, "%lld is written in the turn of %lld", (long long)place->seqno, (long long)in_turn);
+    keep(place, data);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void go_over_passed(void) {
+    for (size_t at = 0; at < sizeof passed / sizeof *passed; at++)
+        if (passed[at] != NULL && passed[at]->seqno == last + 1) {
+            keep(passed[at], passed[at] + 1);
+            free(passed[at]);
+            passed[at] = NULL;
+            last++;
+            at = (size_t)-1;
+        }
+}
+
+/* What has that place will not take its turn. Before the provider is told. */
+void journal_pass(const place_t *place, const void *data) {
+    pthread_mutex_lock(&mutex);
+    size_t at = 0;
+    while (passed[at] != NULL)
+        at++;
+    passed[at] = malloc(sizeof *place + place->bytes);
+    *passed[at] = *place;
+    memcpy(passed[at] + 1, data, place->bytes);
+    if (in_turn == 0)
+        go_over_passed();
     pthread_mutex_unlock(&mutex);
 }
 
@@ -107,6 +138,7 @@ void journal_end_turn(int64_t seqno) {
     CHECK(in_turn == seqno, "%lld ends the turn of %lld", (long long)seqno, (long long)in_turn);
     in_turn = 0;
     last = seqno;
+    go_over_passed();
     pthread_mutex_unlock(&mutex);
 }
 

@@ -1,7 +1,7 @@
-/* harness LIBRARY layout | legal DIR SEED MILLISECONDS
+/* harness LIBRARY layout | legal DIR SEED MILLISECONDS | illegal DIR SEED STEPS
 
-   `legal` goes on where the folder's journal ends, or at any place before: so a second run recovers what a first one, killed
-   or not, has left. */
+   `legal` goes on where the folder's journal ends, or at any place before: so a second run recovers what a first one,
+   killed or not, has left. */
 
 #include "harness.h"
 
@@ -36,7 +36,8 @@ static void legal(const char *dir, double limit_seconds) {
     CHECK(server_init(dir, position, options[random_below(4)]) == OK, "init");
     CHECK(server_connect(is_new) == OK, "connect");
     server_receive();
-    CHECK(journal_last() > last, "the log ends at %lld, the tables had %lld", (long long)journal_last(), (long long)last);
+    CHECK(journal_last() > last, "the log ends at %lld, the tables had %lld", (long long)journal_last(),
+          (long long)last);
     printf("in step at %lld\n", (long long)journal_last());
     fflush(stdout);
     pthread_t threads[CLIENTS + 2];
@@ -67,7 +68,7 @@ static void legal(const char *dir, double limit_seconds) {
 
 int main(int count, char **arguments) {
     if (count < 3) {
-        fprintf(stderr, "harness LIBRARY layout | legal DIR SEED MILLISECONDS\n");
+        fprintf(stderr, "harness LIBRARY layout | legal DIR SEED MILLISECONDS | illegal DIR SEED STEPS\n");
         return 2;
     }
     if (strcmp(arguments[2], "layout") == 0)
@@ -78,6 +79,8 @@ int main(int count, char **arguments) {
     random_seed(seed, 1000);
     watch_thread("main");
     server_load(arguments[1]);
+    if (strcmp(arguments[2], "illegal") == 0)
+        return illegal_main(arguments[3], seed, length);
     watch_start(LIMIT_SECONDS);
     legal(arguments[3], (double)length / 1000);
     return 0;

@@ -296,7 +296,7 @@ static void *receive(void *context) {
         own->may_go = false;
         CHECK(CALL(0, wsrep.recv(&wsrep, own)) == OK, "recv");
     } while (own->may_go);
-    CHECK(server_outages() % 2 == 1, "recv returned on its own accord");
+    CHECK(server_outages() % 2 == 1 || !server_is_strict, "recv returned on its own accord");
     return NULL;
 }
 

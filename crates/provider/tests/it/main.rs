@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod harness;
+mod illegal;
 mod kill;
 mod layout;
 mod legal;
