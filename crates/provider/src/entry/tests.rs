@@ -61,3 +61,26 @@ fn a_newer_format_is_told() {
     bytes[1] = FORMAT + 1;
     assert_eq!(decode(&bytes), Err(Error::Newer(FORMAT + 1)));
 }
+
+#[test]
+fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
+    let members = vec![Member { id: Uuid([1; 16]), name: "eins".into(), incoming: "127.0.0.1:3306".into() }];
+    let mut state = 1u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    for _ in 0..100_000 {
+        let mut bytes = [encoded(), encode_view(9, 4, &members), encode_cut(77)][below(3)].clone();
+        for _ in 0..=below(4) {
+            let place = below(bytes.len());
+            bytes[place] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
+        }
+        if below(4) == 0 {
+            bytes.truncate(below(bytes.len()));
+        }
+        if let Ok((seqno, Entry::View { number, members })) = decode(&bytes) {
+            assert_eq!(decode(&encode_view(seqno, number, &members)), Ok((seqno, Entry::View { number, members })));
+        }
+    }
+}

@@ -12,6 +12,9 @@ use super::{Node, lock};
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
+#[cfg(test)]
+mod tests;
+
 /// How often a rollback that found no room in the log asks again.
 const ROOM_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -146,12 +149,28 @@ impl Receiving {
     }
 }
 
+/// The thread that delivers. If it ends by a fault of ours another takes its place: somebody must take the node's leave,
+/// or the server's shutdown waits for ever.
+struct Delivering<'a>(&'a Receiving);
+
+impl Drop for Delivering<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = lock(&self.0.state);
+            state.threads -= 1;
+            state.is_delivering = false;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 impl Node {
     /// A receiving thread. Returns when it is not needed any more, or when the node leaves its cluster.
     pub fn receive(&self, receiver: Receiver) -> Received {
         if !self.receiving.take_over() {
             return Received::Left;
         }
+        let _delivering = Delivering(&self.receiving);
         loop {
             let is_needed = match self.receiving.next() {
                 Work::Begin => {
