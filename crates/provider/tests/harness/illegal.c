@@ -269,7 +269,7 @@ static void odd_options(void) {
         done();
     }
     TRY(wsrep.options_set(
-        &wsrep, "repl.max_ws_size=2147483647; repl.causal_read_timeout=PT1S; pc.weight=1; log.retain=1M"));
+        &wsrep, "repl.max_ws_size=2147483647; repl.causal_read_timeout=PT1S; pc.weight=1"));
 }
 
 static void odd_waits(void) {
