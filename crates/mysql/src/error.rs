@@ -33,8 +33,8 @@ pub enum Error {
     #[error("{0}")]
     Server(ServerError),
 
-    /// The connection ended during a command. Whether the command took effect is unknown, and every
-    /// further call on the connection fails with this error.
+    /// The connection ended during a command, or the server says itself that it does not know how the command ended.
+    /// Whether it took effect is unknown, and every further call on the connection fails with this error.
     #[error("lost the connection to the server at {address} while {doing}: {reason}")]
     Lost {
         /// The server's address.
@@ -83,8 +83,6 @@ pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
-/// The commit failed, and nothing of the transaction is there.
-pub const ERROR_DURING_COMMIT: u16 = 1180;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
 
@@ -112,11 +110,6 @@ impl Error {
     /// or not ready yet: nothing was done, and another node may do it.
     pub fn is_unready(&self) -> bool {
         let Error::Server(ServerError { code, message, .. }) = self else { return false };
-        match *code {
-            UNKNOWN_COMMAND => message.starts_with("WSREP"),
-            // The node was cut off after the transaction had begun.
-            ERROR_DURING_COMMIT => message.contains("Not connected to Primary Component"),
-            _ => false,
-        }
+        *code == UNKNOWN_COMMAND && message.starts_with("WSREP")
     }
 }

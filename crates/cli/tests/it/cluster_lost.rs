@@ -14,17 +14,19 @@ use crate::servers::{SETTINGS, Server};
 
 /// A busy machine takes its time over a load that moves.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// How often a node is cut off in the middle of a load.
+const CUTS: u32 = 2;
 /// How long a cluster may take to find together again.
 const CLUSTER_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Loads a long dump by way of all nodes, and lets `event` happen once rows go in.
-fn load_while(server: &Server, arguments: &[&str], event: impl FnOnce()) -> Outcome {
+fn load_while(server: &Server, chunk_bytes: &str, arguments: &[&str], event: impl FnOnce()) -> Outcome {
     server.reset();
     // The main session has something to do at the end.
     let text = [&long_dump()[..], b"SELECT COUNT(*) FROM t;\n"].concat();
     let (_folder, dump) = dump_file("dump.sql", &text);
     let arguments: Vec<&str> =
-        arguments.iter().copied().chain(["--chunk-bytes", "65536", dump.to_str().unwrap()]).collect();
+        arguments.iter().copied().chain(["--chunk-bytes", chunk_bytes, dump.to_str().unwrap()]).collect();
     let running = Running::start(load_over(server, &[0, 1, 2], &arguments));
     server.wait_until("SELECT COUNT(*) > 1000 FROM hortator_case.t");
     event();
@@ -65,14 +67,14 @@ fn a_node_that_dies_is_left() {
     let [first, second, third] = [0, 1, 2].map(|index| server.sandbox().node(index));
 
     // One that only follows: it is done without.
-    let outcome = load_while(&server, &[], || third.kill().unwrap());
+    let outcome = load_while(&server, "65536", &[], || third.kill().unwrap());
     assert_tells(&outcome, 0, &["node3", "is not known to have everything"]);
     assert_eq!((whole_rows(first), whole_rows(second)), (STATEMENTS * 2, STATEMENTS * 2));
     third.start().unwrap();
     assert_eq!(whole_rows(third), STATEMENTS * 2);
 
     // Home itself: another takes its place, and what was not committed there is done again.
-    let outcome = load_while(&server, &[], || first.kill().unwrap());
+    let outcome = load_while(&server, "65536", &[], || first.kill().unwrap());
     assert_tells(&outcome, 0, &["left node1", "for node2", "all rows went to node2"]);
     // What the main session reads on the node that it came to is all that was committed before.
     assert!(String::from_utf8_lossy(&outcome.rows).contains(&(STATEMENTS * 2).to_string()), "it read too early");
@@ -82,7 +84,7 @@ fn a_node_that_dies_is_left() {
     assert!(server.node_differences(true, false).is_empty());
 
     // Without records nobody can go on for the main session: that is said, and nothing is there in part.
-    let outcome = load_while(&server, &["--no-progress"], || first.kill().unwrap());
+    let outcome = load_while(&server, "65536", &["--no-progress"], || first.kill().unwrap());
     assert_tells(&outcome, 1, &["lost the connection", "dump.sql"]);
     assert!(whole_rows(second) >= 1000);
 }
@@ -108,11 +110,14 @@ fn a_node_that_is_cut_off_takes_no_statements() {
     wait_for(first, "wsrep_local_state_comment", "Synced");
     assert!(server.node_differences(true, false).is_empty());
 
-    // In the middle of a load.
-    let outcome = load_while(&server, &[], || isolate(first, true));
-    assert_tells(&outcome, 0, &["left node1", "all rows went to node2"]);
-    assert_eq!((whole_rows(second), whole_rows(third)), (STATEMENTS * 2, STATEMENTS * 2));
-    isolate(first, false);
-    wait_for(first, "wsrep_local_state_comment", "Synced");
-    assert!(server.node_differences(true, false).is_empty());
+    // In the middle of a load: of small chunks, so that commits are under way. The cluster may have those that the node
+    // refused.
+    for _ in 0..CUTS {
+        let outcome = load_while(&server, "1024", &[], || isolate(first, true));
+        assert_tells(&outcome, 0, &["left node1", "all rows went to node2"]);
+        assert_eq!((whole_rows(second), whole_rows(third)), (STATEMENTS * 2, STATEMENTS * 2));
+        isolate(first, false);
+        wait_for(first, "wsrep_local_state_comment", "Synced");
+        assert!(server.node_differences(true, false).is_empty());
+    }
 }

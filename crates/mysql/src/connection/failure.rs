@@ -42,9 +42,14 @@ impl Failure {
 /// one, network trouble seen from its side, idle for too long.
 const LAST_WORDS: [u16; 12] = [1053, 1152, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 3169, 4031];
 
-/// Whether the server ends the connection along with this error.
+/// The commit failed. Said of one that was under way when its node was cut off from the cluster, it is a guess: the
+/// other nodes may have got the transaction (seen with MariaDB 10.11 and Galera 26.4).
+const ERROR_DURING_COMMIT: u16 = 1180;
+const CUT_OFF: &str = "Not connected to Primary Component";
+
+/// Whether the connection is over with this error, and what the command did unknown.
 pub(super) fn is_last_word(error: &ServerError) -> bool {
-    LAST_WORDS.contains(&error.code)
+    LAST_WORDS.contains(&error.code) || (error.code == ERROR_DURING_COMMIT && error.message.contains(CUT_OFF))
 }
 
 /// The operating system's words for a broken stream, in a DBA's.
