@@ -9,6 +9,7 @@
 
 mod counters;
 pub mod entry;
+mod events;
 mod ffi;
 mod gate;
 mod identity;

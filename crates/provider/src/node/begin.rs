@@ -10,6 +10,7 @@
 
 use super::{Error, Node, lock};
 use crate::entry::{self, Entry};
+use crate::events;
 use crate::gate::Passage;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
@@ -138,6 +139,7 @@ impl Node {
                     let depends_on = seqno - 1;
                     let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
                     let flags = if failed.contains(&seqno) { FAILED } else { head.flags };
+                    let data = if flags.has(Flags::ISOLATION) { data } else { events::replacing_tables(data) };
                     if self.apply(receiver, handle, flags, &data, &meta).is_err() {
                         let text =
                             format!("the write set at {gtid} could not be applied: the tables are not what they were");

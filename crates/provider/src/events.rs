@@ -1,0 +1,49 @@
+//! The one thing that has to be known of a write set's events: that one of them makes a table.
+//!
+//! `CREATE TABLE … SELECT` is a transaction of a definition and rows. The storage engine writes the definition out at once,
+//! the rows with its next flush; killed in between, it has the table, empty, and not the transaction. Applied again as it is,
+//! the definition fails, and with it the node. A table that is made behind the place where the tables are can only be such
+//! a rest, so it is replaced.
+//!
+//! Format: events as in a binary log without checksums, each with its type at byte 4 and its length at byte 9; a query's head,
+//! database and text follow (MariaDB's documentation, "2-Binlog Event Header" and "QUERY_EVENT").
+
+const HEAD_BYTES: usize = 19;
+const QUERY: u8 = 2;
+/// Lengths: of the database's name in a byte at 8, of the variables in two at 11.
+const QUERY_HEAD_BYTES: usize = 13;
+/// As the server writes it: it never takes over the client's text here.
+const CREATE: &[u8] = b"CREATE TABLE `";
+const REPLACE: &[u8] = b"OR REPLACE ";
+
+#[cfg(test)]
+mod tests;
+
+/// The same events, but a table that they make takes the place of what is there. Bytes that are no events stay as they are.
+pub fn replacing_tables(mut data: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while let Some(event) = data.get(at..).filter(|rest| rest.len() > HEAD_BYTES) {
+        let length = u32::from_le_bytes([event[9], event[10], event[11], event[12]]) as usize;
+        let Some(event) = event.get(..length).filter(|event| event.len() > HEAD_BYTES) else { break };
+        let mut further = length;
+        if event[4] == QUERY
+            && let Some(query) = query_start(event)
+            && event[query..].starts_with(CREATE)
+        {
+            further += REPLACE.len();
+            data[at + 9..at + 13].copy_from_slice(&(further as u32).to_le_bytes());
+            let place = at + query + b"CREATE ".len();
+            data.splice(place..place, REPLACE.iter().copied());
+        }
+        at += further;
+    }
+    data
+}
+
+/// Where in a query's event its text begins.
+fn query_start(event: &[u8]) -> Option<usize> {
+    let head = event.get(HEAD_BYTES..HEAD_BYTES + QUERY_HEAD_BYTES)?;
+    let variables_bytes = usize::from(u16::from_le_bytes([head[11], head[12]]));
+    let start = HEAD_BYTES + QUERY_HEAD_BYTES + variables_bytes + usize::from(head[8]) + 1;
+    (start <= event.len()).then_some(start)
+}
