@@ -72,9 +72,9 @@ pub enum Error {
     },
     /// Applying again would write a second copy into the binary log.
     #[error(
-        "{count} transactions must be applied again from the log, and with log_bin and log_slave_updates on the server \
-         would write a second copy of them into its binary log, under new GTIDs. Start it once with \
-         --skip-log-slave-updates; what was committed is in the binary log already"
+        "{count} transactions must be applied again from the log, and with log_bin on the server would write a second copy \
+         of them into its binary log, under new GTIDs. Start it with --skip-log-bin, stop it when it is ready, then start it \
+         as usual; what was confirmed is in the binary log already"
     )]
     SecondCopy {
         /// How many.

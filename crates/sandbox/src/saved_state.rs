@@ -84,8 +84,9 @@ pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posi
     let mut child = node
         .server_command(output)?
         .args(node.arguments()?)
-        // On standard error, which is the log opened above.
-        .args(["--skip-log-error", "--wsrep-recover"])
+        // On standard error, which is the log opened above. With a binary log, transactions that were prepared and stand in
+        // it would be committed, also those behind one that was not prepared yet, whose place would be taken for done.
+        .args(["--skip-log-error", "--skip-log-bin", "--wsrep-recover"])
         .spawn()
         .at("run", &sandbox.programs()?.server)?;
     let process = Process::started(&child).at("watch", &node.data_dir())?;

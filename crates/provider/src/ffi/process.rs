@@ -32,10 +32,10 @@ extern "C" fn save() {
     }
 }
 
-/// Whether what is applied goes into the server's binary log, as far as its own variables can be seen. A server that
-/// does not show them counts as one that has no binary log.
-pub fn logs_applied() -> bool {
-    is_set(c"opt_bin_log") && is_set(c"opt_log_slave_updates")
+/// Whether the server writes a binary log, as far as its own variables can be seen. One that does not show them counts as
+/// one that has none. `log_slave_updates` does not matter: what is applied bears the server's own id, and is written.
+pub fn has_binary_log() -> bool {
+    is_set(c"opt_bin_log")
 }
 
 /// Whether a variable of the server's, one byte that is 0 or 1, is there and set.

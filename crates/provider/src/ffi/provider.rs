@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::{InitArgs, Status, Wsrep};
 use super::callbacks::{Callbacks, gtid};
-use super::process::{goes_on, logs_applied, when_the_process_ends};
+use super::process::{goes_on, has_binary_log, when_the_process_ends};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::identity::Gtid;
@@ -46,7 +46,7 @@ impl Provider {
                 data_dir: PathBuf::from(from_server(args.data_dir)),
                 options: from_server(args.options),
                 position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
-                logs_applied: logs_applied(),
+                has_binary_log: has_binary_log(),
             }
         };
         goes_on();

@@ -47,8 +47,8 @@ pub struct Setup {
     pub options: String,
     /// Where its tables are, if it knows.
     pub position: Gtid,
-    /// What is applied goes into its binary log (log_bin and log_slave_updates are on).
-    pub logs_applied: bool,
+    /// It writes a binary log.
+    pub has_binary_log: bool,
 }
 
 /// A node that was stopped in order.
@@ -172,7 +172,7 @@ impl Node {
         let saved = *lock(&self.saved);
         let tables = recovery::tables_at(self.setup.position, saved.as_ref());
         let plan = recovery::plan(&log, history, tables, saved.as_ref())?;
-        if plan.behind() > 0 && self.setup.logs_applied {
+        if plan.behind() > 0 && self.setup.has_binary_log {
             return Err(recovery::Error::SecondCopy { count: plan.behind() }.into());
         }
         if let Some(remark) = &plan.remark {
