@@ -1,9 +1,10 @@
 //! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`, `cargo xtask mtr`.
+//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`.
 
 mod kills;
 mod mtr;
 mod mysql;
+mod provider_kills;
 mod tidy;
 
 use std::path::Path;
@@ -33,6 +34,13 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("provider-kills") => match provider_kills::run(repository(), std::env::args().skip(2)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("provider-kills: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
             eprintln!(
@@ -41,6 +49,10 @@ fn main() -> ExitCode {
             eprintln!("       cargo xtask mysql    holds `hortator load` against MySQL's servers and client (slow)");
             eprintln!("       cargo xtask mtr [--provider ours|galera|both] [SUITE | single | SUITE.TEST]...");
             eprintln!("                            runs the server's own suites with our provider and Galera's (slow)");
+            eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
+            eprintln!(
+                "                            kills a server under its clients N times (200), and looks (ten minutes)"
+            );
             ExitCode::from(2)
         }
     }

@@ -1,3 +1,5 @@
+//! Queries and what is not one, before and after.
+
 use super::*;
 
 fn event(kind: u8, body: &[u8]) -> Vec<u8> {

@@ -1,42 +1,12 @@
 //! A node with Hortator's own provider: it keeps what it has confirmed, however it ends.
 
-use std::env;
-use std::path::Path;
-use std::process::Command;
-use std::sync::Once;
-
 use hortator_sandbox::{Builder, State};
 
-use crate::{ask, run};
-
-/// `cargo test` builds the provider only when the tests are of the whole workspace, and then maybe an old one stays.
-fn build_provider() {
-    static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        let program = env::current_exe().unwrap();
-        let [target, profile] = [3, 2].map(|above| program.ancestors().nth(above).unwrap());
-        // The folder of the profile `dev` has another name.
-        let profile = profile.file_name().unwrap().to_str().unwrap();
-        let profile = if profile == "debug" { "dev" } else { profile };
-        let mut build = Command::new(env!("CARGO"));
-        build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-        build.args([
-            "build",
-            "--quiet",
-            "--locked",
-            "--package",
-            "hortator-provider",
-            "--profile",
-            profile,
-            "--target-dir",
-        ]);
-        assert!(build.arg(target).status().unwrap().success(), "the provider could not be built");
-    });
-}
+use crate::{ask, provider, run};
 
 #[test]
 fn a_node_keeps_its_rows_over_crashes_and_stops() {
-    build_provider();
+    provider::build();
     let cluster = Builder::cluster(1).start_temporary().unwrap();
     let node = cluster.node(0);
     assert!(ask(node, "SELECT @@wsrep_provider")[0][0].ends_with("/libhortator_wsrep.so"));

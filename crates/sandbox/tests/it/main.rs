@@ -4,8 +4,10 @@
 
 mod cluster;
 mod galera;
+mod kills;
 mod mysql;
 mod parent;
+mod provider;
 mod semisync;
 mod standalone;
 
