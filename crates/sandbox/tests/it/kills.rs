@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use hortator_sandbox::{Builder, Node, Sandbox};
 
 use crate::provider;
+pub use binary_log::arguments;
 use client::{Client, Shared};
 use dice::Dice;
 use journal::{Found, Journal};

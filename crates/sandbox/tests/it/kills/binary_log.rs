@@ -113,7 +113,7 @@ fn start_as_told(cluster: &Sandbox, arguments: &[String]) {
 }
 
 /// What the server was started with, without what was for that start alone.
-fn arguments(node: Node<'_>) -> Vec<String> {
+pub fn arguments(node: Node<'_>) -> Vec<String> {
     let line = fs::read(format!("/proc/{}/cmdline", node.pid().unwrap())).unwrap();
     let all = line.split(|byte| *byte == 0).map(|one| String::from_utf8(one.to_vec()).unwrap());
     let lasting =
