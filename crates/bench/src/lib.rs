@@ -12,6 +12,7 @@ mod error;
 pub mod experiment;
 pub mod galera;
 pub mod measure;
+pub mod provider;
 pub mod report;
 pub mod server;
 pub mod server_copy;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::employees::calendar::days_in_month;
 use crate::experiment::{Outcome, Run, Verdict};
 use crate::server::SETTINGS;
 use crate::ways::Way;
@@ -15,6 +16,8 @@ const HEADINGS: [&str; 7] =
 
 /// When other programs keep more of the machine busy than this, the report says so.
 const OTHERS_LIMIT_CORES: f64 = 0.2;
+
+const SECONDS_OF_A_DAY: u64 = 86_400;
 
 /// What the runs of one way took.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +33,7 @@ struct Line {
     server_cpu_s: f64,
 }
 
-/// Seconds over several runs.
+/// A figure over several runs: seconds, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -40,14 +43,18 @@ pub(crate) struct Spread {
 
 impl Spread {
     pub(crate) fn of(durations: impl Iterator<Item = Duration>) -> Option<Self> {
-        let mut seconds: Vec<f64> = durations.map(|duration| duration.as_secs_f64()).collect();
-        seconds.sort_by(f64::total_cmp);
-        let (least, most) = (*seconds.first()?, *seconds.last()?);
-        let middle = seconds.len() / 2;
-        let median = if seconds.len().is_multiple_of(2) {
-            (seconds[middle - 1] + seconds[middle]) / 2.0
+        Self::of_numbers(durations.map(|duration| duration.as_secs_f64()))
+    }
+
+    pub(crate) fn of_numbers(numbers: impl Iterator<Item = f64>) -> Option<Self> {
+        let mut numbers: Vec<f64> = numbers.collect();
+        numbers.sort_by(f64::total_cmp);
+        let (least, most) = (*numbers.first()?, *numbers.last()?);
+        let middle = numbers.len() / 2;
+        let median = if numbers.len().is_multiple_of(2) {
+            (numbers[middle - 1] + numbers[middle]) / 2.0
         } else {
-            seconds[middle]
+            numbers[middle]
         };
         Some(Self { median, least, most })
     }
@@ -91,15 +98,37 @@ impl Line {
 /// The table for a terminal, in plain characters.
 #[must_use]
 pub fn table(outcome: &Outcome) -> String {
+    plain_table(&HEADINGS, 1, lines(outcome).map(|line| line.cells()))
+}
+
+/// A table for a terminal; the first columns are words, the others numbers.
+pub(crate) fn plain_table<const N: usize>(
+    headings: &[&str; N],
+    words: usize,
+    lines: impl Iterator<Item = [String; N]>,
+) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(HEADINGS);
-    for line in lines(outcome) {
-        table.add_row(line.cells());
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(headings);
+    for line in lines {
+        table.add_row(line);
     }
-    for column in table.column_iter_mut().skip(1) {
+    for column in table.column_iter_mut().skip(words) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.to_string()
+}
+
+/// The same in Markdown.
+pub(crate) fn markdown_table<const N: usize>(
+    headings: &[&str; N],
+    words: usize,
+    lines: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut table = format!("| {} |\n|{}{}\n", headings.join(" | "), "---|".repeat(words), "---:|".repeat(N - words));
+    for line in lines {
+        let _ = writeln!(table, "| {} |", line.join(" | "));
+    }
+    table
 }
 
 /// One sentence, or the list of what differs.
@@ -134,11 +163,8 @@ pub fn markdown(outcome: &Outcome) -> String {
     for fact in facts.iter().chain(&outcome.left_out).chain(&warnings(outcome)) {
         let _ = writeln!(page, "- {fact}");
     }
-    let _ = writeln!(page, "\n| {} |\n|---{}|", HEADINGS.join(" | "), "|---:".repeat(HEADINGS.len() - 1));
-    for line in lines(outcome) {
-        let _ = writeln!(page, "| {} |", line.cells().join(" | "));
-    }
-    let _ = writeln!(page, "\n{}\n\n## The ways\n", verdict(outcome));
+    let _ = writeln!(page, "\n{}", markdown_table(&HEADINGS, 1, lines(outcome).map(|line| line.cells())));
+    let _ = writeln!(page, "{}\n\n## The ways\n", verdict(outcome));
     for line in lines(outcome) {
         let _ = writeln!(page, "- **{}**: {}", line.way.title(), line.way.rules());
     }
@@ -155,12 +181,17 @@ pub fn markdown(outcome: &Outcome) -> String {
 /// What a reader of the table must know before believing it.
 #[must_use]
 pub fn warnings(outcome: &Outcome) -> Vec<String> {
+    warnings_of(outcome.runs.iter().map(|run| (run.wall, run.other_cpu)))
+}
+
+/// The same from each run's wall time and what everything else on the machine used meanwhile.
+pub(crate) fn warnings_of(times: impl Iterator<Item = (Duration, Duration)>) -> Vec<String> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {
         warnings.push("this is a debug build: its times mean nothing".to_owned());
     }
-    let sum = |time: fn(&Run) -> Duration| outcome.runs.iter().map(time).sum::<Duration>().as_secs_f64();
-    let cores = sum(|run| run.other_cpu) / sum(|run| run.wall).max(f64::MIN_POSITIVE);
+    let (wall, other) = times.fold((Duration::ZERO, Duration::ZERO), |sums, run| (sums.0 + run.0, sums.1 + run.1));
+    let cores = other.as_secs_f64() / wall.as_secs_f64().max(f64::MIN_POSITIVE);
     if cores > OTHERS_LIMIT_CORES {
         warnings.push(format!("other programs kept {cores:.1} cores busy meanwhile: run it again on a quiet machine"));
     }
@@ -182,6 +213,17 @@ pub(crate) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = field("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
     format!("{processor}, {cores} cores, memory {memory}")
+}
+
+/// The date of a moment in UTC, as `2026-02-28`.
+pub(crate) fn date(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (mut year, mut month, mut days) = (1970, 1, seconds / SECONDS_OF_A_DAY);
+    while days >= days_in_month(year, month) {
+        days -= days_in_month(year, month);
+        (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    }
+    format!("{year:04}-{month:02}-{:02}", days + 1)
 }
 
 /// A number with its thousands apart.
@@ -262,6 +304,14 @@ mod tests {
         assert!(told(&outcome));
         outcome.runs.iter_mut().for_each(|run| run.other_cpu = run.wall / 10);
         assert!(!told(&outcome));
+    }
+
+    #[test]
+    fn a_moment_has_a_date() {
+        let cases = [(0, "1970-01-01"), (951_782_399, "2000-02-28"), (951_782_400, "2000-02-29")];
+        for (seconds, text) in cases.into_iter().chain([(1_767_225_599, "2025-12-31"), (1_767_225_600, "2026-01-01")]) {
+            assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
     }
 
     #[test]

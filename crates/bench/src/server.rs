@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Sandbox, Temporary};
+use hortator_sandbox::{Builder, Sandbox, Temporary, Topology};
 
 use crate::{Error, measure};
 
@@ -53,7 +53,18 @@ impl Server {
     /// # Errors
     /// [`Error::Sandbox`] when it does not start.
     pub fn temporary(stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        Ok(Self { life: Life::Experiment(builder(&stop).start_temporary()?), stop })
+        Self::of(Topology::Standalone, &[], stop)
+    }
+
+    /// Starts a single node of any kind on empty data that ends with this value. The further settings override
+    /// [`SETTINGS`].
+    pub(crate) fn of(
+        topology: Topology,
+        further: &[(&'static str, &'static str)],
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        let builder = set_up(Builder::new(topology), further, &stop);
+        Ok(Self { life: Life::Experiment(builder.start_temporary()?), stop })
     }
 
     /// Starts one on empty data that stays, as the sandbox of this name.
@@ -61,7 +72,7 @@ impl Server {
     /// # Errors
     /// [`Error::Sandbox`] when it does not start, or the name is taken.
     pub fn kept(name: &str, stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        Ok(Self { life: Life::Kept(builder(&stop).create(name)?), stop })
+        Ok(Self { life: Life::Kept(set_up(Builder::standalone(), &[], &stop).create(name)?), stop })
     }
 
     fn sandbox(&self) -> &Sandbox {
@@ -147,8 +158,8 @@ impl Server {
             let share = (used_now - used).as_secs_f64() / (looked_now - looked).as_secs_f64();
             (looked, used) = (looked_now, used_now);
             let at_rest = share < REST_CPU_SHARE
-                && status(connection, "Innodb_history_list_length")? < REST_HISTORY
-                && status(connection, "Innodb_buffer_pool_pages_dirty")? < REST_DIRTY_PAGES;
+                && number(connection, "Innodb_history_list_length")? < REST_HISTORY
+                && number(connection, "Innodb_buffer_pool_pages_dirty")? < REST_DIRTY_PAGES;
             if at_rest {
                 return Ok(());
             }
@@ -158,14 +169,26 @@ impl Server {
 }
 
 /// A number of `SHOW GLOBAL STATUS`; 0 when this server has no such one.
-fn status(connection: &mut Connection, name: &str) -> Result<u64, Error> {
+pub(crate) fn number(connection: &mut Connection, name: &str) -> Result<u64, Error> {
+    Ok(status(connection, name)?.parse().unwrap_or(0))
+}
+
+/// A value of `SHOW GLOBAL STATUS`; empty when this server has no such one.
+pub(crate) fn status(connection: &mut Connection, name: &str) -> Result<String, Error> {
     let statement = format!("SHOW GLOBAL STATUS LIKE '{name}'");
     let rows = connection.fetch(statement.as_bytes()).map_err(Error::server("reading the server's status"))?;
     let value = rows.into_iter().next().and_then(|row| row.into_iter().nth(1)).flatten().unwrap_or_default();
-    Ok(String::from_utf8_lossy(&value).parse().unwrap_or(0))
+    Ok(String::from_utf8_lossy(&value).into_owned())
 }
 
-fn builder(stop: &Arc<AtomicBool>) -> Builder {
-    let builder = Builder::standalone().interrupt_flag(Arc::clone(stop));
-    SETTINGS.into_iter().fold(builder, |builder, (name, value)| builder.set(name, value))
+/// Name and version of what replicates there.
+pub(crate) fn provider(connection: &mut Connection) -> Result<String, Error> {
+    let name = status(connection, "wsrep_provider_name")?;
+    Ok(format!("{name} {}", status(connection, "wsrep_provider_version")?))
+}
+
+/// Gives an experiment's nodes [`SETTINGS`], then those that override them.
+pub(crate) fn set_up(builder: Builder, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
+    let builder = builder.interrupt_flag(Arc::clone(stop));
+    SETTINGS.iter().chain(further).fold(builder, |builder, (name, value)| builder.set(*name, *value))
 }

@@ -1,6 +1,6 @@
 //! The ways of loading that are compared, and what each needs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -92,21 +92,13 @@ impl Course<'_> {
     pub fn run(&self, way: Way, server: &Server) -> Result<Option<Usage>, Error> {
         let mut command = match way {
             Way::ServerCopy => return server_copy::run(server).map(|()| None),
-            Way::Client => self.client(server)?,
+            Way::Client => server_client(self.dump, server)?,
             Way::Hortator => self.hortator(server, &[]),
             Way::Deferred => self.hortator(server, &["--foreign-keys=deferred"]),
             Way::Myloader => self.myloader(server),
         };
         command.current_dir(&self.dump.folder);
         measure::run(&mut command, &self.log(way.title()), self.stop).map(Some)
-    }
-
-    fn client(&self, server: &Server) -> Result<Command, Error> {
-        let entry = self.dump.entry();
-        let input = File::open(&entry).map_err(Error::io(format!("opening {}", entry.display())))?;
-        let mut command = server.client("mariadb", &[]);
-        command.stdin(Stdio::from(input));
-        Ok(command)
     }
 
     fn hortator(&self, server: &Server, more: &[&str]) -> Command {
@@ -160,6 +152,13 @@ impl Course<'_> {
     fn log(&self, title: &str) -> PathBuf {
         self.work.join(format!("{}.log", title.replace([' ', ',', '\''], "-")))
     }
+}
+
+/// The server's own client that loads the dump, to be run in the dump's folder.
+pub(crate) fn server_client(dump: &Dump, server: &Server) -> Result<Command, Error> {
+    let mut command = server.client("mariadb", &[]);
+    command.stdin(Stdio::from(dump.open()?));
+    Ok(command)
 }
 
 /// The first line of what `program --version` says; none when it is not installed.

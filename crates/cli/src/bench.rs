@@ -1,7 +1,9 @@
 //! `hortator bench`: experiments that anyone can rerun.
 
+mod provider;
+
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,6 +13,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::ways::Way;
 use hortator_bench::{employees, galera, report};
+
+use provider::ProviderArgs;
 
 /// What a shell gives for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -28,6 +32,8 @@ enum Which {
     Employees(EmployeesArgs),
     /// Load the same dump into a Galera cluster on this machine, with the client and with `hortator load`
     Load(LoadArgs),
+    /// Insert and load on a single node with Hortator's wsrep provider, with Galera's, and on a server with none
+    Provider(ProviderArgs),
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +131,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     match args.experiment {
         Which::Employees(args) => employees_experiment(args),
         Which::Load(args) => galera_experiment(args),
+        Which::Provider(args) => provider::run(args),
     }
 }
 
@@ -138,18 +145,31 @@ fn galera_experiment(args: LoadArgs) -> anyhow::Result<ExitCode> {
         hortator: std::env::current_exe().context("finding this program's own file")?,
         stop: stop_on_signals()?,
     };
-    let outcome = match experiment.run(&mut |step| eprintln!("{step}")) {
-        Err(interrupted @ hortator_bench::Error::Interrupted) => {
-            eprintln!("hortator: {interrupted}");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        outcome => outcome?,
+    let Some(outcome) = ended(experiment.run(&mut |step| eprintln!("{step}")))? else {
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     println!("{}", galera::table(&outcome));
-    if let Some(path) = args.report {
-        fs::write(&path, galera::markdown(&outcome)).with_context(|| format!("writing {}", path.display()))?;
-    }
+    keep_report(args.report.as_deref(), &galera::markdown(&outcome))?;
     Ok(if matches!(outcome.verdict, Verdict::Differs(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What came out, or nothing when the experiment was told to stop, which is said.
+fn ended<T>(outcome: Result<T, hortator_bench::Error>) -> anyhow::Result<Option<T>> {
+    match outcome {
+        Err(interrupted @ hortator_bench::Error::Interrupted) => {
+            eprintln!("hortator: {interrupted}");
+            Ok(None)
+        }
+        outcome => Ok(Some(outcome?)),
+    }
+}
+
+/// Writes the page of Markdown where it was asked for.
+fn keep_report(path: Option<&Path>, page: &str) -> anyhow::Result<()> {
+    match path {
+        Some(path) => fs::write(path, page).with_context(|| format!("writing {}", path.display())),
+        None => Ok(()),
+    }
 }
 
 /// Where dumps are made and found again.
@@ -187,12 +207,8 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         hortator: std::env::current_exe().context("finding this program's own file")?,
         stop: stop_on_signals()?,
     };
-    let outcome = match experiment.run(&mut |step| eprintln!("{step}")) {
-        Err(interrupted @ hortator_bench::Error::Interrupted) => {
-            eprintln!("hortator: {interrupted}");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        outcome => outcome?,
+    let Some(outcome) = ended(experiment.run(&mut |step| eprintln!("{step}")))? else {
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     println!("{}", report::table(&outcome));
     for left_out in &outcome.left_out {
@@ -202,9 +218,7 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         println!("{warning}");
     }
     println!("{}", report::verdict(&outcome));
-    if let Some(path) = args.report {
-        fs::write(&path, report::markdown(&outcome)).with_context(|| format!("writing {}", path.display()))?;
-    }
+    keep_report(args.report.as_deref(), &report::markdown(&outcome))?;
     if args.keep {
         eprintln!("the server still runs: `hortator sandbox down {KEPT_NAME}` removes it");
     }

@@ -34,8 +34,9 @@ pub(crate) fn find() -> Result<PathBuf, Error> {
     folders.iter().map(|folder| folder.join(FILE)).find(|path| path.is_file()).ok_or_else(|| {
         let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         Error::Invalid(format!(
-            "there is no {FILE} in any of {}: `cargo build -p hortator-provider` makes it, or name one in {VARIABLE}",
-            folders.join(", ")
+            "there is no {FILE} in any of {}: `cargo build{} -p hortator-provider` makes it, or name one in {VARIABLE}",
+            folders.join(", "),
+            profile_of(&program)
         ))
     })
 }
@@ -45,6 +46,12 @@ fn folders_of(program: &Path) -> impl Iterator<Item = PathBuf> {
     let own = program.parent();
     let above = own.filter(|folder| folder.ends_with("deps")).and_then(Path::parent);
     own.into_iter().chain(above).map(Path::to_owned)
+}
+
+/// What makes cargo put the library where it is looked for: nobody but a debug build wants an unoptimised one.
+fn profile_of(program: &Path) -> &'static str {
+    let is_debug = program.components().any(|folder| folder.as_os_str() == "debug");
+    if is_debug { "" } else { " --release" }
 }
 
 /// The library that the caller names.
@@ -72,6 +79,14 @@ mod tests {
         let folders = |program: &str| folders_of(Path::new(program)).collect::<Vec<_>>();
         assert_eq!(folders("/p/target/debug/hortator"), [Path::new("/p/target/debug")]);
         assert_eq!(folders("/p/target/debug/deps/it-1f"), ["/p/target/debug/deps", "/p/target/debug"].map(Path::new));
+    }
+
+    #[test]
+    fn the_remedy_builds_what_suits_the_program() {
+        assert_eq!(profile_of(Path::new("/p/target/debug/deps/it-1f")), "");
+        for program in ["/p/target/release/hortator", "/usr/bin/hortator"] {
+            assert_eq!(profile_of(Path::new(program)), " --release");
+        }
     }
 
     #[test]

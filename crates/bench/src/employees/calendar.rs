@@ -67,7 +67,9 @@ const fn is_leap(year: u64) -> bool {
     year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400)
 }
 
-const fn days_in_month(year: u64, month: u64) -> u64 {
+/// 28 to 31.
+#[must_use]
+pub const fn days_in_month(year: u64, month: u64) -> u64 {
     match month {
         2 if is_leap(year) => 29,
         2 => 28,

@@ -4,7 +4,7 @@
 //! The rows come from a seed and are the same bytes on every machine, so that figures of different days speak of the same
 //! work. Only the shape is the sample's; people, departments and pay are made up here.
 
-mod calendar;
+pub(crate) mod calendar;
 mod company;
 mod names;
 mod random;
@@ -52,6 +52,12 @@ impl Dump {
     #[must_use]
     pub fn entry(&self) -> PathBuf {
         self.folder.join(ENTRY)
+    }
+
+    /// That script, for a program's standard input.
+    pub(crate) fn open(&self) -> Result<fs::File, Error> {
+        let entry = self.entry();
+        fs::File::open(&entry).map_err(Error::io(format!("opening {}", entry.display())))
     }
 }
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Temporary};
 
-use crate::server::SETTINGS;
-use crate::{Error, measure};
+use crate::server::{number, set_up};
+use crate::{Error, measure, server};
 
-/// What the nodes are started with beyond [`SETTINGS`]: with its default of one, the thread that applies what others have
+/// What the nodes are started with beyond [`server::SETTINGS`]: with its default of one, the thread that applies what others have
 /// committed would be the limit of all ways alike.
 pub(super) const NODE_SETTINGS: [(&str, &str); 1] = [("wsrep_slave_threads", "4")];
 
@@ -38,9 +38,7 @@ pub(super) struct Cluster {
 
 impl Cluster {
     pub(super) fn start(nodes: usize, stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        let builder = Builder::galera(nodes).interrupt_flag(Arc::clone(&stop));
-        let settings = SETTINGS.into_iter().chain(NODE_SETTINGS);
-        let builder = settings.fold(builder, |builder, (name, value)| builder.set(name, value));
+        let builder = set_up(Builder::galera(nodes), &NODE_SETTINGS, &stop);
         Ok(Self { sandbox: builder.start_temporary()?, stop })
     }
 
@@ -55,9 +53,7 @@ impl Cluster {
 
     /// Name and version of what replicates.
     pub(super) fn provider(&self) -> Result<String, Error> {
-        let mut connection = self.connect(0)?;
-        let name = status(&mut connection, "wsrep_provider_name")?;
-        Ok(format!("{name} {}", status(&mut connection, "wsrep_provider_version")?))
+        server::provider(&mut self.connect(0)?)
     }
 
     pub(super) fn client(&self) -> Command {
@@ -145,16 +141,4 @@ impl Cluster {
         }
         Ok(())
     }
-}
-
-fn number(connection: &mut Connection, name: &str) -> Result<u64, Error> {
-    Ok(status(connection, name)?.parse().unwrap_or(0))
-}
-
-/// A value of `SHOW GLOBAL STATUS`; empty when this server has no such one.
-fn status(connection: &mut Connection, name: &str) -> Result<String, Error> {
-    let statement = format!("SHOW GLOBAL STATUS LIKE '{name}'");
-    let rows = connection.fetch(statement.as_bytes()).map_err(Error::server("reading the server's status"))?;
-    let value = rows.into_iter().next().and_then(|row| row.into_iter().nth(1)).flatten().unwrap_or_default();
-    Ok(String::from_utf8_lossy(&value).into_owned())
 }

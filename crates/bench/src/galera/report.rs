@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::cluster::NODE_SETTINGS;
 use super::{Outcome, Run, Way};
-use crate::report::{Spread, machine, thousands, verdict_text};
+use crate::report::{Spread, machine, markdown_table, plain_table, thousands, verdict_text};
 use crate::server::SETTINGS;
 
 const HEADINGS: [&str; 7] = [
@@ -48,15 +46,7 @@ fn lines(outcome: &Outcome) -> impl Iterator<Item = [String; 7]> {
 /// The table for a terminal, in plain characters.
 #[must_use]
 pub fn table(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(HEADINGS);
-    for line in lines(outcome) {
-        table.add_row(line);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{table}\n{}", verdict(outcome))
+    format!("{}\n{}", plain_table(&HEADINGS, 1, lines(outcome)), verdict(outcome))
 }
 
 fn verdict(outcome: &Outcome) -> String {
@@ -83,11 +73,8 @@ pub fn markdown(outcome: &Outcome) -> String {
     ] {
         let _ = writeln!(page, "- {fact}");
     }
-    let _ = writeln!(page, "\n| {} |\n|---{}|", HEADINGS.join(" | "), "|---:".repeat(HEADINGS.len() - 1));
-    for line in lines(outcome) {
-        let _ = writeln!(page, "| {} |", line.join(" | "));
-    }
-    let _ = writeln!(page, "\n{}\n\n## The ways\n", verdict(outcome));
+    let _ = writeln!(page, "\n{}", markdown_table(&HEADINGS, 1, lines(outcome)));
+    let _ = writeln!(page, "{}\n\n## The ways\n", verdict(outcome));
     for way in Way::ALL {
         let _ = writeln!(page, "- **{}**: {}", way.title(), way.rules());
     }

@@ -1,6 +1,5 @@
 //! The ways of loading into a cluster that are compared.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -73,10 +72,8 @@ impl Way {
         dump: &Dump,
     ) -> Result<Command, Error> {
         if self == Self::Client {
-            let entry = dump.entry();
-            let input = File::open(&entry).map_err(Error::io(format!("opening {}", entry.display())))?;
             let mut command = cluster.client();
-            command.stdin(Stdio::from(input));
+            command.stdin(Stdio::from(dump.open()?));
             return Ok(command);
         }
         let mut command = match self {

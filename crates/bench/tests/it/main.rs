@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
+#[path = "../../../sandbox/tests/it/provider.rs"]
+mod build_provider;
 mod employees;
 mod experiment;
 mod galera;
+mod provider;
 
 use std::fs::File;
 use std::path::Path;
