@@ -6,10 +6,17 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
 use std::time::Instant;
 
 #[cfg(test)]
 mod tests;
+
+/// So near its turn, it is worth to give way instead of going to sleep: to be woken takes longer than the turns of those
+/// before (with 16 clients and an unsynced log, 1.4 times as many commits a second for 0.9 of the CPU time).
+const NEAR: i64 = 16;
+/// How often it gives way before it sleeps after all.
+const GIVE_WAYS: u32 = 50;
 
 /// The turns of one node.
 #[derive(Debug, Default)]
@@ -21,6 +28,8 @@ pub struct Turns {
     released_further: Condvar,
     /// The last place that was given to anybody: no turn comes behind it.
     given: AtomicI64,
+    /// Whether those whose turn is near give way to other threads before they sleep.
+    is_brisk: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +82,11 @@ impl Turns {
         self.left.store(seqno, Ordering::Release);
     }
 
+    /// Turns follow each other quickly: nobody waits for a disk on the way to its own.
+    pub fn set_brisk(&self, is_brisk: bool) {
+        self.is_brisk.store(is_brisk, Ordering::Relaxed);
+    }
+
     /// Everything up to `seqno` has its place now.
     pub fn give(&self, seqno: i64) {
         self.given.store(seqno, Ordering::Release);
@@ -90,6 +104,7 @@ impl Turns {
 
     /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
     pub fn enter(&self, seqno: i64, interrupt: Option<&Interrupt>) -> Result<(), NoTurn> {
+        self.give_way_before(seqno);
         let mut state = self.lock();
         if state.is_over {
             return Err(NoTurn::Over);
@@ -116,6 +131,19 @@ impl Turns {
         end
     }
 
+    /// Lets other threads run while those whose turn is before have theirs.
+    fn give_way_before(&self, seqno: i64) {
+        if !self.is_brisk.load(Ordering::Relaxed) || seqno.saturating_sub(self.left()) > NEAR {
+            return;
+        }
+        for _ in 0..GIVE_WAYS {
+            if seqno - self.left() <= 1 {
+                return;
+            }
+            thread::yield_now();
+        }
+    }
+
     /// Wakes whoever waits for the turn of `seqno`, so that it looks at its interrupt.
     pub fn interrupt(&self, seqno: i64) {
         if let Some(waiter) = self.lock().waiting.get(&seqno) {
@@ -125,13 +153,13 @@ impl Turns {
 
     /// Gives the turn to the next. What has left already stays so. False: it is not its turn.
     pub fn leave(&self, seqno: i64) -> bool {
-        let mut state = self.lock();
+        let state = self.lock();
         if state.left >= seqno {
             return true;
         }
         let has_turn = state.left + 1 == seqno && self.is_given(seqno);
         if has_turn {
-            self.go_on(&mut state);
+            self.go_on(state);
         }
         has_turn
     }
@@ -140,14 +168,14 @@ impl Turns {
     pub fn pass_by(&self, seqno: i64) {
         let mut state = self.lock();
         if state.left + 1 == seqno {
-            self.go_on(&mut state);
+            self.go_on(state);
         } else if state.left < seqno {
             state.passed_by.insert(seqno);
         }
     }
 
     /// The turn is over.
-    fn go_on(&self, state: &mut State) {
+    fn go_on(&self, mut state: MutexGuard<'_, State>) {
         let from = state.left + 1;
         state.left = from;
         while state.passed_by.first() == Some(&(state.left + 1)) {
@@ -155,11 +183,17 @@ impl Turns {
             state.left += 1;
         }
         self.left.store(state.left, Ordering::Release);
-        // Also whoever waits at a place that another has left for it.
-        for place in from..=state.left + 1 {
+        // Whoever waits at a place that another has left for it.
+        for place in from..=state.left {
             if let Some(waiter) = state.waiting.get(&place) {
                 waiter.condition.notify_one();
             }
+        }
+        let next = state.waiting.get(&(state.left + 1)).map(Arc::clone);
+        // The next wants the lock as soon as it is awake.
+        drop(state);
+        if let Some(next) = next {
+            next.condition.notify_one();
         }
     }
 

@@ -11,6 +11,9 @@ const TAIL_LIMIT_BYTES: u64 = 64 * 1024;
 /// How a server and its provider say that somebody else listens on their port.
 const PORT_IN_USE: &str = "Address already in use";
 
+/// How Hortator's provider says that no waiting makes the node ready.
+const GIVEN_UP: &str = "The node leaves the cluster";
+
 /// The log's length in bytes now; 0 when there is none.
 pub(crate) fn length(log: &Path) -> u64 {
     log.metadata().map_or(0, |metadata| metadata.len())
@@ -29,6 +32,11 @@ pub(crate) fn tail(log: &Path) -> String {
 /// Whether what was written after the first `start` bytes says that a port was taken.
 pub(crate) fn port_in_use_since(log: &Path, start: u64) -> bool {
     read_since(log, start).contains(PORT_IN_USE)
+}
+
+/// Whether what was written after the first `start` bytes says that the node will not take its place.
+pub(crate) fn given_up_since(log: &Path, start: u64) -> bool {
+    read_since(log, start).contains(GIVEN_UP)
 }
 
 /// What stands after the first `start` bytes, but at most the last [`TAIL_LIMIT_BYTES`]. A log that cannot be read counts

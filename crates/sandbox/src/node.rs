@@ -292,6 +292,8 @@ impl<'a> Node<'a> {
         let mut options = self.connect_options();
         options.connect_timeout = LOOK_LIMIT;
         options.read_timeout = Some(LOOK_LIMIT);
+        let log = self.error_log();
+        let log_from = error_log::length(&log);
         let deadline = Instant::now() + START_LIMIT;
         let mut connection = None;
         let mut last_error = None;
@@ -304,6 +306,9 @@ impl<'a> Node<'a> {
             let open = connection.take().map_or_else(|| Connection::open(&options), Ok);
             match open.and_then(|mut open| ready(&mut open).map(|is_ready| (open, is_ready))) {
                 Ok((_, true)) => return Ok(()),
+                Ok(_) if error_log::given_up_since(&log, log_from) => {
+                    return Err(self.failed("gave up its place before it was ready".to_owned()));
+                }
                 Ok((open, false)) => connection = Some(open),
                 Err(error) if error.code() == Some(ACCESS_DENIED) => return self.denied(error),
                 Err(error) => last_error = Some(error),

@@ -3,12 +3,17 @@
 use std::fs;
 use std::os::unix::fs::{FileExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary};
 
 use crate::kills::arguments;
 use crate::{ask, provider, run};
+
+/// How long a server may take to come up on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A node whose log alone has the last rows.
 fn cluster() -> Temporary {
@@ -154,23 +159,49 @@ fn a_start_without_a_position() {
     assert_eq!(rows(node), "50 to 50");
 }
 
-/// Files of the server's may not grow beyond that, which for the log's next one is a full disk.
-fn limit_files(node: Node<'_>, bytes: &str) {
-    let mut limit = Command::new("prlimit");
-    limit.arg(format!("--pid={}", node.pid().unwrap())).arg(format!("--fsize={bytes}:"));
-    assert!(limit.status().unwrap().success());
+/// A server of the test's own on a node's data folder; it is killed at the end.
+struct Own(Child);
+
+impl Own {
+    /// None of its files may grow beyond `bytes`, which for the log's next one is a full disk.
+    fn start_limited(node: Node<'_>, arguments: &[String], bytes: &str) -> Self {
+        let mut limited = Command::new("env");
+        // The signal that comes with it, unlike a full disk's error, would end the server.
+        limited
+            .args(["--ignore-signal=XFSZ", "prlimit", &format!("--fsize={bytes}:")])
+            .args(arguments)
+            .arg("--user=mysql");
+        let own = Self(limited.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let start = Instant::now();
+        while node.connect().is_err() {
+            assert!(start.elapsed() < PATIENCE, "it does not come up:\n{}", error_log(node));
+            thread::sleep(Duration::from_millis(50));
+        }
+        own
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
 fn no_room_for_the_log() {
     provider::build();
     let builder = Builder::cluster(1).set("innodb_flush_log_at_trx_commit", "0").set("innodb_log_file_size", "16M");
-    let cluster = builder.set("wsrep_provider_options", "log.segment=64M").start_temporary().unwrap();
+    let cluster = builder.set("wsrep_provider_options", "log.segment=1M").start_temporary().unwrap();
     let node = cluster.node(0);
     run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT, filler LONGTEXT)"]);
     run(node, &["INSERT INTO d.t VALUES (1, 0, '')"]);
-    // Larger than all files of the server's, smaller than the log's.
-    limit_files(node, "50331648");
+    let mut arguments = arguments(node);
+    arguments.push("--wsrep-provider-options=log.segment=64M".to_owned());
+    cluster.stop().unwrap();
+    // Larger than all files that there are, smaller than the log's next.
+    let own = Own::start_limited(node, &arguments, "50331648");
     let mut connection = node.connect().unwrap();
     let mut confirmed = 0;
     let error = loop {
@@ -181,12 +212,59 @@ fn no_room_for_the_log() {
             Err(error) => break error,
         }
     };
-    assert!(error.code().is_some() && confirmed > 50, "after {confirmed}: {error}");
-    assert_told(&error_log(node), &["a transaction was refused: no room in", "free some"]);
+    assert!(error.to_string().contains("ERROR 1180") && confirmed > 0, "after {confirmed}: {error}");
+    assert_told(
+        &error_log(node),
+        &["transactions are refused, each with an error to its client: no room in", "free some"],
+    );
     assert_eq!(ask(node, "SELECT v FROM d.t"), [[confirmed.to_string()]]);
-    limit_files(node, "unlimited");
-    connection.execute(b"UPDATE d.t SET v = v + 1").unwrap();
+    drop(own);
+    cluster.start().unwrap();
+    assert_eq!(ask(node, "SELECT v FROM d.t"), [[confirmed.to_string()]]);
+    run(node, &["UPDATE d.t SET v = v + 1"]);
     cluster.kill().unwrap();
     cluster.start().unwrap();
     assert_eq!(ask(node, "SELECT v FROM d.t"), [[(confirmed + 1).to_string()]]);
+}
+
+/// The tables of a stopped node, changed behind the provider's back. Gives what `asked` says of them before.
+fn behind_the_providers_back(node: Node<'_>, arguments: &[String], asked: &str, change: Option<&str>) -> String {
+    let arguments = arguments.iter().filter(|argument| !argument.starts_with("--wsrep"));
+    let arguments: Vec<String> = arguments.cloned().chain(["--wsrep-on=OFF".to_owned()]).collect();
+    let mut own = Own::start_limited(node, &arguments, "unlimited");
+    let answer = ask(node, asked).concat().concat();
+    let statements: Vec<&str> = change.into_iter().chain(["SHUTDOWN"]).collect();
+    run(node, &statements);
+    assert!(own.0.wait().unwrap().success());
+    answer
+}
+
+#[test]
+fn what_cannot_be_applied_again() {
+    let cluster = cluster();
+    let node = cluster.node(0);
+    let arguments = arguments(node);
+    let conflict = Some("INSERT INTO d.t VALUES (51)");
+    // The storage engine writes once a second, and may have done so within the last moment.
+    for tries in 0.. {
+        run(node, &["INSERT INTO d.t VALUES (51)"]);
+        cluster.kill().unwrap();
+        if behind_the_providers_back(node, &arguments, "SELECT COUNT(*) FROM d.t WHERE id = 51", None) == "0" {
+            break;
+        }
+        assert!(tries < 5, "the row is in the tables each time");
+        cluster.start().unwrap();
+        run(node, &["DELETE FROM d.t WHERE id = 51"]);
+        thread::sleep(Duration::from_millis(1500));
+    }
+    behind_the_providers_back(node, &arguments, "SELECT 1", conflict);
+    // What it could not do once it does not take for done.
+    for _ in 0..2 {
+        assert_refused(&cluster, &["could not be applied"]);
+    }
+    behind_the_providers_back(node, &arguments, "SELECT 1", Some("DELETE FROM d.t WHERE id = 51"));
+    cluster.start().unwrap();
+    assert_eq!(rows(node), "51 to 51");
+    run(node, &["INSERT INTO d.t VALUES (52)"]);
+    assert_eq!(rows(node), "52 to 52");
 }
