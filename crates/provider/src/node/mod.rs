@@ -179,7 +179,6 @@ impl Node {
             self.server.log(Level::Warning, remark);
         }
         let _ = self.log.set(log);
-        self.turns.set_brisk(!lock(&self.options).log_sync());
         *lock(&self.plan) = Some(plan);
         Ok(())
     }
@@ -205,7 +204,6 @@ impl Node {
         self.limits.set_write_set_bytes(options.write_set_limit_bytes());
         if let Some(log) = self.log.get() {
             log.set_sync(options.log_sync());
-            self.turns.set_brisk(!options.log_sync());
         }
         Ok(())
     }

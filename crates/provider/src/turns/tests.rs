@@ -16,14 +16,7 @@ fn given(seqno: i64) -> Turns {
 
 #[test]
 fn turns_come_in_order_whoever_asks_first() {
-    for is_brisk in [false, true] {
-        turns_of_fifty(is_brisk);
-    }
-}
-
-fn turns_of_fifty(is_brisk: bool) {
     let turns = Turns::default();
-    turns.set_brisk(is_brisk);
     turns.begin_at(10);
     turns.give(60);
     let order = Mutex::new(Vec::new());
