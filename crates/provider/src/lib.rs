@@ -12,6 +12,7 @@ pub mod entry;
 mod events;
 mod ffi;
 mod gate;
+mod group;
 mod identity;
 mod limits;
 pub mod log;

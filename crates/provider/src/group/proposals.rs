@@ -1,0 +1,1 @@
+//! What a node has proposed and not seen in the order yet.

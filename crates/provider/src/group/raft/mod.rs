@@ -1,0 +1,5 @@
+//! Agreement: Raft as a pure state machine.
+
+mod message;
+
+pub use message::{Append, Membership, Message, Place, Shape, Term};

@@ -1,0 +1,1 @@
+//! What a node must remember of its votes and of the group.
