@@ -1,12 +1,12 @@
 //! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering as Atomic;
 
 use hortator_core::{Key, Mode};
 
-use super::{Node, lock};
-use crate::entry::{self, WriteSetHead};
+use super::{Node, Ordering, lock};
+use crate::entry::{self, Stamp, WriteSetHead};
 use crate::gate::Passage;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index};
@@ -151,16 +151,16 @@ impl Node {
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
-        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0 };
-        let mut bytes = entry::encode_write_set(0, &head, keys, data_bytes);
+        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0, ticket: 0 };
+        let mut bytes = entry::encode_write_set(&head, keys, data_bytes);
         let log = self.log.get().ok_or(NotOrdered::Refused)?;
         log.throttle().map_err(NotOrdered::Log)?;
         loop {
-            let mut order = lock(&self.order);
+            let mut ordering = lock(&self.order);
             match self.gate.passage() {
                 Passage::Open => {}
                 Passage::Paused => {
-                    drop(order);
+                    drop(ordering);
                     self.gate.wait_while_paused(transaction);
                     if transaction.is_some_and(Transaction::is_aborted) {
                         return Err(NotOrdered::Refused);
@@ -172,11 +172,12 @@ impl Node {
             if transaction.is_some_and(Transaction::is_aborted) {
                 return Err(NotOrdered::Refused);
             }
-            let order = order.as_mut().ok_or(NotOrdered::Refused)?;
+            let Ordering { order, .. } = ordering.as_mut().ok_or(NotOrdered::Refused)?;
             let seqno = order.seqno + 1;
             head.last_seen = self.turns.left();
             head.source = order.member;
-            entry::place(&mut bytes, seqno, &head);
+            entry::send_off(&mut bytes, &head);
+            entry::place(&mut bytes, Stamp { seqno, term: self.term() });
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
             let verdict = order.write_set(seqno, &head, keys);
@@ -198,13 +199,13 @@ impl Node {
         if seqno <= order.last_cut {
             return;
         }
-        if let Ok(index) = log.append(&[&entry::encode_cut(seqno)]) {
-            let (earlier, ends_at) = order.cut_place;
-            if seqno >= ends_at {
-                log.purge(earlier);
-            }
-            order.cut(seqno);
-            order.cut_place = (index, order.seqno);
+        let cut = order.next_cut(seqno);
+        let mut bytes = entry::encode_cut(&cut);
+        entry::place(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        if let Ok(index) = log.append(&[&bytes])
+            && let Some(below) = order.cut(index, &cut)
+        {
+            log.purge(below);
         }
     }
 
@@ -248,7 +249,7 @@ impl Node {
     /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
     pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
         let seqno = meta.gtid.seqno;
-        let is_applied = self.receiving.applies.load(Ordering::SeqCst) == seqno;
+        let is_applied = self.receiving.applies.load(Atomic::SeqCst) == seqno;
         if has_failed && is_applied {
             self.could_not_apply(seqno);
         }

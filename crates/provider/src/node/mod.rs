@@ -7,10 +7,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::counters::Counters;
 use crate::gate::{Gate, Passage};
+use crate::group::raft::Term;
 use crate::identity::{Gtid, Uuid};
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
@@ -23,6 +25,7 @@ use crate::turns::Turns;
 
 mod begin;
 mod commit;
+mod deliver;
 mod isolation;
 mod order;
 mod pause;
@@ -30,7 +33,7 @@ mod receive;
 mod standing;
 
 pub use commit::{CommitTurn, Outcome};
-pub use order::Order;
+pub use order::{Order, Told};
 
 use receive::Receiving;
 
@@ -65,6 +68,14 @@ impl Finished {
     }
 }
 
+/// The order, and the road that leads into it.
+#[derive(Debug)]
+struct Ordering {
+    order: Order,
+    /// Nobody else votes or follows: a client's thread puts its entry into the log itself.
+    is_alone: bool,
+}
+
 /// One node.
 pub struct Node {
     server: Arc<dyn Server>,
@@ -74,7 +85,9 @@ pub struct Node {
     member: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
     log: OnceLock<DiskLog>,
-    order: Mutex<Option<Order>>,
+    order: Mutex<Option<Ordering>>,
+    /// The term that this node leads in. Changes under the order only.
+    leads_in: AtomicU64,
     plan: Mutex<Option<Plan>>,
     turns: Turns,
     gate: Gate,
@@ -138,6 +151,7 @@ impl Node {
             saved: Mutex::new(saved),
             log: OnceLock::new(),
             order: Mutex::new(None),
+            leads_in: AtomicU64::new(0),
             plan: Mutex::new(None),
             turns: Turns::default(),
             gate: Gate::default(),
@@ -171,7 +185,7 @@ impl Node {
         }
         let saved = *lock(&self.saved);
         let tables = recovery::tables_at(self.setup.position, saved.as_ref());
-        let plan = recovery::plan(&log, history, tables, saved.as_ref())?;
+        let plan = recovery::plan(&log, log.last(), history, tables, saved.as_ref())?;
         if plan.behind() > 0 && self.setup.has_binary_log {
             return Err(recovery::Error::SecondCopy { count: plan.behind() }.into());
         }
@@ -187,7 +201,7 @@ impl Node {
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
         self.gate.set(Passage::Closed);
-        let (history, seqno) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
             return None;
         }
@@ -215,7 +229,7 @@ impl Node {
 
     /// What has committed here.
     pub fn last_committed(&self) -> Gtid {
-        let history = lock(&self.order).as_ref().map(|order| order.history);
+        let history = lock(&self.order).as_ref().map(|ordering| ordering.order.history);
         history.map_or(Gtid::UNDEFINED, |history| Gtid { history, seqno: self.turns.left() })
     }
 
@@ -265,6 +279,11 @@ impl Node {
     /// This life of the node, as others know it: another for each time that it is connected.
     fn member(&self) -> Uuid {
         *lock(&self.member)
+    }
+
+    /// The term of what this node puts into the log by itself.
+    fn term(&self) -> Term {
+        Term(self.leads_in.load(Atomic::Relaxed))
     }
 
     fn note(&self, text: &str) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Gtid;
 
@@ -12,7 +12,7 @@ impl Node {
     pub fn pause(&self) -> Option<i64> {
         let seqno = {
             let order = lock(&self.order);
-            let seqno = order.as_ref()?.seqno;
+            let seqno = order.as_ref()?.order.seqno;
             self.gate.change(Passage::Open, Passage::Paused).then_some(seqno)?
         };
         self.turns.wait_released(seqno, None).then_some(seqno)
@@ -36,7 +36,7 @@ impl Node {
     /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
     /// or the place is of another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
-        let (history, last) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        let (history, last) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         let seqno = match upto {
             None => last,
             Some(upto) if upto.history == history => upto.seqno,

@@ -3,12 +3,12 @@
 //! Whatever must happen on a receiving thread is put into a queue; it is short, for only one node's own doings are in it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::commit::Proposal;
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
@@ -228,34 +228,10 @@ impl Node {
         })
     }
 
-    /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is
-    /// needed any longer.
-    pub(super) fn apply(
-        &self,
-        receiver: Receiver,
-        handle: Handle,
-        flags: Flags,
-        data: &[u8],
-        meta: &crate::server::Meta,
-    ) -> Result<bool, crate::server::Refused> {
-        let seqno = meta.gtid.seqno;
-        if self.turns.enter(seqno, None).is_err() {
-            return Err(crate::server::Refused);
-        }
-        self.receiving.applies.store(seqno, Ordering::SeqCst);
-        let result = self.server.apply(receiver, handle, flags, data, meta);
-        self.receiving.applies.store(0, Ordering::SeqCst);
-        self.turns.leave(seqno);
-        self.turns.release(seqno);
-        self.counters.received.add(1);
-        self.counters.received_bytes.add(data.len() as i64);
-        result.map(|exit| !exit)
-    }
-
     fn take_leave(&self, receiver: Receiver) {
         // It was opened again if it was told to leave while it was on its way in.
         self.gate.set(crate::gate::Passage::Closed);
-        let last = lock(&self.order).as_ref().map(|order| (order.history, order.seqno, order.view_number));
+        let last = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno, order.view_number));
         if let Some((history, seqno, number)) = last {
             if self.gate.passage() != crate::gate::Passage::Failed {
                 self.turns.wait_released(seqno, None);
