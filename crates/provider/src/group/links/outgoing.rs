@@ -9,7 +9,9 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Why nothing more can be sent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stuck {
-    #[error("{bytes} bytes wait to be sent to it, more than {QUEUE_LIMIT_BYTES}: it takes nothing, or the network is too slow")]
+    #[error(
+        "{bytes} bytes wait to be sent to it, more than {QUEUE_LIMIT_BYTES}: it takes nothing, or the network is too slow"
+    )]
     Full { bytes: usize },
     #[error(transparent)]
     Frame(#[from] wire::Error),

@@ -1,7 +1,5 @@
 //! Fields of a body: each is put behind what is there, and taken from the front of what is left.
 
-use std::collections::BTreeSet;
-
 use crate::group::NodeId;
 use crate::group::raft::{Membership, Place, Term};
 use crate::identity::Uuid;
@@ -151,11 +149,11 @@ impl Field for Membership {
     }
     fn take(rest: &mut &[u8]) -> Result<Self, Bad> {
         let count = take_count(rest, NodeId::LEAST_BYTES)?;
-        let voters = (0..count).map(|_| take(rest)).collect::<Result<BTreeSet<NodeId>, Bad>>()?;
-        if voters.len() < count {
-            return Err("a node stands twice in a membership");
+        let voters = (0..count).map(|_| take(rest)).collect::<Result<Vec<NodeId>, Bad>>()?;
+        if !voters.is_sorted_by(|before, after| before < after) {
+            return Err("the nodes of a membership do not ascend");
         }
-        Ok(Self { voters })
+        Ok(Self { voters: voters.into_iter().collect() })
     }
 }
 

@@ -113,12 +113,9 @@ fn decode_message(kind: u8, rest: &mut &[u8]) -> Result<Message, Bad> {
     Ok(match kind {
         kind::VOTE_REQUEST => Message::VoteRequest { is_trial: take(rest)?, term: take(rest)?, last: take(rest)? },
         kind::VOTE_REPLY => Message::VoteReply { is_trial: take(rest)?, term: take(rest)?, is_granted: take(rest)? },
-        kind::APPEND_REPLY => Message::AppendReply {
-            term: take(rest)?,
-            round: take(rest)?,
-            is_taken: take(rest)?,
-            upto: take(rest)?,
-        },
+        kind::APPEND_REPLY => {
+            Message::AppendReply { term: take(rest)?, round: take(rest)?, is_taken: take(rest)?, upto: take(rest)? }
+        }
         kind::TAKE_OVER => Message::TakeOver { term: take(rest)? },
         _ => return Err("there is no such kind"),
     })

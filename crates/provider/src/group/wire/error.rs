@@ -15,7 +15,9 @@ pub enum Error {
     },
 
     /// A frame of another version.
-    #[error("it speaks protocol version {found}, this node version {PROTOCOL_VERSION}: run the same release on all nodes")]
+    #[error(
+        "it speaks protocol version {found}, this node version {PROTOCOL_VERSION}: run the same release on all nodes"
+    )]
     OtherVersion {
         /// Its version.
         found: u8,

@@ -22,7 +22,7 @@
 //!
 //! Fields one behind the other, nothing behind the last. A text or a payload is its length in bytes (4) and the bytes, a
 //! list its number of items (4) and the items, a flag one byte (0 or 1), a place its term (8) and index (8), a membership
-//! the list of its voters (8 each), something that may be missing a flag and what is there.
+//! the ascending list of its voters (8 each), something that may be missing a flag and what is there.
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
