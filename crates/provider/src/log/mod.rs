@@ -87,15 +87,19 @@
 //! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. So it is not speed alone: what was torn and
 //! what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
 
+mod anew;
 mod disk;
 mod error;
 mod group;
 mod os;
 mod reader;
+mod recent;
 mod record;
 mod recovery;
 mod segment;
+mod segments;
 mod stock;
+mod truncate;
 
 #[cfg(test)]
 mod tests;
@@ -103,6 +107,7 @@ mod tests;
 pub use disk::DiskLog;
 pub use error::Error;
 pub use reader::Reader;
+pub use recent::Shared;
 pub use record::PAYLOAD_LIMIT_BYTES;
 pub use recovery::{Cut, Opened};
 
@@ -133,6 +138,12 @@ pub struct Settings {
     pub retain_bytes: u64,
     /// Whether a commit ends on the disk (survives a power cut) or in the operating system (survives the process).
     pub sync: bool,
+}
+
+impl Settings {
+    fn rounded(self) -> Self {
+        Self { segment_bytes: self.segment_bytes.next_multiple_of(4096).max(8192), ..self }
+    }
 }
 
 impl Default for Settings {

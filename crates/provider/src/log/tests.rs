@@ -3,8 +3,11 @@
 mod crash;
 mod damage;
 mod full;
+mod entries;
 mod group;
+pub(super) mod power;
 mod sharing;
+mod truncate;
 mod usage;
 
 use std::fs;

@@ -1,0 +1,2 @@
+//! x
+pub(in super::super) fn synced() {}
