@@ -57,7 +57,7 @@ pub(super) fn found(folder: &Path) -> Result<Option<PathBuf>, Error> {
 pub(super) fn finish(folder: &Folder) -> Result<Option<PathBuf>, Error> {
     let Some(anew) = found(&folder.path)? else { return Ok(None) };
     let listing = Listing::of(&folder.path)?;
-    let old = listing.logs.into_iter().rev().chain(listing.cut.map(|(_, path)| path));
+    let old = listing.logs.into_iter().rev().chain(listing.cuts.into_iter().map(|(_, path)| path));
     for file in old {
         fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     }

@@ -98,7 +98,9 @@ pub enum Error {
     },
 
     /// It was there, and was taken away.
-    #[error("entry {index} was taken out of the log, as the group had not agreed on it: propose it again, or read again")]
+    #[error(
+        "entry {index} was taken out of the log, as the group had not agreed on it: propose it again, or read again"
+    )]
     Dropped {
         /// The entry.
         index: Index,

@@ -48,9 +48,10 @@ impl Recent {
     fn entries(&self, first: Index, limit_bytes: usize) -> Vec<Shared> {
         let newest = self.newest();
         let Some((oldest, _)) = newest.entries.front() else { return Vec::new() };
-        let skip = first.0.checked_sub(oldest.0).map_or(newest.entries.len(), |skip| {
-            usize::try_from(skip).unwrap_or(usize::MAX).min(newest.entries.len())
-        });
+        let skip = first
+            .0
+            .checked_sub(oldest.0)
+            .map_or(newest.entries.len(), |skip| usize::try_from(skip).unwrap_or(usize::MAX).min(newest.entries.len()));
         let mut bytes = 0;
         let fits = |(at, (_, payload)): &(usize, &Shared)| {
             bytes += payload.len();

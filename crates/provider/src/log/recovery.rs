@@ -60,13 +60,13 @@ pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Re
     let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
     anew::finish(&folder)?;
-    let Listing { logs, spares, cut: unfinished } = Listing::of(path)?;
+    let Listing { logs, spares, cuts } = Listing::of(path)?;
     let mut segments = VecDeque::new();
     for file in logs {
         segments.push_back(Arc::new(open(file, history)?));
     }
     let (mut last, mut end, mut cut) = (0, RECORDS_START, None);
-    if let Some((from, _)) = &unfinished {
+    if let Some((from, _)) = cuts.first() {
         truncate::finish(&mut segments, *from, &folder)?;
     }
     if !segments.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Re
             segment.sync()?;
         }
     }
-    if let Some((_, mark)) = unfinished {
+    for (_, mark) in cuts {
         Mark::found(&folder, &mark).remove()?;
     }
     // Not before: the folder of a log that is refused stays as it is.
@@ -149,13 +149,13 @@ impl Drop for Lock {
 pub(super) struct Listing {
     pub logs: Vec<PathBuf>,
     pub spares: Vec<(u64, PathBuf)>,
-    /// A cut that is not done, and from which entry on.
-    pub cut: Option<(u64, PathBuf)>,
+    /// Cuts that are not done, and from which entry on. There is one at most, if nobody meddles.
+    pub cuts: Vec<(u64, PathBuf)>,
 }
 
 impl Listing {
     pub fn of(path: &Path) -> Result<Self, Error> {
-        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), cut: None };
+        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), cuts: Vec::new() };
         for entry in fs::read_dir(path).map_err(Error::io("list", path))? {
             let file = entry.map_err(Error::io("list", path))?.path();
             if first_of_name(&file).is_some() {
@@ -163,11 +163,12 @@ impl Listing {
             } else if let Some(number) = Spare::number(&file) {
                 listing.spares.push((number, file));
             } else if let Some(from) = index_of_name(&file, CUT) {
-                listing.cut = Some((from, file));
+                listing.cuts.push((from, file));
             }
         }
         listing.logs.sort();
         listing.spares.sort();
+        listing.cuts.sort();
         Ok(listing)
     }
 }

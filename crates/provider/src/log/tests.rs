@@ -2,8 +2,8 @@
 
 mod crash;
 mod damage;
-mod full;
 mod entries;
+mod full;
 mod group;
 pub(super) mod power;
 mod sharing;

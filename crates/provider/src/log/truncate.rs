@@ -63,11 +63,8 @@ impl DiskLog {
         let (at, active) = (kept(&self.segments.list(), from.0), Arc::clone(&self.pending().segment));
         let segment = Arc::clone(&self.segments.list()[at]);
         let end = Place::of(Arc::clone(&segment), from.0)?;
-        let until = if Arc::ptr_eq(&segment, &active) {
-            self.pending().end + END_BYTES as u64
-        } else {
-            segment.header.bytes
-        };
+        let until =
+            if Arc::ptr_eq(&segment, &active) { self.pending().end + END_BYTES as u64 } else { segment.header.bytes };
         let mark = Mark::make(&self.folder, from.0)?;
 
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
