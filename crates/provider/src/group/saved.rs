@@ -36,8 +36,6 @@ mod tests;
 pub const FILE_NAME: &str = "hortator.group";
 
 const VERSION: &str = "1";
-/// How many voters a file may name.
-const VOTERS_LIMIT: usize = 1024;
 
 /// What a node must remember.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,7 +171,7 @@ impl Saved {
         let membership_term = Term(lines.value("membership_term", number)?);
         let membership_at = Place { term: membership_term, index: Index(lines.value("membership_index", number)?) };
         let mut voters = BTreeMap::new();
-        while lines.rest.starts_with("voter: ") && voters.len() < VOTERS_LIMIT {
+        while lines.rest.starts_with("voter: ") {
             let (node, address) = lines.value("voter", |value| {
                 let (node, address) = value.split_once(' ')?;
                 Some((node_id(node)?, address.to_owned()))
