@@ -238,6 +238,16 @@ pub fn has_head(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD_BYTES && bytes[1] == FORMAT
 }
 
+/// Whether an entry takes a seqno.
+pub fn takes_place(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
+}
+
+/// Whether it is a write set.
+pub fn is_write_set(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&WRITE_SET)
+}
+
 /// A view. It has no place yet.
 pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
     let head = Head { seen: number, count: members.len(), ..Head::of(VIEW) };

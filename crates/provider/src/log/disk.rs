@@ -114,6 +114,11 @@ impl DiskLog {
         }
     }
 
+    /// The history that it is of.
+    pub fn of_history(&self) -> [u8; 16] {
+        self.history
+    }
+
     /// The history of the log in `folder`, if there is one. Needs no lock.
     ///
     /// # Errors

@@ -118,13 +118,14 @@ mod tests;
 
 pub use disk::DiskLog;
 pub use error::Error;
+pub(crate) use os::spawn_without_signals;
 pub use reader::Reader;
 pub use recent::Shared;
 pub use record::PAYLOAD_LIMIT_BYTES;
 pub use recovery::{Cut, Opened};
 
 /// Place of an entry in the log; the first is 1. Not the wsrep seqno.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Index(pub u64);
 
 impl Index {

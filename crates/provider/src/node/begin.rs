@@ -8,10 +8,14 @@
 //! view(N) takes no seqno. It has the life of the node before the crash as a member beside the new one, so that the
 //! server keeps what that one left open; view(M+1), without it, makes the server roll that back.
 
+use std::sync::Arc;
+
 use super::deliver::Delivery;
+use super::together::{self, Beginning, Command, Contact};
 use super::{Error, Node, Ordering, lock};
 use crate::entry::{self, Stamp};
 use crate::gate::Passage;
+use crate::group::saved::Saved;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::recovery::Plan;
@@ -20,19 +24,22 @@ use crate::server::{Level, Member, Receiver, Refused, View, ViewStatus};
 
 impl Node {
     /// Takes the server's word for which cluster it belongs to. Nothing is called back before a thread receives.
-    pub fn connect(&self, address: &str, is_new: bool) -> Result<(), Error> {
+    pub fn connect(self: &Arc<Self>, cluster: &str, address: &str, donor: &str, is_new: bool) -> Result<(), Error> {
         let (_, hosts) = address.split_once("://").unwrap_or(("", address));
         let hosts = hosts.split('?').next().unwrap_or_default();
-        if hosts.split(',').filter(|host| !host.trim().is_empty()).count() > 1 && !is_new {
-            return Err(Error::SeveralNodes(address.to_owned()));
-        }
+        let hosts: Vec<String> =
+            hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned).collect();
         if self.gate.passage() == Passage::Failed {
             return Err(Error::Failed);
         }
-        if self.log.get().is_none() {
-            if !is_new {
-                return Err(Error::NothingToJoin(address.to_owned()));
-            }
+        let group = Saved::read(&self.setup.data_dir)?;
+        let others: Vec<String> = group.iter().flat_map(|group| {
+            group.voters.iter().filter(|(node, _)| **node != group.node).map(|(_, address)| address.clone())
+        }).collect();
+        if is_new && !others.is_empty() {
+            return Err(Error::OthersVote(others.join(", ")));
+        }
+        if self.log().is_none() && is_new {
             let history = if self.setup.position.is_undefined() {
                 Uuid::random().map_err(Error::Random)?
             } else {
@@ -41,21 +48,46 @@ impl Node {
             *lock(&self.saved) = Some(SavedState { stopped_at: 0, ..SavedState::running(history, self.member()) });
             self.open(history)?;
         }
+        let beginning = match group {
+            _ if self.log().is_none() && hosts.is_empty() => return Err(Error::NothingToJoin(address.to_owned())),
+            _ if self.log().is_none() => Beginning::Joining,
+            // What a release that ran single nodes left, or one whose file was moved away.
+            None => Beginning::Alone,
+            Some(group) if group.voters.is_empty() => Beginning::Alone,
+            Some(group) => Beginning::Again(group),
+        };
         if !self.receiving.start() {
             return Err(Error::Connected);
+        }
+        donor.clone_into(&mut lock(&self.donor));
+        match together::start(self, cluster, &hosts, beginning) {
+            Ok(together) => *lock(&self.together) = Some(together),
+            Err(error) => {
+                self.receiving.stop();
+                return Err(error);
+            }
         }
         Ok(())
     }
 
     /// All of it, on a receiving thread. False: it cannot be.
     pub(super) fn bring_up(&self, receiver: Receiver) -> bool {
+        let Some(together) = self.together() else { return false };
+        let is_ready = |contact: &Contact| contact.is_alone || contact.in_touch || contact.is_linked && self.log().is_none();
+        // None: it is told to go before anybody was there.
+        let Some(contact) = together.wait_for(None, is_ready) else { return self.gate.passage() != Passage::Failed };
+        if !contact.is_alone {
+            return self.find_place(receiver, &together).is_ok() || together.is_leaving();
+        }
         let plan = lock(&self.plan).take();
         let ready = match plan {
             Some(plan) => self.recover(receiver, plan),
             // Connected again: nothing happened in between, but what the former life left open is closed by its name.
             None => self.live_anew().map(|()| false),
         };
-        ready.and_then(|is_connected| self.open_up(receiver, is_connected)).is_ok()
+        let is_up = ready.and_then(|is_connected| self.open_up(receiver, is_connected)).is_ok();
+        together.ask(Command::Look);
+        is_up
     }
 
     fn live_anew(&self) -> Result<(), Refused> {
@@ -77,7 +109,7 @@ impl Node {
         self.turns.begin_at(tables_at);
         *lock(&self.order) = Some(Ordering { order, is_alone: true });
         let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
-        self.settle_in(receiver, tables_at, end, if was_stopped { None } else { Some(earlier) })?;
+        self.settle_in(receiver, tables_at, end, (!was_stopped).then_some(earlier), false)?;
         if behind > 0 {
             self.replay_log(receiver, go_on_from)?;
             self.note(&format!("{behind} places were applied from the log"));
@@ -93,6 +125,7 @@ impl Node {
         tables_at: i64,
         end: i64,
         earlier: Option<Vec<Member>>,
+        is_connected: bool,
     ) -> Result<(), Refused> {
         let (history, number) =
             lock(&self.order).as_ref().map(|order| (order.order.history, order.order.view_number)).ok_or(Refused)?;
@@ -103,7 +136,9 @@ impl Node {
         self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
         let Some(earlier) = earlier else { return Ok(()) };
         self.note(&format!("tables hold everything up to {history}:{tables_at}, the log ends at {end}"));
-        self.connected(end)?;
+        if !is_connected {
+            self.connected(end)?;
+        }
         let mut members = vec![self.own_member()];
         members.extend(earlier);
         let state = Gtid { history, seqno: tables_at };
@@ -113,7 +148,7 @@ impl Node {
 
     /// Applies what the log holds from there on.
     fn replay_log(&self, receiver: Receiver, from: Index) -> Result<(), Refused> {
-        let log = self.log.get().ok_or(Refused)?;
+        let log = self.log().ok_or(Refused)?;
         let told = |error: &dyn std::fmt::Display| {
             self.server.log(Level::Error, &format!("the log cannot be read: {error}"));
             Refused
@@ -130,7 +165,7 @@ impl Node {
 
     /// The view that has this life of the node alone, and with it clients.
     fn open_up(&self, receiver: Receiver, is_connected: bool) -> Result<(), Refused> {
-        let log = self.log.get().ok_or(Refused)?;
+        let log = self.log().ok_or(Refused)?;
         let members = vec![self.own_member()];
         let (history, seqno, number, appended) = {
             let mut ordering = lock(&self.order);
@@ -164,9 +199,12 @@ impl Node {
         self.server.synced()
     }
 
-    pub(super) fn connected(&self, seqno: i64) -> Result<(), Refused> {
-        let history = self.last_committed().history;
-        let state = Gtid { history, seqno };
+    fn connected(&self, seqno: i64) -> Result<(), Refused> {
+        self.connected_to(Gtid { history: self.last_committed().history, seqno })
+    }
+
+    /// Tells the server that there is a cluster, and how far that is.
+    pub(super) fn connected_to(&self, state: Gtid) -> Result<(), Refused> {
         let members = vec![self.own_member()];
         self.server.connected(&View { state, number: 0, status: ViewStatus::Primary, own_index: 0, members })
     }

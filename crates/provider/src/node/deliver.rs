@@ -2,11 +2,14 @@
 
 use std::sync::atomic::Ordering as Atomic;
 
+use super::together::Command;
 use super::{Node, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
+use crate::gate::Passage;
 use crate::identity::Gtid;
 use crate::log::Index;
+use crate::saved_state::SavedState;
 use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, View, ViewStatus};
 
 /// What a write set that failed certification is delivered with: it takes its turn, and nothing else.
@@ -57,6 +60,46 @@ impl Node {
         Ok(Some(Delivery { seqno, what, is_replay: false }))
     }
 
+    /// Gives what waited in the queue to the server; if that cannot be, the node cannot go on. Answers whether the
+    /// thread is needed any longer.
+    pub(super) fn deliver_queued(&self, receiver: Receiver, delivery: Delivery) -> bool {
+        let (seqno, bytes) = (delivery.seqno, delivery.bytes());
+        let is_needed = self.deliver(receiver, delivery).unwrap_or_else(|_| {
+            self.fail(&format!("what stands at {seqno} could not be taken over"));
+            true
+        });
+        if self.receiving.delivered(bytes)
+            && let Some(together) = self.together()
+        {
+            together.ask(Command::Look);
+        }
+        is_needed
+    }
+
+    /// The node is out of touch with the others: the server is told, so that its clients are.
+    pub(super) fn deliver_loss(&self, receiver: Receiver) -> bool {
+        let members = vec![self.own_member()];
+        let state = Gtid { history: self.last_committed().history, seqno: -1 };
+        let view = View { state, number: -1, status: ViewStatus::NonPrimary, own_index: 0, members };
+        self.note("out of touch with a majority of the cluster: statements are refused until it is back");
+        if self.view(receiver, &view).is_err() {
+            self.server.log(Level::Warning, "the server refused the view that says that it is cut off");
+        }
+        true
+    }
+
+    /// Gives the tables to another node, as they are when everything up to `seqno` is done.
+    pub(super) fn give_state(&self, receiver: Receiver, request: &[u8], seqno: i64) -> bool {
+        if self.turns.wait_released(seqno, None) {
+            let state = Gtid { history: self.last_committed().history, seqno: self.turns.released() };
+            self.note(&format!("the state at {state} goes to another node"));
+            if self.server.sst_donate(receiver, request, state).is_err() {
+                self.server.log(Level::Warning, "the server cannot give its state: see the lines above");
+            }
+        }
+        true
+    }
+
     /// Gives it to the server. Answers whether the thread is needed any longer.
     pub(super) fn deliver(&self, receiver: Receiver, delivery: Delivery) -> Result<bool, Refused> {
         let Delivery { seqno, what, is_replay } = delivery;
@@ -94,15 +137,22 @@ impl Node {
         mut members: Vec<Member>,
     ) -> Result<(), Refused> {
         let own = self.own_member();
+        let own_id = own.id;
         let own_index = members.iter().position(|member| member.id == own.id);
         if own_index.is_none() {
             members.insert(0, own);
         }
+        let is_in = own_index.is_some();
         let own_index = own_index.unwrap_or(0) as i32;
         self.turns.enter(state.seqno, None).map_err(|_| Refused)?;
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.turns.leave(state.seqno);
         self.turns.release(state.seqno);
+        if is_in && self.gate.passage() == Passage::Closed {
+            self.save(SavedState::running(state.history, own_id))?;
+            self.gate.set(Passage::Open);
+            self.server.synced()?;
+        }
         Ok(())
     }
 

@@ -174,6 +174,11 @@ impl Order {
         self.members.as_ref().is_none_or(|members| members.iter().any(|member| member.id == life))
     }
 
+    /// Whether the view in force has that life inside.
+    pub fn is_in_view(&self, life: Uuid) -> bool {
+        self.members().iter().any(|member| member.id == life)
+    }
+
     /// The view in force, as far as it is known.
     pub fn members(&self) -> &[Member] {
         self.members.as_deref().unwrap_or_default()

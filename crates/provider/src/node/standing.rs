@@ -42,7 +42,7 @@ impl Node {
             Passage::Closed if self.receiving.is_connected() => 1,
             Passage::Closed | Passage::Failed => 0,
         };
-        let log = self.log.get();
+        let log = self.log();
         let is_member = state > 1;
         Standing {
             history,
