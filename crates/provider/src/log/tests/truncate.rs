@@ -52,6 +52,22 @@ fn a_place_that_is_not_in_the_log_is_refused_and_changes_nothing() {
     assert_eq!((log.first(), log.last()), (Index(11), Index(10)));
 }
 
+/// Those that were not synced yet and are gone say nothing of what was.
+#[test]
+fn dropped_segments_do_not_count_as_synced() {
+    let folder = folder();
+    let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
+    append(&log, 300);
+    log.commit(Index(300)).unwrap();
+    assert!(log.durable() < Index(200));
+    log.truncate(Index(log.durable().0 + 2)).unwrap();
+    while log.last() < Index(290) {
+        append(&log, 1);
+        log.commit(log.last()).unwrap();
+        assert!(log.durable() <= log.written());
+    }
+}
+
 #[test]
 fn a_reader_past_the_cut_is_told_and_one_before_it_goes_on() {
     let folder = folder();
@@ -225,10 +241,20 @@ fn any_order_of_calls_leaves_what_a_list_would_hold() {
                 }
                 _ => {}
             }
+            assert!(log.durable() <= log.written() && log.written() <= log.last());
         }
         log.commit(log.last()).unwrap();
         let held: Vec<_> = log.read(Index(before + 1)).unwrap().map(|entry| entry.unwrap().1).collect();
         assert_eq!(held, list);
+    }
+}
+
+/// Lets the others end, also after a panic.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -268,6 +294,7 @@ fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
                     }
                 });
             }
+            let _done = Done(is_done);
             let mut number = 0;
             let mut numbers = numbers.lock().unwrap();
             for _ in 0..300 {
@@ -287,7 +314,6 @@ fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
                     numbers.truncate(from as usize);
                 }
             }
-            is_done.store(true, Ordering::Relaxed);
         });
         assert!(asked.load(Ordering::Relaxed) > 0);
         log.commit(log.last()).unwrap();
