@@ -1,11 +1,12 @@
 //! The end is taken away, or the whole log: by a user, in any order with the rest, under threads, and with the plug pulled.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use super::super::{DiskLog, Error, Index, Settings};
-use super::power::{between, read, states, write};
+use super::power::{at_each_sync, between, read, states, write};
 use super::{HISTORY, Rng, append, expect_entries, folder, open, payload, segments, small};
 
 #[test]
@@ -247,6 +248,44 @@ fn any_order_of_calls_leaves_what_a_list_would_hold() {
         let held: Vec<_> = log.read(Index(before + 1)).unwrap().map(|entry| entry.unwrap().1).collect();
         assert_eq!(held, list);
     }
+}
+
+/// Several who wait for the same dropped entry: all of them are woken, though nobody commits behind them.
+#[test]
+fn whoever_waits_for_what_is_dropped_is_told() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 10);
+    let (log, waiting) = (&log, Arc::new(Barrier::new(4)));
+    let (told, all_told) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (told, waiting) = (told.clone(), Arc::clone(&waiting));
+            scope.spawn(move || {
+                waiting.wait();
+                told.send(log.commit(Index(10))).unwrap();
+            });
+        }
+        let mut is_first = true;
+        let meet = move || {
+            if std::mem::take(&mut is_first) {
+                waiting.wait();
+                // They need only come to their wait, and it fails nothing if one does not.
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        at_each_sync(meet, || log.truncate(Index(5)).unwrap());
+        for _ in 0..3 {
+            match all_told.recv_timeout(Duration::from_secs(30)) {
+                Ok(result) => assert!(matches!(result, Ok(()) | Err(Error::Dropped { .. })), "{result:?}"),
+                Err(_) => {
+                    eprintln!("somebody waits for ever");
+                    std::process::abort();
+                }
+            }
+        }
+    });
+    expect_entries(log, 1, 4);
 }
 
 /// Lets the others end, also after a panic.
