@@ -160,7 +160,6 @@ impl DiskLog {
         if let Some(spare) = spare {
             self.stock.give_back(spare);
         }
-        self.appended.fetch_max(index, Ordering::AcqRel);
         Ok(Index(index))
     }
 
@@ -261,6 +260,8 @@ impl DiskLog {
 
     fn place(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         let index = pending.append(framed, self.durable.load(Ordering::Acquire), parts, spare);
+        // In this order: a follower that was given an entry asks for the one behind it, and that is a place then.
+        self.appended.store(index, Ordering::Release);
         self.recent.keep(index, parts);
         index
     }

@@ -13,7 +13,8 @@ const WINDOW_BYTES: usize = 256 << 10;
 
 /// Gives the entries of a log. `None` means that nothing more is written yet: asking again later may give more.
 ///
-/// After an error it gives nothing any more.
+/// After an error it gives nothing any more. When the log's end is taken away ([`DiskLog::truncate`](super::DiskLog::truncate)),
+/// a reader that has not come so far goes on; one that has, or that misses two such cuts in a row, gives [`Error::Dropped`].
 #[derive(Debug)]
 pub struct Reader<'a> {
     segments: &'a Segments,

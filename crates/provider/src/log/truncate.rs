@@ -60,18 +60,29 @@ impl DiskLog {
         if from < first || from > last {
             return Err(Error::Absent { index: from, first, last });
         }
-        let (at, active) = (kept(&self.segments.list(), from.0), Arc::clone(&self.pending().segment));
-        let segment = Arc::clone(&self.segments.list()[at]);
+        let segment = {
+            let list = self.segments.list();
+            Arc::clone(&list[kept(&list, from.0)])
+        };
+        let active = Arc::clone(&self.pending().segment);
         let end = Place::of(Arc::clone(&segment), from.0)?;
         let until =
             if Arc::ptr_eq(&segment, &active) { self.pending().end + END_BYTES as u64 } else { segment.header.bytes };
         let mark = Mark::make(&self.folder, from.0)?;
 
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.segments.list_mut();
+        let Some(at) = list.iter().position(|one| Arc::ptr_eq(one, &segment)) else {
+            // Purged in this moment. It cannot be: what is purged was agreed on.
+            drop(list);
+            mark.remove()?;
+            return Err(Error::Absent { index: from, first: self.first(), last });
+        };
         self.segments.begin_cut(from.0);
         self.recent.truncate(from.0);
         self.durable.fetch_min(from.0 - 1, Ordering::AcqRel);
-        let mut gone = self.segments.list_mut().split_off(at + 1);
+        let mut gone = list.split_off(at + 1);
+        drop(list);
         writer.unsynced.retain(|unsynced| !gone.iter().any(|segment| Arc::ptr_eq(unsynced, segment)));
         {
             let mut pending = self.pending();

@@ -1,6 +1,6 @@
 //! Entries as followers get them: from memory, from the files, and across the two.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::super::{DiskLog, Error, Index, Settings};
@@ -65,32 +65,55 @@ fn followers_far_behind_and_close_read_all_of_it_while_threads_commit() {
     let (log, _) = open(folder.path());
     append(&log, 1000);
     log.set_keeps_recent(true);
-    let (log, is_done) = (&log, &AtomicBool::new(false));
+    let (log, left) = (&log, &AtomicU64::new(3));
     thread::scope(|scope| {
-        let followers: Vec<_> = [1, 500, 990]
-            .map(|first| {
-                scope.spawn(move || {
-                    let mut next = first;
-                    while next <= 3000 {
-                        match expect(log, next, 700) {
-                            0 => thread::yield_now(),
-                            count => next += count,
-                        }
+        for first in [1, 500, 990] {
+            scope.spawn(move || {
+                let _leaving = Leaving(left);
+                let mut next = first;
+                while next <= 3000 {
+                    match expect(log, next, 700) {
+                        0 => thread::yield_now(),
+                        count => next += count,
                     }
-                })
-            })
-            .into();
+                }
+            });
+        }
         for _ in 0..2 {
             scope.spawn(move || {
-                while !is_done.load(Ordering::Relaxed) {
+                while left.load(Ordering::Relaxed) > 0 {
                     log.commit(log.last()).unwrap();
                 }
             });
         }
         append(log, 2000);
-        followers.into_iter().for_each(|follower| follower.join().unwrap());
-        is_done.store(true, Ordering::Relaxed);
     });
+}
+
+/// Counts a thread that ends, also by a panic.
+struct Leaving<'a>(&'a AtomicU64);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is there at that place now has another length, and so has what stands before it.
+#[test]
+fn who_reads_on_behind_a_cut_finds_the_new_entries() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 40);
+    assert_eq!(log.entries(Index(1), 300).unwrap().len() as u64, expect(&log, 1, 300));
+    let next = 1 + expect(&log, 1, 300);
+    log.truncate(Index(next - 3)).unwrap();
+    for _ in 0..30 {
+        log.append(&[b"of another length"]).unwrap();
+    }
+    let entries = log.entries(Index(next), usize::MAX).unwrap();
+    assert_eq!(entries.len(), 27);
+    assert!(entries.iter().all(|(_, bytes)| bytes[..] == b"of another length"[..]));
 }
 
 #[test]

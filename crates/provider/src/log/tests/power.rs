@@ -20,14 +20,19 @@ pub(in super::super) fn synced() {
     ON_SYNC.with_borrow_mut(|on_sync| on_sync.iter_mut().for_each(|on_sync| on_sync()));
 }
 
+/// Calls `look` after each of this thread's syncs in `work`.
+pub(super) fn at_each_sync(look: impl FnMut() + 'static, work: impl FnOnce()) {
+    ON_SYNC.set(Some(Box::new(look)));
+    work();
+    ON_SYNC.set(None);
+}
+
 /// The files before `work`, after each of this thread's syncs in it, and at its end.
 pub(super) fn states(folder: &Path, work: impl FnOnce()) -> Vec<Files> {
     let states = std::rc::Rc::new(RefCell::new(vec![read(folder)]));
     let (folder, seen) = (folder.to_owned(), std::rc::Rc::clone(&states));
     let look = move || seen.borrow_mut().push(read(&folder));
-    ON_SYNC.set(Some(Box::new(look.clone())));
-    work();
-    ON_SYNC.set(None);
+    at_each_sync(look.clone(), work);
     look();
     states.take()
 }

@@ -1,11 +1,12 @@
 //! The end is taken away, or the whole log: by a user, in any order with the rest, under threads, and with the plug pulled.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use super::super::{DiskLog, Error, Index, Settings};
-use super::power::{between, read, states, write};
+use super::power::{at_each_sync, between, read, states, write};
 use super::{HISTORY, Rng, append, expect_entries, folder, open, payload, segments, small};
 
 #[test]
@@ -50,6 +51,22 @@ fn a_place_that_is_not_in_the_log_is_refused_and_changes_nothing() {
     expect_entries(&log, 11, 20);
     log.truncate(Index(11)).unwrap();
     assert_eq!((log.first(), log.last()), (Index(11), Index(10)));
+}
+
+/// Those that were not synced yet and are gone say nothing of what was.
+#[test]
+fn dropped_segments_do_not_count_as_synced() {
+    let folder = folder();
+    let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
+    append(&log, 300);
+    log.commit(Index(300)).unwrap();
+    assert!(log.durable() < Index(200));
+    log.truncate(Index(log.durable().0 + 2)).unwrap();
+    while log.last() < Index(290) {
+        append(&log, 1);
+        log.commit(log.last()).unwrap();
+        assert!(log.durable() <= log.written());
+    }
 }
 
 #[test]
@@ -225,10 +242,58 @@ fn any_order_of_calls_leaves_what_a_list_would_hold() {
                 }
                 _ => {}
             }
+            assert!(log.durable() <= log.written() && log.written() <= log.last());
         }
         log.commit(log.last()).unwrap();
         let held: Vec<_> = log.read(Index(before + 1)).unwrap().map(|entry| entry.unwrap().1).collect();
         assert_eq!(held, list);
+    }
+}
+
+/// Several who wait for the same dropped entry: all of them are woken, though nobody commits behind them.
+#[test]
+fn whoever_waits_for_what_is_dropped_is_told() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 10);
+    let (log, waiting) = (&log, Arc::new(Barrier::new(4)));
+    let (told, all_told) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (told, waiting) = (told.clone(), Arc::clone(&waiting));
+            scope.spawn(move || {
+                waiting.wait();
+                told.send(log.commit(Index(10))).unwrap();
+            });
+        }
+        let mut is_first = true;
+        let meet = move || {
+            if std::mem::take(&mut is_first) {
+                waiting.wait();
+                // They need only come to their wait, and it fails nothing if one does not.
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        at_each_sync(meet, || log.truncate(Index(5)).unwrap());
+        for _ in 0..3 {
+            match all_told.recv_timeout(Duration::from_secs(30)) {
+                Ok(result) => assert!(matches!(result, Ok(()) | Err(Error::Dropped { .. })), "{result:?}"),
+                Err(_) => {
+                    eprintln!("somebody waits for ever");
+                    std::process::abort();
+                }
+            }
+        }
+    });
+    expect_entries(log, 1, 4);
+}
+
+/// Lets the others end, also after a panic.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -268,6 +333,7 @@ fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
                     }
                 });
             }
+            let _done = Done(is_done);
             let mut number = 0;
             let mut numbers = numbers.lock().unwrap();
             for _ in 0..300 {
@@ -287,7 +353,6 @@ fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
                     numbers.truncate(from as usize);
                 }
             }
-            is_done.store(true, Ordering::Relaxed);
         });
         assert!(asked.load(Ordering::Relaxed) > 0);
         log.commit(log.last()).unwrap();
