@@ -1,7 +1,6 @@
 //! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering as Atomic;
 
 use hortator_core::{Key, Mode};
 
@@ -261,7 +260,7 @@ impl Node {
     /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
     pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
         let seqno = meta.gtid.seqno;
-        let is_applied = self.receiving.applies.load(Atomic::SeqCst) == seqno;
+        let is_applied = self.receiving.is_applying(seqno);
         if has_failed && is_applied {
             self.could_not_apply(seqno);
         }

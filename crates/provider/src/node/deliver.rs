@@ -1,7 +1,5 @@
 //! What the order brings to this node's tables: write sets of others, and its own after a crash; views.
 
-use std::sync::atomic::Ordering as Atomic;
-
 use super::together::Command;
 use super::{Node, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
@@ -33,6 +31,11 @@ pub(super) enum Delivered {
 }
 
 impl Delivery {
+    /// Whether others may be applied beside it.
+    pub fn is_write_set(&self) -> bool {
+        matches!(self.what, Delivered::WriteSet { .. })
+    }
+
     /// How much memory it takes, nearly.
     pub fn bytes(&self) -> usize {
         match &self.what {
@@ -74,6 +77,14 @@ impl Node {
             together.ask(Command::Look);
         }
         is_needed
+    }
+
+    /// Its state was sent: the server takes its place again.
+    pub(super) fn come_back(&self) -> bool {
+        if self.gate.passage() != Passage::Failed && self.server.synced().is_err() {
+            self.server.log(Level::Warning, "the server does not take its place again after it gave its state");
+        }
+        true
     }
 
     /// The node is out of touch with the others: the server is told, so that its clients are.
@@ -167,16 +178,19 @@ impl Node {
         meta: &Meta,
     ) -> Result<bool, Refused> {
         let seqno = meta.gtid.seqno;
-        if self.turns.enter(seqno, None).is_err() {
+        // A whole transaction waits for what it depends on. Parts of one follow each other, as they were made.
+        let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END)) && !flags.has(Flags::ISOLATION);
+        let after = if is_whole { meta.depends_on } else { seqno - 1 };
+        if !self.turns.wait_released(after, None) {
             return Err(Refused);
         }
-        if flags.has(Flags::ISOLATION) && !self.turns.wait_released(seqno - 1, None) {
-            return Err(Refused);
-        }
-        self.receiving.applies.store(seqno, Atomic::SeqCst);
+        self.receiving.begin_applying(seqno);
         let result = self.server.apply(receiver, handle, flags, data, meta);
-        self.receiving.applies.store(0, Atomic::SeqCst);
-        self.turns.leave(seqno);
+        self.receiving.end_applying(seqno);
+        // Not everything is taken through the order by the server.
+        if self.turns.left() < seqno && self.turns.enter(seqno, None).is_ok() {
+            self.turns.leave(seqno);
+        }
         self.turns.release(seqno);
         self.counters.received.add(1);
         self.counters.received_bytes.add(data.len() as i64);

@@ -32,13 +32,14 @@ mod isolation;
 mod order;
 mod pause;
 mod receive;
+mod receiving;
 mod standing;
 mod together;
 
 pub use commit::{CommitTurn, Outcome};
 pub use order::{Order, Told};
 
-use receive::Receiving;
+use receiving::Receiving;
 use together::{Command, Together};
 
 /// What the server says of itself when it loads the provider.

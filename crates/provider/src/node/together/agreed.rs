@@ -10,6 +10,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::node::commit::{Ordered, Proposal};
 use crate::node::deliver::{Delivered, Delivery};
+use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
 use crate::server::{Meta, Refused};
 
@@ -99,7 +100,7 @@ impl Node {
             _ => return Ok(taken),
         };
         if !is_applied {
-            self.receiving.push_delivery(Delivery { seqno, what, is_replay: together.replays(index) });
+            self.receiving.push(Work::Deliver(Delivery { seqno, what, is_replay: together.replays(index) }));
         }
         Ok(taken)
     }
@@ -148,7 +149,7 @@ impl Node {
             *lock(&self.member) = life;
         }
         together.waiting.refuse_all();
-        self.receiving.out_of_touch();
+        self.receiving.push(Work::OutOfTouch);
         Some(life)
     }
 }

@@ -16,6 +16,7 @@ use crate::group::raft::{Action, Membership, Place, Term};
 use crate::group::wire::Frame;
 use crate::identity::Gtid;
 use crate::log::{DiskLog, Index};
+use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
@@ -243,7 +244,7 @@ impl Node {
     /// Gives the tables to another node, when all that has its place by now is done.
     pub(super) fn donate(&self, request: Vec<u8>) {
         let seqno = lock(&self.order).as_ref().map_or(0, |Ordering { order, .. }| order.seqno);
-        self.receiving.donate(request, seqno);
+        self.receiving.push(Work::Donate { request, seqno });
     }
 
     /// The server has sent its state, or could not.
@@ -251,7 +252,7 @@ impl Node {
         if code != 0 {
             self.server.log(Level::Warning, &format!("the state could not be sent: {code}"));
         }
-        self.receiving.donated();
+        self.receiving.push(Work::Donated);
     }
 
     /// The server has the state of another node, or could not get it. False: nobody asked for one.
