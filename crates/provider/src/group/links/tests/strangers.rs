@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use super::*;
+use crate::group::wire::tests::Rng;
 use crate::group::wire::{Arrived, Arriving, GREETING_LIMIT_BYTES, encode_signal};
 
 fn call(nodes: &Nodes, which: usize) -> TcpStream {
@@ -166,30 +167,4 @@ fn random_bytes_on_the_port_while_nodes_talk() {
     }
     assert_eq!((nodes.ups(0), nodes.downs(0).len()), (ups, downs), "{:?}", nodes.lately());
     assert!(nodes.refusals(0).len() <= 12, "the log is flooded: {:?}", nodes.refusals(0));
-}
-
-/// splitmix64.
-struct Rng(u64);
-
-impl Rng {
-    /// From HORTATOR_SEED, or a new seed, which is printed and so shown when the test fails.
-    fn seeded() -> Self {
-        use std::hash::{BuildHasher, Hasher, RandomState};
-        let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());
-        let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish() % 1_000_000);
-        println!("HORTATOR_SEED={seed}");
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
 }
