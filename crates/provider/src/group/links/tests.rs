@@ -2,6 +2,7 @@
 
 mod exchange;
 mod greetings;
+mod storms;
 mod strangers;
 
 use super::*;
