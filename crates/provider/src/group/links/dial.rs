@@ -119,10 +119,8 @@ impl Target {
         let answer = match answer.try_recv() {
             Err(TryRecvError::Empty) => return Ok(()),
             Err(TryRecvError::Disconnected) => Err(io::Error::other("looking up its name failed")),
-            Ok(answer) => answer.and_then(|places| match places.is_empty() {
-                true => Err(io::Error::other("its name has no address")),
-                false => Ok(places),
-            }),
+            Ok(Ok(places)) if places.is_empty() => Err(io::Error::other("its name has no address")),
+            Ok(answer) => answer,
         };
         self.answer = None;
         self.standing = Standing::Waits(if answer.is_ok() { now } else { now + LOOK_UP_EVERY });

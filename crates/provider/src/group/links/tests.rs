@@ -4,6 +4,7 @@ mod exchange;
 mod greetings;
 mod storms;
 mod strangers;
+mod words;
 
 use super::*;
 

@@ -219,7 +219,7 @@ fn a_name_that_takes_long_or_means_nothing_stops_nobody() {
         let begun = Instant::now();
         assert!(nodes.say(0, 2, ticket));
         nodes.turn();
-        assert!(begun.elapsed() < Duration::from_secs(1), "a turn waited for the name");
+        assert!(begun.elapsed() < Duration::from_secs(3), "a turn waited for the name");
     }
     nodes.until("all came", |nodes| nodes.tickets(1, 1).len() == 500);
     assert_eq!((nodes.ups(0), nodes.downs(0).len()), before);
