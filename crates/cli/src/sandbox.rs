@@ -1,26 +1,24 @@
 //! `hortator sandbox`: private servers and clusters from the command line.
 
-use std::fmt::Write as _;
+mod shown;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
-use comfy_table::{Table, presets};
-use hortator_sandbox::{Builder, Error, Node, Sandbox, State, Topology};
+use hortator_sandbox::{Builder, Error, Healed, Node, Sandbox, Topology};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// What a shell expects of a command that Ctrl-C ended.
 const INTERRUPTED_STATUS: u8 = 130;
 /// The nodes of a cluster when their number is not given: the fewest that survive the loss of one.
-const GALERA_NODES: usize = 3;
-/// The same by Hortator's own provider: all that it makes so far.
-const CLUSTER_NODES: usize = 1;
+const NODES: usize = 3;
 /// Names the folder of MySQL's programs.
 const MYSQL_VARIABLE: &str = "HORTATOR_MYSQL";
 
@@ -40,6 +38,13 @@ enum Action {
         #[command(flatten)]
         place: Place,
     },
+    /// Show how servers are, and what nodes of clusters say: the part they are in, its size, their own state and place
+    Status {
+        /// The sandbox [default: all]
+        name: Option<String>,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Print a client command and a DSN for each node
     Env {
         /// The sandbox
@@ -53,6 +58,14 @@ enum Action {
     Kill(Target),
     /// Start the servers that do not run
     Start(Target),
+    /// Stop a server where it is (SIGSTOP), as one that swaps: nothing answers, and nothing is closed
+    Pause(OneNode),
+    /// Let paused servers go on
+    Resume(Target),
+    /// Cut a node of a cluster off from the others, by its provider's own switch
+    Cut(OneNode),
+    /// End such cuts, and wait until the nodes are back
+    Heal(Target),
     /// End a sandbox's servers and remove everything of it
     Down {
         /// The sandbox
@@ -71,7 +84,7 @@ struct UpArgs {
     /// What the sandbox consists of
     #[arg(value_enum, default_value = "standalone")]
     topology: Kind,
-    /// The number of nodes: of a Galera cluster [default: 3], of one by Hortator's own provider [default: 1, and no more yet]
+    /// The number of nodes of a cluster: 1 to 9 with Galera, 1 to 5 with Hortator's own provider [default: 3]
     nodes: Option<usize>,
     /// The sandbox's name [default: that of the topology, with a number where it is taken]
     #[arg(long)]
@@ -93,6 +106,17 @@ struct Target {
     /// One of its nodes, counted from 1 [default: all]
     #[arg(value_parser = parse_node)]
     node: Option<usize>,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Args)]
+struct OneNode {
+    /// The sandbox
+    name: String,
+    /// One of its nodes, counted from 1
+    #[arg(value_parser = parse_node)]
+    node: usize,
     #[command(flatten)]
     place: Place,
 }
@@ -125,12 +149,19 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
     let result = match args.action {
         Action::Up(args) => up(args, interrupt),
         Action::List { place } => {
-            place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| print!("{}", table(&all)))
+            place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| show(&shown::list(&all)))
         }
-        Action::Env { name, place } => place.open(&name).map(|sandbox| print!("{}", environment(&sandbox))),
+        Action::Status { name, place } => place.named(name.as_deref()).map(|found| show(&shown::status(&found))),
+        Action::Env { name, place } => place.open(&name).map(|sandbox| show(&shown::environment(&sandbox))),
         Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
         Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
         Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
+        Action::Pause(target) => target.change(interrupt, |node| node.pause()),
+        Action::Resume(target) => target.change(interrupt, Sandbox::resume, |node| node.resume()),
+        Action::Cut(node) => cut(node, interrupt),
+        Action::Heal(target) => {
+            target.change(interrupt, Sandbox::heal, |node| node.heal()).map(|healed| show(told(healed)))
+        }
         Action::Down { name, place, .. } => down(name.as_deref(), &place),
     };
     match result {
@@ -158,16 +189,32 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     }
     let started = Instant::now();
     let sandbox = builder.create(&name)?;
-    show(&summary(&sandbox, started.elapsed()));
+    show(&shown::summary(&sandbox, started.elapsed()));
     Ok(())
 }
 
+/// Cuts a node off, and says what kind of a cut that is.
+fn cut(target: OneNode, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
+    let number = target.node;
+    target.change(interrupt, |node| node.cut())?;
+    show(&format!(
+        "node{number} is cut off by its own provider (gmcast.isolate), not by the network: that takes root's rights and a \
+         network for each server. It and the others take note within seconds (`status`); a restart ends the cut too.\n"
+    ));
+    Ok(())
+}
+
+fn told(healed: Healed) -> &'static str {
+    match healed {
+        Healed::Synced => "",
+        Healed::NoMajority => {
+            "the nodes can talk to each other again, and are too few to take statements: others are down, paused or cut off\n"
+        }
+    }
+}
+
 fn down(name: Option<&str>, place: &Place) -> Result<(), Error> {
-    let sandboxes = match name {
-        Some(name) => vec![place.open(name)?],
-        None => Sandbox::list(&place.folder()?)?,
-    };
-    for sandbox in sandboxes {
+    for sandbox in place.named(name)? {
         let _lock = sandbox.lock()?;
         sandbox.down()?;
     }
@@ -182,21 +229,37 @@ impl Place {
     fn open(&self, name: &str) -> Result<Sandbox, Error> {
         Sandbox::open(&self.folder()?, name)
     }
+
+    /// The named one, or all.
+    fn named(&self, name: Option<&str>) -> Result<Vec<Sandbox>, Error> {
+        match name {
+            Some(name) => Ok(vec![self.open(name)?]),
+            None => Sandbox::list(&self.folder()?),
+        }
+    }
 }
 
 impl Target {
-    fn change(
+    fn change<T>(
         self,
         interrupt: Arc<AtomicBool>,
-        all: fn(&Sandbox) -> Result<(), Error>,
-        one: fn(Node<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        all: fn(&Sandbox) -> Result<T, Error>,
+        one: fn(Node<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let sandbox = self.place.open(&self.name)?.interrupt_flag(interrupt);
         let _lock = sandbox.lock()?;
         match self.node {
             Some(number) => one(sandbox.numbered(number)?),
             None => all(&sandbox),
         }
+    }
+}
+
+impl OneNode {
+    fn change(self, interrupt: Arc<AtomicBool>, change: fn(Node<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let sandbox = self.place.open(&self.name)?.interrupt_flag(interrupt);
+        let _lock = sandbox.lock()?;
+        change(sandbox.numbered(self.node)?)
     }
 }
 
@@ -214,8 +277,8 @@ fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<To
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, "only `mysql` takes the folder of a MySQL server\n"));
     }
     match (kind, nodes) {
-        (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(GALERA_NODES))),
-        (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(CLUSTER_NODES))),
+        (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(NODES))),
+        (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(NODES))),
         (Kind::Standalone, None) => Ok(Topology::Standalone),
         (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
@@ -246,62 +309,9 @@ fn parse_node(text: &str) -> Result<usize, String> {
     text.strip_prefix("node").unwrap_or(text).parse().map_err(|_| "nodes are counted 1, 2, 3 …".to_owned())
 }
 
-fn table(sandboxes: &[Sandbox]) -> String {
-    if sandboxes.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"]);
-    for sandbox in sandboxes {
-        for node in sandbox.nodes() {
-            let state: State = node.state();
-            table.add_row([
-                sandbox.name(),
-                sandbox.topology().to_string(),
-                node.name(),
-                state.to_string(),
-                node.pid().map_or("-".to_owned(), |pid| pid.to_string()),
-                node.port().to_string(),
-                node.socket().display().to_string(),
-            ]);
-        }
-    }
-    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
-    lines.join("\n") + "\n"
-}
-
-fn summary(sandbox: &Sandbox, took: Duration) -> String {
-    let (name, topology, version) = (sandbox.name(), sandbox.topology(), sandbox.server_version());
-    let mut text = format!("sandbox {name}: {topology}, {version}, ready after {:.1} s\n", took.as_secs_f64());
-    for node in sandbox.nodes() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}: {}", node.name(), client_command(node));
-    }
-    text
-}
-
-fn environment(sandbox: &Sandbox) -> String {
-    let mut text = String::new();
-    for node in sandbox.nodes() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "# {}\n{}\n{}", node.name(), client_command(node), node.dsn());
-    }
-    text
-}
-
 /// Prints, unless nobody reads any more: what was done is done.
 fn show(text: &str) {
     let _nobody_reads = std::io::stdout().write_all(text.as_bytes());
-}
-
-fn client_command(node: Node<'_>) -> String {
-    node.client_command().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

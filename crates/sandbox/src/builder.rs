@@ -48,8 +48,8 @@ impl Builder {
         Builder::new(Topology::Galera(nodes))
     }
 
-    /// A cluster by Hortator's own wsrep provider, of 1 node so far. The provider is the one that the environment variable
-    /// HORTATOR_PROVIDER names, else the one built or installed with the running program.
+    /// A cluster by Hortator's own wsrep provider of so many nodes, 1 to [`crate::MAX_CLUSTER_NODES`]. The provider is the
+    /// one that the environment variable HORTATOR_PROVIDER names, else the one built or installed with the running program.
     pub fn cluster(nodes: usize) -> Builder {
         Builder::new(Topology::Cluster(nodes))
     }

@@ -1,19 +1,16 @@
 //! A Galera cluster: its servers' options, its first start, and its start from whatever state its nodes are in.
 
 use std::fs;
-use std::thread::{self, ScopedJoinHandle};
-
-use hortator_mysql::Connection;
+use std::thread;
 
 use crate::error::At;
-use crate::node::{LOOK_INTERVAL, Node, State};
+use crate::node::{LOOK_INTERVAL, Node};
 use crate::ports::Ports;
 use crate::program::Programs;
 use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
 use crate::saved_state::{Position, allow_bootstrap, most_advanced, position};
-use crate::status::status;
-use crate::wsrep::{self, NEW_CLUSTER, at};
+use crate::wsrep::{self, NEW_CLUSTER, at, ended, size_seen, wait_for_size};
 use crate::{Error, data_folder};
 
 /// The provider's own memory of the group, which a copied or bootstrapped node must not have.
@@ -54,7 +51,7 @@ pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), 
 
 /// Starts those nodes, none of which runs. When no node of the cluster runs, they make it anew.
 pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
-    let is_down = sandbox.nodes().all(|node| node.state() != State::Running);
+    let is_down = sandbox.nodes().all(|node| node.process().is_none());
     let mut positions = vec![None; sandbox.topology().nodes()];
     for node in sandbox.nodes() {
         // Those that stay down matter when it has to be found out who leads.
@@ -99,6 +96,7 @@ fn restore(sandbox: &Sandbox, positions: &[Option<Position>]) -> Result<(), Erro
         fs::write(&path, saved_view(own, &members)).at("write", &path)?;
         sandbox.account().own(&path)?;
     }
+    sandbox.nodes().try_for_each(Node::take_free_ports)?;
     thread::scope(|scope| {
         let launch = |node: Node<'_>| node.launch(&at(positions[node.index()].as_ref()));
         let starts: Vec<_> = sandbox.nodes().map(|node| scope.spawn(move || launch(node))).collect();
@@ -126,7 +124,7 @@ fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) ->
         let mut starts = Vec::new();
         for index in indices {
             let node = sandbox.node(*index);
-            let members = sandbox.nodes().filter(|node| node.process().is_some()).count();
+            let members = size_seen(sandbox);
             let further = at(positions[*index].as_ref());
             let start = scope.spawn(move || node.launch(&further));
             while !start.is_finished() && size_seen(sandbox) <= members {
@@ -138,38 +136,9 @@ fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) ->
     })
 }
 
-/// Waits until every running node sees every other.
-fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
-    let running: Vec<_> = sandbox.nodes().filter_map(|node| Some((node, node.process()?))).collect();
-    let size = running.len().to_string();
-    for (node, process) in &running {
-        let what = format!("did not see {size} nodes in the cluster");
-        node.wait_until(process, &what, |connection| {
-            Ok(status(connection, "wsrep_cluster_size")?.is_some_and(|seen| seen == size) && is_synced(connection)?)
-        })?;
-    }
-    Ok(())
-}
-
-/// The largest size of the cluster that a node sees; 0 when none answers.
-fn size_seen(sandbox: &Sandbox) -> usize {
-    let seen = |node: Node<'_>| status(&mut node.connect().ok()?, "wsrep_cluster_size").ok()??.parse().ok();
-    sandbox.nodes().filter_map(seen).max().unwrap_or(0)
-}
-
 /// A saved view of the members, as seen by one of them; all have left it without a farewell.
 fn saved_view(own: &str, members: &[String]) -> String {
     let lines: String = members.iter().map(|member| format!("member: {member} 0\n")).collect();
     // 3 is the type of a primary component's view.
     format!("my_uuid: {own}\n#vwbeg\nview_id: 3 {} 1\nbootstrap: 0\n{lines}#vwend\n", members[0])
-}
-
-fn ended(start: ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
-    start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Whether the node takes part in the cluster with all data.
-pub(crate) fn is_synced(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
-    let synced = status(connection, "wsrep_local_state_comment")?.is_some_and(|state| state == "Synced");
-    Ok(synced && status(connection, "wsrep_cluster_status")?.is_some_and(|status| status == "Primary"))
 }

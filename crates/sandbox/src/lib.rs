@@ -1,7 +1,8 @@
 //! Private MariaDB servers and clusters in a folder of their own, and single MySQL servers.
 //!
-//! A sandbox is one server, a Galera cluster, a node with Hortator's own provider, or a source with a semi-synchronous replica. Each of its nodes has its
-//! own data folder, socket and free ports, reads no option file, and never touches a server that runs already.
+//! A sandbox is one server, a cluster by Galera or by Hortator's own provider, or a source with a semi-synchronous replica.
+//! Each of its nodes has its own data folder, socket and free ports, reads no option file, and never touches a server that
+//! runs already. Nodes can be stopped, killed, paused, and cut off from each other.
 //! The root account has no password and is let in through the node's socket only, in a folder that only the
 //! servers' own account can enter.
 //!
@@ -14,6 +15,7 @@
 mod account;
 mod builder;
 mod cluster;
+mod cut;
 mod data_folder;
 mod error;
 mod error_log;
@@ -22,6 +24,7 @@ mod interrupt;
 mod mysql;
 mod node;
 mod options;
+mod pause;
 mod place;
 mod ports;
 mod process;
@@ -32,6 +35,7 @@ mod record;
 mod sandbox;
 mod saved_state;
 mod semisync;
+mod standing;
 mod status;
 mod temporary;
 mod topology;
@@ -39,10 +43,12 @@ mod watchdog;
 mod wsrep;
 
 pub use builder::Builder;
+pub use cut::Healed;
 pub use error::Error;
 pub use node::{Node, State};
 pub use place::default_folder;
 pub use ports::Ports;
 pub use sandbox::{Lock, Sandbox};
+pub use standing::Standing;
 pub use temporary::Temporary;
-pub use topology::{MAX_NODES, Topology};
+pub use topology::{MAX_CLUSTER_NODES, MAX_NODES, Topology};

@@ -16,7 +16,7 @@ use crate::ports::Ports;
 use crate::process::{self, KILL_LIMIT, Process};
 use crate::program::search_path;
 use crate::sandbox::{Sandbox, make_socket_folder};
-use crate::{Error, Topology, cluster, error_log, galera, mysql, provider};
+use crate::{Error, Topology, cluster, error_log, mysql, provider, wsrep};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
@@ -30,7 +30,7 @@ const START_ATTEMPTS: usize = 3;
 /// How long to wait between two looks at a server that is starting.
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long a look may take: a server that is just starting can accept a connection and not go on with it.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+pub(crate) const LOOK_LIMIT: Duration = Duration::from_secs(5);
 /// The server's word for a wrong password: then it answers, and the caller has changed root's password.
 const ACCESS_DENIED: u16 = 1045;
 
@@ -39,6 +39,8 @@ const ACCESS_DENIED: u16 = 1045;
 pub enum State {
     /// Its process is there.
     Running,
+    /// Its process is there and does nothing: [`Node::pause`] stopped it.
+    Paused,
     /// It was shut down.
     Stopped,
     /// It was started, not shut down, and is not there: killed, crashed, or the machine was restarted.
@@ -49,6 +51,7 @@ impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             State::Running => "running",
+            State::Paused => "paused",
             State::Stopped => "stopped",
             State::Crashed => "crashed",
         })
@@ -69,6 +72,15 @@ impl<'a> Node<'a> {
 
     pub(crate) fn index(self) -> usize {
         self.index
+    }
+
+    pub(crate) fn sandbox(self) -> &'a Sandbox {
+        self.sandbox
+    }
+
+    /// Whether a wsrep provider keeps it in step with others.
+    pub(crate) fn is_of_a_cluster(self) -> bool {
+        self.sandbox.topology().is_cluster()
     }
 
     /// Its number, counted from 1.
@@ -120,6 +132,7 @@ impl<'a> Node<'a> {
     /// Whether the server runs.
     pub fn state(self) -> State {
         match self.process() {
+            Some(process) if process.is_paused() => State::Paused,
             Some(_) => State::Running,
             None if self.recorded_pid().is_some() => State::Crashed,
             None => State::Stopped,
@@ -150,9 +163,12 @@ impl<'a> Node<'a> {
     }
 
     /// Starts the server unless it runs, and waits until it is ready: it answers; in a cluster it is synced; in a
-    /// replication with the other side running, that is connected.
+    /// replication with the other side running, that is connected. One that is paused is none to start.
     pub fn start(self) -> Result<(), Error> {
         match self.process() {
+            Some(process) if process.is_paused() => {
+                Err(Error::Invalid(format!("{} runs, and is paused: `resume` lets it go on", self.name())))
+            }
             Some(_) => Ok(()),
             None => self.sandbox.start_nodes(&[self.index]),
         }
@@ -173,8 +189,14 @@ impl<'a> Node<'a> {
 
     /// Ends the server at once (SIGKILL), as a crash does, and waits until it is gone.
     pub fn kill(self) -> Result<(), Error> {
-        if let Some(process) = self.process() {
-            process.kill();
+        let process = self.process();
+        process.iter().for_each(Process::kill);
+        self.wait_killed(process.as_ref())
+    }
+
+    /// Waits until a server that was killed is gone, with what it had started.
+    pub(crate) fn wait_killed(self, process: Option<&Process>) -> Result<(), Error> {
+        if let Some(process) = process {
             if !process.wait_gone(KILL_LIMIT) {
                 return Err(self.failed(format!("is still there {} s after SIGKILL", KILL_LIMIT.as_secs())));
             }
@@ -238,12 +260,18 @@ impl<'a> Node<'a> {
         Ok(command)
     }
 
+    /// Other ports in place of its own where another program has one of them.
+    pub(crate) fn take_free_ports(self) -> Result<(), Error> {
+        if self.ports().are_free() {
+            return Ok(());
+        }
+        let ports = Ports::free()?;
+        self.sandbox.change(self.index, |node| node.ports = ports)
+    }
+
     fn spawn(self, further: &[String]) -> Result<Process, Error> {
         self.sandbox.interrupt().check()?;
-        if !self.ports().are_free() {
-            let ports = Ports::free()?;
-            self.sandbox.change(self.index, |node| node.ports = ports)?;
-        }
+        self.take_free_ports()?;
         if self.socket().parent().is_some_and(|folder| !folder.exists()) {
             // The system's folder for temporary files does not survive everything.
             let folder = make_socket_folder(self.sandbox.account())?;
@@ -274,7 +302,7 @@ impl<'a> Node<'a> {
     fn wait_ready(self, process: &Process) -> Result<(), Error> {
         let topology = self.sandbox.topology();
         self.wait_until(process, "was not ready", |connection| match topology {
-            Topology::Galera(_) => galera::is_synced(connection),
+            Topology::Galera(_) => wsrep::is_synced(connection),
             Topology::Cluster(_) => cluster::is_ready(connection),
             Topology::Standalone | Topology::Mysql | Topology::Semisync => {
                 connection.execute(b"SELECT 1").map(|_| true)

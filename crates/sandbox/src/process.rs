@@ -17,6 +17,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 /// How long a process may take to vanish after SIGKILL; a large one has memory to give back.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(20);
 
+/// The process's state, and its group, among the fields of /proc/PID/stat.
+const STATE_FIELD: usize = 0;
+const GROUP_FIELD: usize = 2;
+
 /// A running server of ours.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -51,10 +55,27 @@ impl Process {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Asks the server to shut down.
+    /// Asks the server to shut down, also one that is paused.
     pub(crate) fn terminate(&self) {
         // It fails only when the process has ended by itself, which is what was wanted.
         let _ended = pidfd_send_signal(&self.pidfd, Signal::TERM);
+        let _ended = pidfd_send_signal(&self.pidfd, Signal::CONT);
+    }
+
+    /// Takes the processor from the server alone: what it has started goes on.
+    pub(crate) fn pause(&self) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.pidfd, Signal::STOP)
+    }
+
+    /// Lets a paused server go on.
+    pub(crate) fn resume(&self) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.pidfd, Signal::CONT)
+    }
+
+    /// Whether it is paused.
+    pub(crate) fn is_paused(&self) -> bool {
+        let process = format!("/proc/{}", self.pid.as_raw_nonzero());
+        field_of(Path::new(&process), STATE_FIELD).as_deref() == Some("T")
     }
 
     /// Ends the server at once, as a crash does, with what it has started itself.
@@ -106,11 +127,15 @@ fn mentions(process: &Path, data_folder: &Path) -> bool {
     command_line.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// The process group, the third field after the parenthesised name in /proc/PID/stat (proc(5)).
 fn group_of(process: &Path) -> Option<u32> {
+    field_of(process, GROUP_FIELD)?.parse().ok()
+}
+
+/// A field of /proc/PID/stat, counted from 0 behind the parenthesised name, which may hold anything (proc(5)).
+fn field_of(process: &Path, field: usize) -> Option<String> {
     let stat = fs::read_to_string(process.join("stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(2)?.parse().ok()
+    after_name.split_whitespace().nth(field).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -143,6 +168,27 @@ mod tests {
         assert!(process.wait_gone(KILL_LIMIT));
         child.wait().unwrap();
         assert!(Process::find(child.id(), Path::new("/one/data")).is_none());
+    }
+
+    #[test]
+    fn a_paused_process_goes_on_and_can_be_ended() {
+        let mut child = sleeper("--datadir=/five/data");
+        let process = Process::started(&child).unwrap();
+        let wait_until_paused = |paused| {
+            let deadline = Instant::now() + KILL_LIMIT;
+            while process.is_paused() != paused {
+                assert!(Instant::now() < deadline, "it is never {paused}");
+            }
+        };
+        process.pause().unwrap();
+        wait_until_paused(true);
+        process.resume().unwrap();
+        wait_until_paused(false);
+        process.pause().unwrap();
+        wait_until_paused(true);
+        process.terminate();
+        assert!(process.wait_gone(KILL_LIMIT));
+        child.wait().unwrap();
     }
 
     #[test]

@@ -47,11 +47,14 @@ impl Programs {
         }
     }
 
+    /// Makes sure that a state transfer can run.
+    pub(crate) fn check_state_transfer() -> Result<(), Error> {
+        STATE_TRANSFER_PROGRAMS.iter().try_for_each(|(name, packages)| program(name, packages).map(drop))
+    }
+
     /// Finds the Galera provider, and makes sure that a state transfer can run.
     pub(crate) fn provider() -> Result<&'static Path, Error> {
-        for (name, packages) in STATE_TRANSFER_PROGRAMS {
-            program(name, packages)?;
-        }
+        Self::check_state_transfer()?;
         PROVIDERS.iter().map(Path::new).find(|path| path.is_file()).ok_or_else(|| Error::Missing {
             program: "the Galera provider libgalera_smm.so".to_owned(),
             packages: "galera-4",

@@ -38,6 +38,9 @@ pub(crate) struct NodeRecord {
     pub(crate) ports: Ports,
     /// Where the socket is when the path in the node's own folder would be too long for one.
     pub(crate) socket_folder: Option<PathBuf>,
+    /// The process that was cut off from the other nodes: a later one is not. It cannot be asked for this.
+    #[serde(default)]
+    pub(crate) cut_off_pid: Option<u32>,
 }
 
 impl Record {
@@ -81,7 +84,7 @@ mod tests {
 
     fn record() -> Record {
         let ports = Ports { sql: 1, group: 2, incremental_transfer: 3, state_transfer: 4 };
-        let node = NodeRecord { ports, socket_folder: None };
+        let node = NodeRecord { ports, socket_folder: None, cut_off_pid: None };
         let settings = vec![("max_connections".to_owned(), "7".to_owned())];
         Record::new(Topology::Galera(2), settings, "10.11.6-MariaDB".to_owned(), vec![node.clone(), node], None)
     }

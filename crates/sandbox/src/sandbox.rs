@@ -10,8 +10,9 @@ use rustix::fs::{FlockOperation, flock};
 use crate::account::Account;
 use crate::error::At;
 use crate::interrupt::Interrupt;
-use crate::node::{Node, SOCKET_FILE, State};
+use crate::node::{Node, SOCKET_FILE};
 use crate::ports::Ports;
+use crate::process::Process;
 use crate::program::Programs;
 use crate::record::{NodeRecord, RECORD_FILE, Record};
 use crate::{Error, Topology, cluster, data_folder, galera, place, semisync};
@@ -113,7 +114,7 @@ impl Sandbox {
                 true => None,
                 false => Some(make_socket_folder(account)?),
             };
-            nodes.push(NodeRecord { ports: Ports::free()?, socket_folder });
+            nodes.push(NodeRecord { ports: Ports::free()?, socket_folder, cut_off_pid: None });
         }
         let record = Record::new(topology, settings, programs.version.clone(), nodes, programs.mysql.clone());
         record.save(&folder)?;
@@ -195,9 +196,9 @@ impl Sandbox {
         }
     }
 
-    /// Starts every node that does not run, and waits until all are ready.
+    /// Starts every node that does not run, and waits until all are ready. Those that are paused stay so.
     pub fn start(&self) -> Result<(), Error> {
-        let down: Vec<usize> = self.nodes().filter(|node| node.state() != State::Running).map(Node::index).collect();
+        let down: Vec<usize> = self.nodes().filter(|node| node.process().is_none()).map(Node::index).collect();
         self.start_nodes(&down)
     }
 
@@ -208,7 +209,10 @@ impl Sandbox {
 
     /// Ends every node at once, as a power cut does.
     pub fn kill(&self) -> Result<(), Error> {
-        self.nodes().try_for_each(Node::kill)
+        let processes: Vec<_> = self.nodes().map(Node::process).collect();
+        // None may go on without the others while one of them is waited for.
+        processes.iter().flatten().for_each(Process::kill);
+        self.nodes().zip(&processes).try_for_each(|(node, process)| node.wait_killed(process.as_ref()))
     }
 
     /// Ends every server and removes everything.

@@ -1,11 +1,19 @@
-//! What every cluster has that a wsrep provider makes, whichever provider that is: its servers' options.
+//! What every cluster has that a wsrep provider makes, whichever provider that is: its servers' options, and the signs by
+//! which a node is seen to be in it.
 
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
+
+use hortator_mysql::Connection;
 
 use crate::Error;
+use crate::node::{Node, State};
 use crate::options::path_option;
 use crate::ports::Ports;
+use crate::sandbox::Sandbox;
 use crate::saved_state::Position;
+use crate::standing::Standing;
+use crate::status::status;
 
 /// Tells a server to begin a cluster's history.
 pub(crate) const NEW_CLUSTER: &str = "--wsrep-new-cluster";
@@ -45,4 +53,39 @@ pub(crate) fn arguments(
 /// The arguments that tell a server its place in the history, which it cannot find out by itself in time after a crash.
 pub(crate) fn at(position: Option<&Position>) -> Vec<String> {
     position.iter().map(|position| format!("--wsrep-start-position={position}")).collect()
+}
+
+/// Whether the node takes part in the cluster with all data.
+pub(crate) fn is_synced(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
+    let synced = status(connection, "wsrep_local_state_comment")?.is_some_and(|state| state == "Synced");
+    Ok(synced && status(connection, "wsrep_cluster_status")?.is_some_and(|status| status == "Primary"))
+}
+
+/// The nodes that run, and are neither paused nor cut off.
+pub(crate) fn reachable(sandbox: &Sandbox) -> Vec<Node<'_>> {
+    sandbox.nodes().filter(|node| node.state() == State::Running && !node.is_cut_off()).collect()
+}
+
+/// Waits until every node that can be reached sees every other.
+pub(crate) fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
+    let running: Vec<_> = reachable(sandbox).into_iter().filter_map(|node| Some((node, node.process()?))).collect();
+    let size = running.len().to_string();
+    for (node, process) in &running {
+        let what = format!("did not see {size} nodes in the cluster");
+        node.wait_until(process, &what, |connection| {
+            Ok(status(connection, "wsrep_cluster_size")?.is_some_and(|seen| seen == size) && is_synced(connection)?)
+        })?;
+    }
+    Ok(())
+}
+
+/// The largest size of the cluster that a node sees; 0 when none answers.
+pub(crate) fn size_seen(sandbox: &Sandbox) -> usize {
+    let seen = |standing: Standing| standing.size?.parse().ok();
+    sandbox.nodes().filter_map(Node::standing).filter_map(seen).max().unwrap_or(0)
+}
+
+/// What came of a start on a thread of its own.
+pub(crate) fn ended(start: ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
+    start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

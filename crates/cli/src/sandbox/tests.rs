@@ -2,6 +2,9 @@
 
 use clap::Parser;
 
+use std::time::Duration;
+
+use super::shown::{environment, list, quoted, status, summary};
 use super::*;
 
 #[derive(Debug, Parser)]
@@ -31,8 +34,9 @@ fn up_names_a_topology() {
         ("up mysql --mysql /opt/mysql", Topology::Mysql),
         ("up galera", Topology::Galera(3)),
         ("up galera 5", Topology::Galera(5)),
-        ("up cluster", Topology::Cluster(1)),
+        ("up cluster", Topology::Cluster(3)),
         ("up cluster 1", Topology::Cluster(1)),
+        ("up cluster 5", Topology::Cluster(5)),
         ("up --set sql_mode= semisync", Topology::Semisync),
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
@@ -43,7 +47,20 @@ fn up_names_a_topology() {
 
 #[test]
 fn what_is_not_understood_is_refused() {
-    for line in ["", "up ring", "up galera many", "up --set sql_mode", "stop", "stop x one", "down", "down x --all"] {
+    for line in [
+        "",
+        "up ring",
+        "up galera many",
+        "up --set sql_mode",
+        "stop",
+        "stop x one",
+        "down",
+        "down x --all",
+        "cut x",
+        "cut x one",
+        "pause x",
+        "status a b",
+    ] {
         assert!(parse(line).is_err(), "{line}");
     }
 }
@@ -89,10 +106,12 @@ fn what_is_shown_of_a_sandbox() {
     let header = "SANDBOX TOPOLOGY NODE STATE PID PORT SOCKET";
     let row = format!("shown standalone node1 running {pid} {port} {socket}");
     let sandboxes = [sandbox];
-    assert_eq!(words(&table(&sandboxes)), words(&format!("{header}\n{row}\n")));
+    assert_eq!(words(&list(&sandboxes)), words(&format!("{header}\n{row}\n")));
     sandboxes[0].kill().unwrap();
     let row = format!("shown standalone node1 crashed - {port} {socket}");
-    assert_eq!(words(&table(&sandboxes)), words(&format!("{header}\n{row}\n")));
-    assert_eq!(table(&[]), "");
+    assert_eq!(words(&list(&sandboxes)), words(&format!("{header}\n{row}\n")));
+    assert_eq!(list(&[]), "");
+    let header = "SANDBOX NODE STATE CLUSTER SIZE LOCAL STATE LAST COMMITTED";
+    assert_eq!(words(&status(&sandboxes)), words(&format!("{header}\nshown node1 crashed - - - -\n")));
     sandboxes.into_iter().for_each(|sandbox| sandbox.down().unwrap());
 }

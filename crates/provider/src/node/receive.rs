@@ -3,12 +3,14 @@
 //! Whatever must happen on a receiving thread is put into a queue; it is short, for only one node's own doings are in it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::commit::Proposal;
+use super::deliver::Delivery;
 use super::{Node, lock};
+use crate::gate::Passage;
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
@@ -17,6 +19,12 @@ mod tests;
 
 /// How often a rollback that found no room in the log asks again.
 const ROOM_INTERVAL: Duration = Duration::from_millis(200);
+
+/// So many are delivered before the group's thread looks whether there is room.
+const LOOK_EVERY: usize = 256;
+
+/// How long a node that goes waits for the others to know.
+const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How a receiving thread's stay ended. Whatever it was, the thread goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +44,17 @@ enum Work {
         trx: u64,
         data: Vec<u8>,
     },
+    /// Something that has its place.
+    Deliver(Delivery),
+    /// The node is cut off from the others.
+    OutOfTouch,
+    /// Another node wants the tables.
+    Donate {
+        request: Vec<u8>,
+        seqno: i64,
+    },
+    /// They were sent.
+    Donated,
     Leave,
 }
 
@@ -45,6 +64,10 @@ pub(super) struct Receiving {
     changed: Condvar,
     /// The place that is being applied by the delivering thread.
     pub(super) applies: AtomicI64,
+    /// Nothing more is to take its place: somebody has paused the node.
+    pub(super) holds: AtomicBool,
+    queued: AtomicUsize,
+    queued_bytes: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +109,50 @@ impl Receiving {
 
     pub(super) fn is_connected(&self) -> bool {
         lock(&self.state).is_connected
+    }
+
+    /// Something that has its place is to be delivered.
+    pub(super) fn push_delivery(&self, delivery: Delivery) {
+        self.queued.fetch_add(1, Ordering::SeqCst);
+        self.queued_bytes.fetch_add(delivery.bytes(), Ordering::SeqCst);
+        self.push(Work::Deliver(delivery));
+    }
+
+    /// What waits to be delivered, the one at hand included.
+    pub(super) fn queued(&self) -> usize {
+        self.queued.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn queued_bytes(&self) -> usize {
+        self.queued_bytes.load(Ordering::SeqCst)
+    }
+
+    /// What waits to be delivered, of what has its place.
+    fn take_deliveries(&self) -> Vec<Delivery> {
+        let mut state = lock(&self.state);
+        let (deliveries, rest) = std::mem::take(&mut state.queue).into_iter().partition(|work| matches!(work, Work::Deliver(_)));
+        state.queue = rest;
+        let deliveries: VecDeque<Work> = deliveries;
+        deliveries.into_iter().filter_map(|work| if let Work::Deliver(delivery) = work { Some(delivery) } else { None }).collect()
+    }
+
+    /// One is delivered. True: whoever waits for room should look.
+    pub(super) fn delivered(&self, bytes: usize) -> bool {
+        self.queued_bytes.fetch_sub(bytes, Ordering::SeqCst);
+        let left = self.queued.fetch_sub(1, Ordering::SeqCst) - 1;
+        left == 0 || left.is_multiple_of(LOOK_EVERY)
+    }
+
+    pub(super) fn out_of_touch(&self) {
+        self.push(Work::OutOfTouch);
+    }
+
+    pub(super) fn donate(&self, request: Vec<u8>, seqno: i64) {
+        self.push(Work::Donate { request, seqno });
+    }
+
+    pub(super) fn donated(&self) {
+        self.push(Work::Donated);
     }
 
     fn push(&self, work: Work) -> bool {
@@ -180,6 +247,15 @@ impl Node {
                     true
                 }
                 Work::Rollback { trx, data } => self.deliver_rollback(receiver, trx, &data),
+                Work::Deliver(delivery) => self.deliver_queued(receiver, delivery),
+                Work::OutOfTouch => self.deliver_loss(receiver),
+                Work::Donate { request, seqno } => self.give_state(receiver, &request, seqno),
+                Work::Donated => {
+                    if self.gate.passage() != Passage::Failed && self.server.synced().is_err() {
+                        self.server.log(Level::Warning, "the server does not take its place again after it gave its state");
+                    }
+                    true
+                }
                 Work::Leave => {
                     self.take_leave(receiver);
                     self.receiving.go(true);
@@ -194,7 +270,10 @@ impl Node {
 
     /// Leaves the cluster. What is ordered is finished first; what comes later is refused.
     pub fn disconnect(&self) {
-        self.gate.set(crate::gate::Passage::Closed);
+        self.gate.set(Passage::Closed);
+        if let Some(together) = self.together() {
+            together.leave_soon();
+        }
         self.receiving.stop();
     }
 
@@ -206,6 +285,9 @@ impl Node {
     fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
         let proposal =
             Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
+        if self.send_without_waiting(&proposal) {
+            return true;
+        }
         let ordered = loop {
             match self.propose(&proposal) {
                 Ok(ordered) => break ordered,
@@ -218,7 +300,7 @@ impl Node {
                 }
             }
         };
-        if self.make_durable(ordered.index).is_err() {
+        if ordered.index.is_some_and(|index| self.make_durable(index).is_err()) {
             return true;
         }
         let handle = Handle { id: trx, address: 0 };
@@ -228,36 +310,25 @@ impl Node {
         })
     }
 
-    /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is
-    /// needed any longer.
-    pub(super) fn apply(
-        &self,
-        receiver: Receiver,
-        handle: Handle,
-        flags: Flags,
-        data: &[u8],
-        meta: &crate::server::Meta,
-    ) -> Result<bool, crate::server::Refused> {
-        let seqno = meta.gtid.seqno;
-        if self.turns.enter(seqno, None).is_err() {
-            return Err(crate::server::Refused);
-        }
-        self.receiving.applies.store(seqno, Ordering::SeqCst);
-        let result = self.server.apply(receiver, handle, flags, data, meta);
-        self.receiving.applies.store(0, Ordering::SeqCst);
-        self.turns.leave(seqno);
-        self.turns.release(seqno);
-        self.counters.received.add(1);
-        self.counters.received_bytes.add(data.len() as i64);
-        result.map(|exit| !exit)
-    }
-
     fn take_leave(&self, receiver: Receiver) {
         // It was opened again if it was told to leave while it was on its way in.
-        self.gate.set(crate::gate::Passage::Closed);
-        let last = lock(&self.order).as_ref().map(|order| (order.history, order.seqno, order.view_number));
+        self.gate.set(Passage::Closed);
+        self.receiving.holds.store(true, Ordering::SeqCst);
+        if let Some(together) = self.together() {
+            together.go(LEAVE_LIMIT);
+        }
+        *lock(&self.together) = None;
+        // What took its place while it went.
+        for delivery in self.receiving.take_deliveries() {
+            if self.gate.passage() != Passage::Failed {
+                self.deliver_queued(receiver, delivery);
+            }
+        }
+        self.gate.set(Passage::Closed);
+        self.receiving.holds.store(false, Ordering::SeqCst);
+        let last = lock(&self.order).as_ref().map(|super::Ordering { order, .. }| (order.history, order.seqno, order.view_number));
         if let Some((history, seqno, number)) = last {
-            if self.gate.passage() != crate::gate::Passage::Failed {
+            if self.gate.passage() != Passage::Failed {
                 self.turns.wait_released(seqno, None);
             }
             let state = Gtid { history, seqno };

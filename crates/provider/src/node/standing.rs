@@ -1,6 +1,6 @@
 //! How a node stands, for its status variables.
 
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Uuid;
 
@@ -33,14 +33,16 @@ impl Node {
     /// How it stands.
     pub fn standing(&self) -> Standing {
         let (history, keys) =
-            lock(&self.order).as_ref().map_or((Uuid::UNDEFINED, 0), |order| (order.history, order.keys() as i64));
+            lock(&self.order)
+            .as_ref()
+            .map_or((Uuid::UNDEFINED, 0), |Ordering { order, .. }| (order.history, order.keys() as i64));
         let state = match self.gate.passage() {
             Passage::Open | Passage::Paused if self.counters.desync_count.get() > 0 => 2,
             Passage::Open | Passage::Paused => 4,
             Passage::Closed if self.receiving.is_connected() => 1,
             Passage::Closed | Passage::Failed => 0,
         };
-        let log = self.log.get();
+        let log = self.log();
         let is_member = state > 1;
         Standing {
             history,

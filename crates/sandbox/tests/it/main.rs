@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod cluster;
+mod disturbed;
 mod galera;
 mod kills;
 mod mysql;

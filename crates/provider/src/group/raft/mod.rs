@@ -1,5 +1,418 @@
 //! Agreement: Raft as a pure state machine.
+//!
+//! One [`Raft`] is what one node knows. It is told what happens (time, messages, its own log being safe) and says what
+//! is to be done as a list of [`Action`]s, to be carried out in that order. It sees no payload: of an entry it knows its
+//! [`Shape`] alone, and of a log of a million entries the few runs of terms in it.
+//!
+//! | file | what | thesis |
+//! |---|---|---|
+//! | `election` | trial votes, votes, who may lead | 3.4, 9.6 |
+//! | `follower` | entries come in, conflicts go | 3.5 |
+//! | `leader` | counting, members, a majority's word, reads, hand-over | 3.6, 3.10, 4, 6 |
+//! | `peer` | what a leader knows of another node | 10.2 |
+//! | `shapes` | the log as runs of terms | |
+//!
+//! *Absent*: clock, disk, network, threads, logging, payloads.
+//!
+//! # What holds
+//!
+//! 1. No message of a peer makes it panic, whatever it holds; nonsense is dropped. Panics are for misuse by its driver.
+//! 2. [`Action::Committed`] is never ahead of what is safe in this node's own log, so tables are never ahead of the log.
+//! 3. A reply counts only what is safe; the leader counts itself only up to there.
+//! 4. What is committed is never cut off, whoever asks for it.
 
+mod action;
+mod election;
+mod follower;
+mod leader;
 mod message;
+mod peer;
+mod shapes;
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+pub use action::Action;
+use leader::Reign;
+pub use leader::{MemberProgress, Refused};
 pub use message::{Append, Membership, Message, Place, Shape, Term};
+use shapes::Shapes;
+
+use crate::group::NodeId;
+use crate::log::Index;
+
+/// No term or index of a peer beyond this is believed: what is computed from one cannot overflow.
+const BELIEVED_LIMIT: u64 = 1 << 62;
+
+/// How long things take.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// A leader is heard from at least this often.
+    pub heartbeat_ms: u64,
+    /// Who hears no leader for one to two times this asks for votes; a leader that hears no majority for this steps
+    /// down. Several times `heartbeat_ms`.
+    pub election_ms: u64,
+}
+
+/// What a node knows when it starts.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Its own.
+    pub id: NodeId,
+    /// Of the last [`Action::Persist`].
+    pub term: Term,
+    /// Of the same.
+    pub voted_for: Option<NodeId>,
+    /// Right before the first entry that the log has.
+    pub base: Place,
+    /// The log's terms, ascending: from this entry on, that term. All behind `base`.
+    pub runs: Vec<(Index, Term)>,
+    /// The log's last entry; that of `base` if there is none.
+    pub last: Index,
+    /// Who decides, ascending: the last one that is known to be committed (it may lie before `base`), and those that
+    /// stand behind it in the log. None: this node waits to be told ([`Raft::begin_behind`], or entries).
+    pub memberships: Vec<(Index, Membership)>,
+    /// Known to be; `base` counts as well.
+    pub committed: Index,
+    /// Elections are spread by chance; all of it comes from here.
+    pub seed: u64,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It puts entries into the order.
+    Leader,
+    /// It follows somebody, or waits for somebody to follow.
+    Follower,
+    /// It asks for votes.
+    Candidate,
+}
+
+enum State {
+    Follower(Following),
+    /// Asks who would vote for it.
+    Trial(BTreeSet<NodeId>),
+    /// Asks for votes.
+    Candidate(BTreeSet<NodeId>),
+    Leader(Reign),
+}
+
+/// What a follower knows of its leader's log.
+struct Following {
+    /// Up to here the own log is the leader's.
+    matched: Index,
+    /// The newest round heard of.
+    round: u64,
+    /// What was answered last.
+    answered: Option<(u64, Index)>,
+}
+
+impl Following {
+    const fn new() -> Self {
+        Self { matched: Index(0), round: 0, answered: None }
+    }
+}
+
+/// One node's part of the agreement.
+pub struct Raft {
+    id: NodeId,
+    timing: Timing,
+    term: Term,
+    voted_for: Option<NodeId>,
+    shapes: Shapes,
+    /// The own log outlives a crash up to here.
+    safe: Index,
+    /// Agreed on.
+    committed: Index,
+    /// Committed and safe here, and said so.
+    told: Index,
+    state: State,
+    leader: Option<NodeId>,
+    /// What [`Action::LeaderIs`] said last.
+    announced: (Term, Option<NodeId>),
+    /// The latest time it was told.
+    now_ms: u64,
+    /// When the leader was heard last.
+    heard_ms: u64,
+    election_at_ms: u64,
+    random: u64,
+}
+
+impl Raft {
+    /// A node as it starts: a follower of nobody. All of its log is taken to be safe.
+    ///
+    /// # Panics
+    /// When `start` contradicts itself: terms or places that do not ascend.
+    #[must_use]
+    pub fn new(start: Start, timing: Timing, now_ms: u64) -> Self {
+        let Start { id, term, voted_for, base, runs, last, memberships, committed, seed } = start;
+        let settled = memberships.first().map_or(Index(0), |(index, _)| *index);
+        let committed = committed.max(base.index).max(settled).min(last);
+        let shapes = Shapes::new(base, runs, last, memberships);
+        assert!(shapes.last().term <= term, "the log has a later term than the node knows: restore what it persisted");
+        let state = State::Follower(Following::new());
+        let mut raft = Self {
+            id,
+            timing,
+            term,
+            voted_for,
+            shapes,
+            safe: last,
+            committed,
+            told: committed,
+            state,
+            leader: None,
+            announced: (term, None),
+            now_ms,
+            heard_ms: now_ms,
+            election_at_ms: 0,
+            random: seed,
+        };
+        raft.shapes.settle(committed);
+        raft.put_off_election();
+        raft
+    }
+
+    /// Time passes. To be called at [`Raft::deadline_ms`], earlier or later does no harm.
+    pub fn tick(&mut self, now_ms: u64, out: &mut Vec<Action>) {
+        self.now_ms = self.now_ms.max(now_ms);
+        match self.state {
+            State::Leader(_) => self.reign(out),
+            _ if self.now_ms >= self.election_at_ms => self.try_election(out),
+            _ => {}
+        }
+    }
+
+    /// When [`Raft::tick`] is wanted next. None: only if something happens.
+    #[must_use]
+    pub fn deadline_ms(&self) -> Option<u64> {
+        match &self.state {
+            State::Leader(reign) => Some(reign.heartbeat_at_ms),
+            _ => self.is_voter().then_some(self.election_at_ms),
+        }
+    }
+
+    /// Another node says something.
+    pub fn receive(&mut self, now_ms: u64, from: NodeId, message: Message, out: &mut Vec<Action>) {
+        self.now_ms = self.now_ms.max(now_ms);
+        if from == self.id || !is_believable(&message) {
+            return;
+        }
+        match message {
+            Message::VoteRequest { is_trial: true, term, last } => self.answer_trial(from, term, last, out),
+            Message::VoteRequest { is_trial: false, term, last } => self.answer_vote(from, term, last, out),
+            Message::VoteReply { is_trial, term, is_granted } => {
+                self.count_vote(from, is_trial, term, is_granted, out);
+            }
+            Message::Append(append) => self.take_entries(from, &append, out),
+            Message::AppendReply { term, .. } if term > self.term => self.adopt(term, out),
+            Message::AppendReply { term, round, is_taken, upto } => {
+                if term == self.term {
+                    self.count_reply(from, round, is_taken, upto, out);
+                }
+            }
+            Message::TakeOver { term } => {
+                if term == self.term && self.leader == Some(from) && self.is_voter() {
+                    self.stand(out);
+                }
+            }
+        }
+    }
+
+    /// The own log is safe up to `upto`: written, and synced if it is to be. The place is what [`Raft::last`] said
+    /// before that sync began; it is told apart from another entry that has come to stand there meanwhile.
+    pub fn stored(&mut self, upto: Place, out: &mut Vec<Action>) {
+        if upto.index <= self.safe || self.shapes.term_at(upto.index) != Some(upto.term) {
+            return;
+        }
+        self.safe = upto.index;
+        match self.state {
+            State::Leader(_) => self.count(out),
+            _ => self.answer_stored(out),
+        }
+        self.tell(out);
+    }
+
+    /// The log's front up to and with `place` was purged.
+    ///
+    /// # Panics
+    /// When that is not committed.
+    pub fn base_moved(&mut self, place: Place) {
+        assert!(place.index <= self.committed, "only what is committed may be purged");
+        self.shapes.move_base(place);
+    }
+
+    /// Everything up to and with `place` came here by another way; the log goes on right behind it. False: this node
+    /// knows that much already, nothing changes. True: the driver's log is to be reset, unless it has that very entry,
+    /// which is then only purged up to there.
+    ///
+    /// # Panics
+    /// On a leader.
+    pub fn begin_behind(&mut self, place: Place, membership: (Index, Membership), out: &mut Vec<Action>) -> bool {
+        assert!(!matches!(self.state, State::Leader(_)), "a leader has everything that is committed");
+        if place.index <= self.committed {
+            return false;
+        }
+        if place.term > self.term {
+            self.term = place.term;
+            self.voted_for = None;
+            out.push(Action::Persist { term: self.term, voted_for: None });
+            self.state = State::Follower(Following::new());
+            self.leader = None;
+            self.announce(out);
+        }
+        if self.shapes.term_at(place.index) == Some(place.term) {
+            self.committed = place.index;
+            self.shapes.settle(self.committed);
+            self.shapes.move_base(place);
+        } else {
+            self.shapes = Shapes::new(place, Vec::new(), place.index, vec![membership]);
+            self.committed = place.index;
+        }
+        self.safe = self.safe.min(self.shapes.last().index).max(place.index);
+        self.told = self.told.max(place.index);
+        if let State::Follower(following) = &mut self.state {
+            following.matched = place.index;
+            following.answered = None;
+        }
+        self.tell(out);
+        true
+    }
+
+    fn is_voter(&self) -> bool {
+        self.membership().voters.contains(&self.id)
+    }
+
+    /// Says what is committed and safe here, once.
+    fn tell(&mut self, out: &mut Vec<Action>) {
+        let upto = self.committed.min(self.safe);
+        if upto > self.told {
+            self.told = upto;
+            out.push(Action::Committed { upto });
+        }
+    }
+
+    /// A later term: whoever leads it, this node follows.
+    fn adopt(&mut self, term: Term, out: &mut Vec<Action>) {
+        self.term = term;
+        self.voted_for = None;
+        out.push(Action::Persist { term, voted_for: None });
+        self.follow(None, out);
+    }
+
+    /// Becomes a follower, of somebody or of whoever will lead. A leader's fall leaves time for others to stand.
+    fn follow(&mut self, leader: Option<NodeId>, out: &mut Vec<Action>) {
+        if matches!(self.state, State::Leader(_)) {
+            self.put_off_election();
+        }
+        self.state = State::Follower(Following::new());
+        self.leader = leader;
+        self.announce(out);
+    }
+
+    fn announce(&mut self, out: &mut Vec<Action>) {
+        if self.announced != (self.term, self.leader) {
+            self.announced = (self.term, self.leader);
+            out.push(Action::LeaderIs { term: self.term, leader: self.leader });
+        }
+    }
+}
+
+/// What others may want to know.
+impl Raft {
+    /// What this node is.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        match self.state {
+            State::Leader(_) => Role::Leader,
+            State::Follower(_) => Role::Follower,
+            State::Trial(_) | State::Candidate(_) => Role::Candidate,
+        }
+    }
+
+    /// Its own.
+    #[must_use]
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    /// The newest that it knows of.
+    #[must_use]
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    /// Who leads that term; itself, too.
+    #[must_use]
+    pub fn leader(&self) -> Option<NodeId> {
+        self.leader
+    }
+
+    /// What the last [`Action::Committed`] said: agreed on, and safe in the own log.
+    #[must_use]
+    pub fn committed(&self) -> Index {
+        self.told
+    }
+
+    /// The end of the log.
+    #[must_use]
+    pub fn last(&self) -> Place {
+        self.shapes.last()
+    }
+
+    /// Right before the first entry of the log.
+    #[must_use]
+    pub fn base(&self) -> Place {
+        self.shapes.base()
+    }
+
+    /// An entry's term. None: it lies before the base, or behind the end.
+    #[must_use]
+    pub fn term_at(&self, index: Index) -> Option<Term> {
+        self.shapes.term_at(index)
+    }
+
+    /// Who decides: the last one in the log, committed or not.
+    #[must_use]
+    pub fn membership(&self) -> &Membership {
+        self.shapes.membership()
+    }
+
+    /// The last one that is known to be committed, and where it stands: what a [`Start`] begins its memberships with.
+    #[must_use]
+    pub fn settled_membership(&self) -> Option<&(Index, Membership)> {
+        self.shapes.settled_membership(self.committed)
+    }
+}
+
+/// Whether a message can be true at all.
+fn is_believable(message: &Message) -> bool {
+    let is_place = |place: &Place| place.term.0 <= BELIEVED_LIMIT && place.index.0 <= BELIEVED_LIMIT;
+    match message {
+        Message::VoteRequest { term, last, .. } => term.0 <= BELIEVED_LIMIT && is_place(last) && last.term <= *term,
+        Message::VoteReply { term, .. } | Message::TakeOver { term } => term.0 <= BELIEVED_LIMIT,
+        Message::AppendReply { term, upto, .. } => term.0 <= BELIEVED_LIMIT && upto.0 <= BELIEVED_LIMIT,
+        Message::Append(append) => {
+            let terms = append.entries.iter().map(|entry| entry.term);
+            let ascend = terms.clone().is_sorted() && terms.clone().next().is_none_or(|first| first >= append.before.term);
+            let is_ever_empty = append
+                .entries
+                .iter()
+                .any(|entry| entry.membership.as_ref().is_some_and(|membership| membership.voters.is_empty()));
+            let newest = terms.last().unwrap_or(append.before.term);
+            append.term.0 <= BELIEVED_LIMIT
+                && is_place(&append.before)
+                && ascend
+                && newest <= append.term
+                && !is_ever_empty
+        }
+    }
+}
+
+/// More than half of the voters.
+fn majority(membership: &Membership) -> usize {
+    membership.voters.len() / 2 + 1
+}

@@ -20,32 +20,24 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, queue, wants_view, is_synced, weight, state } => {
-            framed(buffer, kind::PRESENT, |buffer| {
-                life.put(buffer);
-                applied.put(buffer);
-                queue.put(buffer);
-                wants_view.put(buffer);
-                is_synced.put(buffer);
-                weight.put(buffer);
-                state.put(buffer);
-            })
-        }
-        Frame::Join { request, position, wants_transfer, donor } => framed(buffer, kind::JOIN, |buffer| {
+        Frame::Present { life, applied, queue, wants_view } => framed(buffer, kind::PRESENT, |buffer| {
+            life.put(buffer);
+            applied.put(buffer);
+            queue.put(buffer);
+            wants_view.put(buffer);
+        }),
+        Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
-            position.history.put(buffer);
-            position.seqno.put(buffer);
-            wants_transfer.put(buffer);
             donor.put(buffer);
         }),
-        Frame::BeginBehind { place, membership, addresses, seqno } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+        Frame::BeginBehind { place, membership, addresses, upto } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
             place.put(buffer);
             membership.put(buffer);
             put_count(buffer, addresses.len());
             for address in addresses {
                 address.put(buffer);
             }
-            seqno.put(buffer);
+            upto.put(buffer);
         }),
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),

@@ -76,34 +76,24 @@ pub enum Frame {
         queue: u64,
         /// Whether it waits for a view with it inside.
         wants_view: bool,
-        /// Whether it is as far as the others.
-        is_synced: bool,
-        /// `pc.weight`.
-        weight: u8,
-        /// Of the wsrep states the one it is in.
-        state: u8,
     },
-    /// A node without the data asks for them.
+    /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
     Join {
         /// What its server wants to be told to a donor.
         request: Vec<u8>,
-        /// What it has.
-        position: Gtid,
-        /// Whether the whole state must be sent.
-        wants_transfer: bool,
         /// `wsrep_sst_donor`; empty: any.
         donor: String,
     },
     /// Where a joiner's log begins.
     BeginBehind {
-        /// The last entry that the data will hold.
+        /// The entry right before the first of its log.
         place: Place,
         /// Who decides there.
         membership: Membership,
         /// Where these nodes are.
         addresses: Vec<(NodeId, String)>,
-        /// The seqno at that place.
-        seqno: i64,
+        /// It must have everything up to here before it can tell what holds.
+        upto: Index,
     },
     /// A node goes in order.
     Leave {

@@ -37,9 +37,9 @@
 //! | 19 | append reply | term 8, round 8, taken flag, upto 8 |
 //! | 20 | take over | term 8 |
 //! | 32 | forward | term 8, origin 16, number 8, payload |
-//! | 33 | present | life 16, applied 8, queue 8, wants view flag, synced flag, weight 1, state 1 |
-//! | 34 | join | request: payload, history 16, seqno 8, wants transfer flag, donor: text |
-//! | 35 | begin behind | place, membership, list of node 8 and address text, seqno 8 |
+//! | 33 | present | life 16, applied 8, queue 8, wants view flag |
+//! | 34 | join | request: payload, donor: text |
+//! | 35 | begin behind | place, membership, list of node 8 and address text, upto 8 |
 //! | 36 | leave | node 8 |
 //! | 37 | left | |
 //! | 38 | confirm | ticket 8 |

@@ -1,0 +1,92 @@
+//! What `hortator sandbox` shows of a sandbox: tables, and what a user connects with.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use comfy_table::{Table, presets};
+use hortator_sandbox::{Node, Sandbox, Standing};
+
+/// Stands where there is nothing to show.
+const NOTHING: &str = "-";
+
+/// All sandboxes, a line for each node.
+pub(super) fn list(sandboxes: &[Sandbox]) -> String {
+    let row = |sandbox: &Sandbox, node: Node<'_>| {
+        [
+            sandbox.name(),
+            sandbox.topology().to_string(),
+            node.name(),
+            node.state().to_string(),
+            node.pid().map_or(NOTHING.to_owned(), |pid| pid.to_string()),
+            node.port().to_string(),
+            node.socket().display().to_string(),
+        ]
+    };
+    table(sandboxes, ["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"], row)
+}
+
+/// How the nodes of sandboxes are, and what those of clusters say of themselves.
+pub(super) fn status(sandboxes: &[Sandbox]) -> String {
+    let row = |sandbox: &Sandbox, node: Node<'_>| {
+        let standing = node.standing();
+        let state = if node.is_cut_off() { "cut off".to_owned() } else { node.state().to_string() };
+        let said = |field: fn(&Standing) -> &Option<String>| {
+            standing.as_ref().and_then(|standing| field(standing).clone()).unwrap_or(NOTHING.to_owned())
+        };
+        let [cluster, size] = [said(|it| &it.cluster), said(|it| &it.size)];
+        let [local_state, committed] = [said(|it| &it.local_state), said(|it| &it.last_committed)];
+        [sandbox.name(), node.name(), state, cluster, size, local_state, committed]
+    };
+    table(sandboxes, ["SANDBOX", "NODE", "STATE", "CLUSTER", "SIZE", "LOCAL STATE", "LAST COMMITTED"], row)
+}
+
+/// A line for each node; nothing without sandboxes.
+fn table<const COLUMNS: usize>(
+    sandboxes: &[Sandbox],
+    header: [&str; COLUMNS],
+    row: impl Fn(&Sandbox, Node<'_>) -> [String; COLUMNS],
+) -> String {
+    if sandboxes.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header);
+    for sandbox in sandboxes {
+        for node in sandbox.nodes() {
+            table.add_row(row(sandbox, node));
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// What there is after `up`.
+pub(super) fn summary(sandbox: &Sandbox, took: Duration) -> String {
+    let (name, topology, version) = (sandbox.name(), sandbox.topology(), sandbox.server_version());
+    let mut text = format!("sandbox {name}: {topology}, {version}, ready after {:.1} s\n", took.as_secs_f64());
+    for node in sandbox.nodes() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}: {}", node.name(), client_command(node));
+    }
+    text
+}
+
+/// What connects a client to each node.
+pub(super) fn environment(sandbox: &Sandbox) -> String {
+    let mut text = String::new();
+    for node in sandbox.nodes() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# {}\n{}\n{}", node.name(), client_command(node), node.dsn());
+    }
+    text
+}
+
+fn client_command(node: Node<'_>) -> String {
+    node.client_command().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}

@@ -1,0 +1,117 @@
+//! Nodes of a cluster that are cut off, or stand still, and come back.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_sandbox::{Builder, Healed, Node, State};
+
+use crate::{ask, provider, run};
+
+/// How long a cluster may take to notice something.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn is_alone(node: Node<'_>) -> bool {
+    node.standing().is_some_and(|standing| !standing.is_primary())
+}
+
+fn size(node: Node<'_>) -> Option<String> {
+    node.standing().and_then(|standing| standing.size)
+}
+
+fn cut_off_and_back(builder: Builder) {
+    let cluster = builder.start_temporary().unwrap();
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let message = third.heal().unwrap_err().to_string();
+    assert_eq!(message, "node3 is not cut off");
+
+    // One is cut off: it takes no statements, the others do, and it comes back with what it missed.
+    third.cut().unwrap();
+    assert!(third.is_cut_off() && third.state() == State::Running);
+    assert_eq!(third.cut().unwrap_err().to_string(), "node3 is cut off already; `heal` ends that");
+    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    let error = third.connect().unwrap().execute(b"INSERT INTO d.t VALUES (3)").unwrap_err();
+    assert!(error.is_unready(), "{error}");
+    run(first, &["INSERT INTO d.t VALUES (1)"]);
+    assert_eq!(cluster.heal().unwrap(), Healed::Synced);
+    assert!(!third.is_cut_off());
+    assert_eq!(cluster.heal().unwrap_err().to_string(), format!("no node of sandbox `{}` is cut off", cluster.name()));
+    assert_eq!(ask(third, "SELECT id FROM d.t"), [["1"]]);
+
+    // A start ends the cut.
+    third.cut().unwrap();
+    wait_for("the cut", || is_alone(third));
+    third.kill().unwrap();
+    assert_eq!(third.cut().unwrap_err().to_string(), "node3 does not run: it is crashed");
+    third.start().unwrap();
+    assert!(!third.is_cut_off() && ask(third, "SELECT id FROM d.t") == [["1"]]);
+
+    // All but one are down: healing it is not enough.
+    first.cut().unwrap();
+    second.kill().unwrap();
+    third.kill().unwrap();
+    wait_for("the loss of all others", || is_alone(first));
+    assert_eq!(first.heal().unwrap(), Healed::NoMajority);
+}
+
+#[test]
+fn a_node_of_galera_is_cut_off_and_comes_back() {
+    cut_off_and_back(Builder::galera(3));
+}
+
+#[test]
+#[ignore = "the provider's several nodes land next"]
+fn a_node_of_ours_is_cut_off_and_comes_back() {
+    provider::build();
+    cut_off_and_back(Builder::cluster(3));
+}
+
+#[test]
+fn a_node_that_stands_still_goes_on() {
+    let cluster = Builder::galera(3).start_temporary().unwrap();
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    third.pause().unwrap();
+    assert_eq!((third.state(), third.standing()), (State::Paused, None));
+    assert_eq!(third.pause().unwrap_err().to_string(), "node3 is paused already; `resume` lets it go on");
+    assert_eq!(third.start().unwrap_err().to_string(), "node3 runs, and is paused: `resume` lets it go on");
+    assert_eq!(third.cut().unwrap_err().to_string(), "node3 is paused; `resume` it first");
+    wait_for("the others to go on", || size(first).as_deref() == Some("2"));
+    run(second, &["INSERT INTO d.t VALUES (1)"]);
+    // The others come back without it.
+    second.kill().unwrap();
+    cluster.start().unwrap_or_else(|error| panic!("{error}"));
+    cluster.resume().unwrap();
+    assert_eq!(third.resume().unwrap_err().to_string(), "node3 is not paused, but running");
+    wait_for("it to be back", || third.standing().is_some_and(|standing| standing.is_synced()));
+    assert_eq!(ask(third, "SELECT id FROM d.t"), [["1"]]);
+
+    // One that stands still can be shut down, and so can the whole be removed.
+    third.pause().unwrap();
+    third.stop().unwrap();
+    assert_eq!(third.state(), State::Stopped);
+    assert_eq!(third.pause().unwrap_err().to_string(), "node3 does not run, so there is nothing to pause");
+    second.pause().unwrap();
+}
+
+#[test]
+fn only_a_node_of_several_can_be_cut_off() {
+    for (builder, topology) in [(Builder::standalone(), "standalone"), (Builder::galera(1), "galera 1")] {
+        let sandbox = builder.start_temporary().unwrap();
+        let message = sandbox.node(0).cut().unwrap_err().to_string();
+        assert!(message.contains(&format!("` is {topology}: only a node of a cluster of several")), "{message}");
+        assert_eq!(
+            sandbox.heal().unwrap_err().to_string(),
+            format!("no node of sandbox `{}` is cut off", sandbox.name())
+        );
+        assert_eq!(sandbox.node(0).heal().unwrap_err().to_string(), "node1 is not cut off");
+    }
+}
