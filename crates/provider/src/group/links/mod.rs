@@ -1,7 +1,7 @@
 //! Connections to the other nodes: one thread asks for what happened and says what to send.
 //!
 //! [`Links`] keeps one connection to each node that is dialled or that calls, and sends and receives frames on it. It knows
-//! nothing of what they say. It never waits but in [`Links::poll`], and has no thread of its own.
+//! nothing of what they say. It never waits but in [`Links::poll`], and has no thread of its own but while a name is looked up.
 //!
 //! # What always holds
 //!
@@ -235,6 +235,11 @@ impl Links {
         self.linked.get(&to).and_then(|id| self.streams.get(id)).map_or(0, |stream| stream.outgoing.bytes())
     }
 
+    /// When something came from a node: also a part of a long frame.
+    pub fn heard(&self, from: NodeId) -> Option<Instant> {
+        Some(self.streams.get(self.linked.get(&from)?)?.heard)
+    }
+
     /// Sends what is queued, as far as that goes without waiting. [`poll`](Self::poll) begins with it; before something that
     /// takes long, like a sync, the caller does.
     pub fn flush(&mut self) {
@@ -266,10 +271,12 @@ impl Links {
             return;
         }
         self.own.history = history;
-        let linked: Vec<u64> = self.linked.values().copied().collect();
-        for id in linked {
-            let Some(stream) = self.streams.get_mut(&id) else { continue };
-            let differs = stream.peer().and_then(|peer| greeting::histories_differ(&self.own, peer));
+        // Who was dialled may have been sent the old one.
+        let is_told = |stream: &Stream| stream.peer().is_some() || stream.is_greeted();
+        let told: Vec<u64> = self.streams.iter().filter(|(_, stream)| is_told(stream)).map(|(id, _)| *id).collect();
+        for id in told {
+            let peer = self.streams.get(&id).and_then(Stream::peer);
+            let differs = peer.and_then(|peer| greeting::histories_differ(&self.own, peer));
             match differs {
                 Some(text) => self.reject(id, &text),
                 None => self.signal(id, &Signal::History(history)),

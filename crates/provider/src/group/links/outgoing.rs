@@ -4,7 +4,7 @@ use super::QUEUE_LIMIT_BYTES;
 use crate::group::wire;
 
 /// An empty buffer that has grown beyond this is let go of.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 4 << 20;
 
 /// Why nothing more can be sent.
 #[derive(Debug, thiserror::Error)]

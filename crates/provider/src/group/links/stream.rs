@@ -76,6 +76,11 @@ impl Stream {
         }
     }
 
+    /// Whether this side has said who it is and waits for the answer.
+    pub fn is_greeted(&self) -> bool {
+        matches!(self.stage, Stage::Greeting) && self.dialled.is_some()
+    }
+
     pub fn enter(&mut self, stage: Stage, now: Instant) {
         self.stage = stage;
         self.since = now;

@@ -2,7 +2,9 @@
 
 mod exchange;
 mod greetings;
+mod storms;
 mod strangers;
+mod words;
 
 use super::*;
 

@@ -38,18 +38,18 @@ impl Links {
             return;
         }
         for (address, target) in &mut self.targets {
-            if !matches!(target.standing, Standing::Waits(when) if when <= now) {
-                continue;
+            let mut outcome = target.take_answer(now).map(|()| None);
+            if outcome.is_ok() && matches!(target.standing, Standing::Waits(when) if when <= now) {
+                outcome = target.advance(address, &self.wake, now).inspect_err(|_| target.failed(None, now));
             }
-            match target.connect(address, now) {
-                Ok(socket) => {
-                    target.standing = Standing::Busy;
+            match outcome {
+                Ok(None) => {}
+                Ok(Some(socket)) => {
                     let stream = Stream::new(socket, Stage::Connecting, address.clone(), Some(address.clone()), now);
                     self.streams.insert(self.next_stream, stream);
                     self.next_stream += 1;
                 }
                 Err(error) => {
-                    target.failed(None, now);
                     let text = format!("cannot connect: {error}");
                     self.waiting.extend(self.notes.refused(address, address, &text, now));
                 }

@@ -47,7 +47,7 @@ impl Wake {
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
     }
 
-    fn wake(&self) {
+    pub fn wake(&self) {
         if self.state.swap(WOKEN, Ordering::SeqCst) == ASLEEP {
             // It can only fail when 2^64 wakes have not been seen; the descriptor is readable then.
             let _ = (&self.bell).write(&1u64.to_ne_bytes());

@@ -6,7 +6,7 @@ use super::{Error, Frame, HEAD_BYTES, Signal};
 /// Room for one read.
 const READ_BYTES: usize = 64 << 10;
 /// An empty buffer that has grown beyond this is let go of.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 4 << 20;
 
 /// A frame that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Arriving {
         self.start = self.bytes.len();
     }
 
-    /// Where the next bytes go, with room for some: for a frame that is known to be long as much as has arrived of it.
+    /// Where the next bytes go, with room for some, and never for more than as much again as has arrived.
     pub fn room(&mut self) -> &mut Vec<u8> {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -55,11 +55,14 @@ impl Arriving {
         }
         self.start = 0;
         let have = self.bytes.len();
-        let missing = match Head::read(&self.bytes, self.limit) {
-            Ok(Some(head)) => usize::try_from(head.body_bytes).unwrap_or(usize::MAX).saturating_sub(have - HEAD_BYTES),
-            _ => 0,
-        };
-        self.bytes.reserve_exact(missing.min(have).max(READ_BYTES));
+        match Head::read(&self.bytes, self.limit) {
+            Ok(Some(head)) if head.body_bytes > have as u64 => {
+                let missing = HEAD_BYTES as u64 + head.body_bytes - have as u64;
+                let missing = usize::try_from(missing).unwrap_or(usize::MAX);
+                self.bytes.reserve_exact(missing.min(have.max(READ_BYTES)));
+            }
+            _ => self.bytes.reserve(READ_BYTES),
+        }
         &mut self.bytes
     }
 

@@ -63,7 +63,7 @@ mod error;
 mod frame;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use arriving::{Arrived, Arriving};
 pub use encode::{encode, encode_append, encode_signal};

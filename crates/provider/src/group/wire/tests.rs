@@ -7,11 +7,11 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 
 /// splitmix64.
-struct Rng(u64);
+pub(in crate::group) struct Rng(u64);
 
 impl Rng {
     /// From HORTATOR_SEED, or a new seed, which is printed and so shown when the test fails.
-    fn seeded() -> Self {
+    pub fn seeded() -> Self {
         use std::hash::{BuildHasher, Hasher, RandomState};
         let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());
         let seed = given.unwrap_or_else(|| RandomState::new().build_hasher().finish() % 1_000_000);
@@ -19,7 +19,7 @@ impl Rng {
         Self(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,7 +27,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 

@@ -209,3 +209,18 @@ fn an_address_hung_up_is_not_dialled_again() {
     assert_eq!((nodes.ups(0), nodes.ups(1)), (1, 1));
     assert_eq!(nodes.at(0).dialled().count(), 0);
 }
+
+#[test]
+fn a_name_that_takes_long_or_means_nothing_stops_nobody() {
+    let mut nodes = Nodes::linked(2);
+    let before = (nodes.ups(0), nodes.downs(0).len());
+    nodes.at(0).dial("no-such-node.invalid:4567");
+    for ticket in 0..500 {
+        let begun = Instant::now();
+        assert!(nodes.say(0, 2, ticket));
+        nodes.turn();
+        assert!(begun.elapsed() < Duration::from_secs(3), "a turn waited for the name");
+    }
+    nodes.until("all came", |nodes| nodes.tickets(1, 1).len() == 500);
+    assert_eq!((nodes.ups(0), nodes.downs(0).len()), before);
+}

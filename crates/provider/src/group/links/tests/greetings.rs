@@ -43,9 +43,9 @@ fn a_history_that_only_one_has() {
     nodes.dial(0, 1);
     nodes.until_settled();
     nodes.at(1).set_history(Uuid([1; 16]));
-    nodes.turn_for(Duration::from_millis(300));
+    let learnt = |nodes: &Nodes| nodes.links[0].as_ref().unwrap().peers().next().map(|peer| peer.history);
+    nodes.until("the other learns it", |nodes| learnt(nodes) == Some(Uuid([1; 16])));
     assert!(nodes.downs(0).is_empty() && nodes.downs(1).is_empty());
-    assert_eq!(nodes.at(0).peers().next().unwrap().history, Uuid([1; 16]));
 }
 
 #[test]
