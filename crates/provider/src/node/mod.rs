@@ -204,7 +204,7 @@ impl Node {
         let plan = match recovery::plan(&log, log.last(), history, tables, saved.as_ref()) {
             Ok(plan) => plan,
             // The others have what is missing here.
-            Err(recovery::Error::Gap { .. }) if self.votes_with_others()? => {
+            Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) if self.votes_with_others()? => {
                 self.set_log(log);
                 return Ok(());
             }

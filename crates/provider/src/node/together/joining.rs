@@ -38,7 +38,7 @@ impl Node {
                 let history = crate::identity::Uuid(log.of_history());
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
                     Ok(plan) if plan.is_certain => break plan,
-                    Ok(_) | Err(recovery::Error::Gap { .. }) => {}
+                    Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
                     Err(error) => {
                         self.server.log(Level::Error, &error.to_string());
                         return Err(Refused);
@@ -189,25 +189,27 @@ impl GroupThread {
             return;
         }
         let history = self.contact.history;
-        self.node.close_log();
-        let settings = self.node.log_settings();
-        let log = match DiskLog::begin_behind(&self.node.setup.data_dir, settings, history.0, place.index) {
-            Ok(log) => log,
-            Err(error) => {
-                self.node.fail(&format!("no log can be begun behind {}: {error}", place.index));
-                return;
+        // False: this node's log is as good as the others', and only its tables are not.
+        let is_behind = self.raft.begin_behind(place, (place.index, membership), actions);
+        if self.node.log().is_none() || is_behind && self.raft.last() == place {
+            self.node.close_log();
+            let settings = self.node.log_settings();
+            match DiskLog::begin_behind(&self.node.setup.data_dir, settings, history.0, place.index) {
+                Ok(log) => self.node.set_log(log),
+                Err(error) => {
+                    self.node.fail(&format!("no log can be begun behind {}: {error}", place.index));
+                    return;
+                }
             }
-        };
-        self.node.set_log(log);
-        self.raft.begin_behind(place, (place.index, membership), actions);
+            self.saved.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
+            self.saved.membership_at = place;
+            self.saved.committed = place.index;
+            self.contact.agreed = place.index;
+        }
         for (_, address) in &addresses {
             self.links.dial(address);
         }
-        self.saved.voters = addresses.into_iter().collect::<BTreeMap<_, _>>();
-        self.saved.membership_at = place;
-        self.saved.committed = place.index;
         self.links.set_history(history);
-        self.contact.agreed = place.index;
         self.contact.is_too_far_behind = false;
         self.contact.joins_behind = Some(upto);
         self.save();

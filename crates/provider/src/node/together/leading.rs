@@ -130,11 +130,23 @@ impl GroupThread {
             return;
         }
         let Some(Leading { ready_at, latest, .. }) = self.leading else { return };
+        if self.join.is_some() {
+            self.let_another_lead(actions);
+        }
         let is_ready = self.taken.is_some_and(|taken| taken >= ready_at && taken >= latest);
         if is_ready && !self.see_to_votes(actions) && !self.see_to_view(actions) {
             self.see_to_cuts(actions);
         }
         self.carry_out(actions, None);
+    }
+
+    /// Who waits for the tables himself can see to nothing.
+    fn let_another_lead(&mut self, actions: &mut Vec<Action>) {
+        let voters = self.saved.voters.keys().filter(|node| **node != self.own());
+        let other = voters.copied().find(|node| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none()));
+        if let Some(other) = other {
+            self.raft.hand_over(other, actions);
+        }
     }
 
     /// It wants to go in order.

@@ -139,7 +139,7 @@ pub(in crate::node) fn start(
         log.set_keeps_recent(raft.membership().voters.len() > 1);
     }
     let together = Arc::new(Together::new(waker, log.as_ref().map_or(Index(0), |log| log.last())));
-    let contact = Contact { agreed: raft.committed(), ..Contact::default() };
+    let contact = Contact { agreed: raft.committed(), history: node.history(), ..Contact::default() };
     let mut thread = GroupThread {
         node: Arc::clone(node),
         together: Arc::clone(&together),
@@ -524,7 +524,7 @@ impl GroupThread {
                 self.node.note(&format!("linked to {} ({}, {})", hello.name, hello.address, hello.node));
                 let node = hello.node;
                 self.links.dial(&hello.address);
-                if self.node.log().is_none() && !hello.history.is_undefined() {
+                if !hello.history.is_undefined() {
                     self.contact.history = hello.history;
                 }
                 let peer = Peer { hello, away_since_ms: None, present: None, leaves: false, served: None };
