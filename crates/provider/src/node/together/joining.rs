@@ -195,7 +195,10 @@ impl GroupThread {
             self.node.close_log();
             let settings = self.node.log_settings();
             match DiskLog::begin_behind(&self.node.setup.data_dir, settings, history.0, place.index) {
-                Ok(log) => self.node.set_log(log),
+                Ok(log) => {
+                    log.set_keeps_recent(true);
+                    self.node.set_log(log);
+                }
                 Err(error) => {
                     self.node.fail(&format!("no log can be begun behind {}: {error}", place.index));
                     return;
