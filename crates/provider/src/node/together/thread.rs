@@ -136,8 +136,8 @@ pub(in crate::node) fn start(
     let raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
     saved.write(&node.setup.data_dir)?;
     if let Some(log) = &log {
-        let is_whole_group = saved.voters.len() == 1 && saved.voters.contains_key(&saved.node);
-        log.set_keeps_recent(!is_whole_group);
+        // Until it is alone.
+        log.set_keeps_recent(true);
     }
     let together = Arc::new(Together::new(waker, log.as_ref().map_or(Index(0), |log| log.last())));
     let contact = Contact { agreed: raft.committed(), history: node.history(), ..Contact::default() };
