@@ -9,7 +9,7 @@ impl Raft {
     /// No leader was heard of for too long: would others vote for this node?
     pub(super) fn try_election(&mut self, out: &mut Vec<Action>) {
         self.put_off_election();
-        if !self.is_voter() || self.term.0 >= BELIEVED_LIMIT {
+        if !self.may_stand() || self.term.0 >= BELIEVED_LIMIT {
             return;
         }
         self.leader = None;

@@ -262,9 +262,7 @@ impl Raft {
         let (now_ms, election_ms) = (self.now_ms, self.timing.election_ms);
         let State::Leader(reign) = &mut self.state else { return };
         reign.hand_over.take_if(|hand_over| self.now_ms >= hand_over.until_ms);
-        reign.peers.retain(|_, peer| {
-            peer.leaving.is_none() || now_ms.saturating_sub(peer.heard_ms) < election_ms
-        });
+        reign.peers.retain(|_, peer| peer.leaving.is_none() || now_ms.saturating_sub(peer.heard_ms) < election_ms);
         if self.now_ms >= reign.heartbeat_at_ms {
             reign.heartbeat_at_ms = self.now_ms + self.timing.heartbeat_ms;
             self.beat_all(out);
@@ -285,14 +283,7 @@ impl Raft {
         membership.voters.iter().filter(counts).count() >= majority(membership)
     }
 
-    pub(super) fn count_reply(
-        &mut self,
-        from: NodeId,
-        round: u64,
-        is_taken: bool,
-        upto: Index,
-        out: &mut Vec<Action>,
-    ) {
+    pub(super) fn count_reply(&mut self, from: NodeId, round: u64, is_taken: bool, upto: Index, out: &mut Vec<Action>) {
         let State::Leader(reign) = &mut self.state else { return };
         let Some(peer) = reign.peers.get_mut(&from) else { return };
         if round > reign.round || (is_taken && upto > self.shapes.last().index) {
@@ -421,8 +412,7 @@ impl Raft {
 
     fn with_peers(&mut self, mut act: impl FnMut(NodeId, &mut Peer, &Said<'_>)) {
         let State::Leader(reign) = &mut self.state else { return };
-        let said =
-            Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
+        let said = Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
         for (node, peer) in &mut reign.peers {
             act(*node, peer, &said);
         }
@@ -430,8 +420,7 @@ impl Raft {
 
     fn with_peer(&mut self, to: NodeId, act: impl FnOnce(&mut Peer, &Said<'_>)) {
         let State::Leader(reign) = &mut self.state else { return };
-        let said =
-            Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
+        let said = Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
         if let Some(peer) = reign.peers.get_mut(&to) {
             act(peer, &said);
         }

@@ -36,6 +36,7 @@ use std::collections::BTreeSet;
 
 pub use action::Action;
 use leader::Reign;
+#[allow(unused_imports, reason = "the node that drives it is still to come")]
 pub use leader::{MemberProgress, Refused};
 pub use message::{Append, Membership, Message, Place, Shape, Term};
 use shapes::Shapes;
@@ -191,7 +192,7 @@ impl Raft {
     pub fn deadline_ms(&self) -> Option<u64> {
         match &self.state {
             State::Leader(reign) => Some(reign.heartbeat_at_ms),
-            _ => self.is_voter().then_some(self.election_at_ms),
+            _ => self.may_stand().then_some(self.election_at_ms),
         }
     }
 
@@ -215,7 +216,7 @@ impl Raft {
                 }
             }
             Message::TakeOver { term } => {
-                if term == self.term && self.leader == Some(from) && self.is_voter() {
+                if term == self.term && self.leader == Some(from) && self.may_stand() {
                     self.stand(out);
                 }
             }
@@ -284,6 +285,14 @@ impl Raft {
 
     fn is_voter(&self) -> bool {
         self.membership().voters.contains(&self.id)
+    }
+
+    /// Whether it may ask for votes: also one that is to leave, until that is committed. Its log may be the only one that
+    /// says so, and then nobody else can be elected without its vote (4.2.2). It does not count itself.
+    fn may_stand(&self) -> bool {
+        let is_leaving = self.shapes.membership_index() > self.committed
+            && self.settled_membership().is_some_and(|(_, settled)| settled.voters.contains(&self.id));
+        self.is_voter() || is_leaving
     }
 
     /// Says what is committed and safe here, once.
@@ -397,7 +406,8 @@ fn is_believable(message: &Message) -> bool {
         Message::AppendReply { term, upto, .. } => term.0 <= BELIEVED_LIMIT && upto.0 <= BELIEVED_LIMIT,
         Message::Append(append) => {
             let terms = append.entries.iter().map(|entry| entry.term);
-            let ascend = terms.clone().is_sorted() && terms.clone().next().is_none_or(|first| first >= append.before.term);
+            let ascend =
+                terms.clone().is_sorted() && terms.clone().next().is_none_or(|first| first >= append.before.term);
             let is_ever_empty = append
                 .entries
                 .iter()
