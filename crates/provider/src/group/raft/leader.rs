@@ -113,8 +113,8 @@ impl Raft {
     #[must_use]
     pub fn may_change_membership(&self) -> bool {
         matches!(self.state, State::Leader(_))
-            && self.shapes.membership_index() <= self.committed
-            && self.shapes.term_at(self.committed) == Some(self.term)
+            && self.shapes.membership_index() <= self.agreed
+            && self.shapes.term_at(self.agreed) == Some(self.term)
     }
 
     /// Fewer entries went to `to` than [`Action::SendEntries`] offered: only up to `upto`. [`Raft::resume`] goes on
@@ -189,7 +189,7 @@ impl Raft {
             && reign.hand_over.is_none()
             && self.is_voter()
             && self.membership().voters.len() == 1
-            && self.told == self.shapes.last().index
+            && self.committed == self.shapes.last().index
     }
 
     /// Entries up to `upto` were put into the log and are safe: with nobody to ask, that is all there is to it.
@@ -200,7 +200,7 @@ impl Raft {
         assert!(self.is_alone(), "only a leader that is alone may append without asking");
         if upto > self.shapes.last().index {
             self.shapes.extend(self.term, upto);
-            (self.safe, self.committed, self.told) = (upto, upto, upto);
+            (self.safe, self.agreed, self.committed) = (upto, upto, upto);
         }
     }
 
@@ -208,7 +208,7 @@ impl Raft {
     /// round that begins after this (6.4). Many who ask at once share a round. None: this node does not lead.
     pub fn confirm(&mut self, out: &mut Vec<Action>) -> Option<u64> {
         let State::Leader(reign) = &mut self.state else { return None };
-        let asked = |round| (round, self.committed.max(reign.inherited));
+        let asked = |round| (round, self.agreed.max(reign.inherited));
         if reign.confirming.is_some() {
             let next = reign.confirming_next.take().filter(|(round, _)| *round > reign.round);
             let round = next.map_or(reign.round + 1, |(round, _)| round);
@@ -317,22 +317,21 @@ impl Raft {
         let mut have: Vec<Index> = membership.voters.iter().map(upto).collect();
         have.sort_unstable();
         let Some(&agreed) = have.get(have.len().wrapping_sub(majority(membership))) else { return };
-        if agreed <= self.committed || self.shapes.term_at(agreed) != Some(self.term) {
+        if agreed <= self.agreed || self.shapes.term_at(agreed) != Some(self.term) {
             return;
         }
-        self.committed = agreed;
-        self.shapes.settle(agreed);
+        self.agreed = agreed;
         self.tell(out);
         self.offer_all(out);
         self.spread_commit(out);
-        if !self.is_voter() && self.shapes.membership_index() <= self.committed {
+        if !self.is_voter() && self.shapes.membership_index() <= self.agreed {
             self.leave(out);
         }
     }
 
     /// Those who are not sent entries now hear at once what is committed: their clients wait.
     fn spread_commit(&mut self, out: &mut Vec<Action>) {
-        let committed = self.committed;
+        let committed = self.agreed;
         self.with_peers(|node, peer, said| {
             if peer.standing == Standing::Replicate && peer.knows_committed < committed {
                 peer.beat(node, said, out);
@@ -354,7 +353,7 @@ impl Raft {
     fn let_go(&mut self, node: NodeId) {
         let State::Leader(reign) = &mut self.state else { return };
         let Some(peer) = reign.peers.get(&node) else { return };
-        if peer.leaving.is_some_and(|at| peer.matched >= at && peer.knows_committed >= at && self.committed >= at) {
+        if peer.leaving.is_some_and(|at| peer.matched >= at && peer.knows_committed >= at && self.agreed >= at) {
             reign.peers.remove(&node);
         }
     }
@@ -412,7 +411,7 @@ impl Raft {
 
     fn with_peers(&mut self, mut act: impl FnMut(NodeId, &mut Peer, &Said<'_>)) {
         let State::Leader(reign) = &mut self.state else { return };
-        let said = Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
+        let said = Said { term: self.term, committed: self.agreed, round: reign.round, shapes: &self.shapes };
         for (node, peer) in &mut reign.peers {
             act(*node, peer, &said);
         }
@@ -420,7 +419,7 @@ impl Raft {
 
     fn with_peer(&mut self, to: NodeId, act: impl FnOnce(&mut Peer, &Said<'_>)) {
         let State::Leader(reign) = &mut self.state else { return };
-        let said = Said { term: self.term, committed: self.committed, round: reign.round, shapes: &self.shapes };
+        let said = Said { term: self.term, committed: self.agreed, round: reign.round, shapes: &self.shapes };
         if let Some(peer) = reign.peers.get_mut(&to) {
             act(peer, &said);
         }

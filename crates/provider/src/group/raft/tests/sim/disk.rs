@@ -85,15 +85,13 @@ impl Disk {
 
     pub fn start(&self, id: NodeId, seed: u64) -> Start {
         let mut runs: Vec<(Index, Term)> = Vec::new();
-        let mut memberships: Vec<(Index, Membership)> = self.settled.iter().cloned().collect();
+        let mut memberships = Vec::new();
         for (nth, entry) in self.entries.iter().enumerate() {
             let index = Index(self.base.index.0 + 1 + nth as u64);
             if runs.last().is_none_or(|(_, term)| *term != entry.shape.term) {
                 runs.push((index, entry.shape.term));
             }
-            if let Some(membership) = &entry.shape.membership
-                && memberships.last().is_none_or(|(before, _)| *before < index)
-            {
+            if let Some(membership) = &entry.shape.membership {
                 memberships.push((index, membership.clone()));
             }
         }
@@ -104,6 +102,7 @@ impl Disk {
             base: self.base,
             runs,
             last: self.last(),
+            settled: self.settled.clone(),
             memberships,
             committed: self.applied,
             seed,

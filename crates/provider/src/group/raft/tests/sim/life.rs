@@ -37,6 +37,7 @@ impl World {
     pub fn start(&mut self, id: NodeId) {
         self.lives += 1;
         let (number, seed, clock_ms) = (self.lives, self.chance.next(), self.clock_ms(id));
+        self.tell(|| format!("{id} starts"));
         let node = self.nodes.get_mut(&id).expect("nodes stay");
         node.is_full = false;
         let raft = Raft::new(node.disk.start(id, seed), TIMING, clock_ms);
@@ -69,6 +70,8 @@ impl World {
         if node.life.take().is_some() {
             node.disk.crash(&mut self.chance);
             node.stopped_until_ms = 0;
+            let last = node.disk.last();
+            self.tell(|| format!("{id} crashes, and has {}", last.0));
         }
     }
 
@@ -93,6 +96,7 @@ impl World {
     }
 
     pub fn deliver(&mut self, from: NodeId, id: NodeId, packet: Packet) {
+        self.tell(|| format!("{id} hears {from}: {packet:?}"));
         let clock_ms = self.clock_ms(id);
         let mut actions = Vec::new();
         let mut entries = Vec::new();
@@ -112,9 +116,9 @@ impl World {
                 }
                 return;
             }
-            Packet::BeginBehind { place, membership } => {
+            Packet::BeginBehind { term, place, membership } => {
                 let is_leader = life.raft.leader() == Some(id);
-                if !is_leader && life.raft.begin_behind(place, membership.clone(), &mut actions) {
+                if !is_leader && life.raft.begin_behind(term, place, membership.clone(), &mut actions) {
                     node.disk.begin_behind(place, membership);
                     life.applied = life.applied.max(place.index);
                     self.invariants.starts(id, life.applied);
@@ -176,6 +180,7 @@ impl World {
     }
 
     fn carry_out(&mut self, id: NodeId, action: Action, received: &[Entry]) {
+        self.tell(|| format!("{id} {action:?}"));
         let highest = self.invariants.highest();
         let is_cut_short = self.chance.percent(20);
         let Some(node) = self.nodes.get_mut(&id) else { return };
@@ -216,9 +221,10 @@ impl World {
             Action::Lead { term } => self.invariants.leads(id, term, &node.disk),
             Action::TooFarBehind { node: other, .. } => {
                 let place = node.disk.place(life.applied);
-                let membership = life.raft.settled_membership().filter(|(at, _)| *at <= place.index).cloned();
+                let term = life.raft.term();
+                let membership = life.raft.settled_membership().cloned();
                 if let Some(membership) = membership {
-                    self.send(id, other, Packet::BeginBehind { place, membership });
+                    self.send(id, other, Packet::BeginBehind { term, place, membership });
                 }
             }
             Action::Confirmed { round, upto } => {
@@ -236,7 +242,7 @@ impl World {
         assert!(upto <= node.disk.safe, "tables would be ahead of the log");
         for at in life.applied.0 + 1..=upto.0 {
             let entry = node.disk.entry(Index(at));
-            self.invariants.committed(id, Index(at), entry);
+            self.invariants.committed(id, life.raft.term(), Index(at), entry);
             let own = match entry.payload {
                 Payload::Write { origin, ticket } if origin == life.origin => Some(ticket),
                 _ => None,
@@ -288,6 +294,7 @@ impl World {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(life) = node.life.as_mut() else { return };
         life.is_syncing = false;
+        self.is_told.then(|| eprintln!("{} {id} synced {upto:?}", self.now_ms));
         if node.disk.has(upto) {
             node.disk.safe = node.disk.safe.max(upto.index);
         }

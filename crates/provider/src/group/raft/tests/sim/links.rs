@@ -8,7 +8,7 @@ use crate::group::proposals::{Origin, Ticket};
 use crate::group::raft::{Membership, Message, Place, Term};
 use crate::log::Index;
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Packet {
     Raft(Message, Vec<super::world::Payload>),
     Forward {
@@ -19,6 +19,7 @@ pub enum Packet {
     },
     /// The rows came by another way; the log goes on here.
     BeginBehind {
+        term: Term,
         place: Place,
         membership: (Index, Membership),
     },

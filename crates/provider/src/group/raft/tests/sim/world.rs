@@ -63,6 +63,8 @@ pub struct World {
     pub invariants: Invariants,
     pub lives: u64,
     pub is_calm: bool,
+    /// HORTATOR_TELL: everything that happens is printed.
+    pub is_told: bool,
     queue: BTreeMap<(u64, u64), Event>,
     events: u64,
 }
@@ -77,6 +79,7 @@ impl World {
             invariants: Invariants::default(),
             lives: 0,
             is_calm: false,
+            is_told: std::env::var_os("HORTATOR_TELL").is_some(),
             queue: BTreeMap::new(),
             events: 0,
             settings,
@@ -156,6 +159,12 @@ impl World {
     pub fn at(&mut self, in_ms: u64, event: Event) {
         self.events += 1;
         self.queue.insert((self.now_ms + in_ms, self.events), event);
+    }
+
+    pub fn tell(&self, what: impl FnOnce() -> String) {
+        if self.is_told {
+            eprintln!("{} {}", self.now_ms, what());
+        }
     }
 
     fn lives_still(&self, node: NodeId, life: u64) -> bool {

@@ -34,13 +34,14 @@ impl Invariants {
 
     pub fn leads(&mut self, node: NodeId, term: Term, disk: &Disk) {
         self.one_leader.leads(node, term);
-        leader_has_all::check(node, disk, self.committed_stays.order());
+        let (order, committed_in) = (self.committed_stays.order(), self.committed_stays.committed_in());
+        leader_has_all::check(node, term, disk, order, committed_in);
     }
 
     /// A node is told that an entry is committed.
-    pub fn committed(&mut self, node: NodeId, index: Index, entry: &Entry) {
+    pub fn committed(&mut self, node: NodeId, term: Term, index: Index, entry: &Entry) {
         self.no_gaps.applies(node, index);
-        let is_new = self.committed_stays.committed(node, index, entry);
+        let is_new = self.committed_stays.committed(node, term, index, entry);
         if is_new && let Payload::Write { origin, ticket } = entry.payload {
             self.none_twice.committed(origin, ticket, index);
             self.none_lost.committed(origin, ticket);
@@ -73,8 +74,10 @@ impl Invariants {
     /// Returns how many entries are in the order.
     pub fn at_the_end(&self, nodes: &BTreeMap<NodeId, Node>) -> u64 {
         self.none_lost.at_the_end(self.committed_stays.order());
-        for (node, disk) in nodes.iter().filter(|(_, node)| node.life.is_some()).map(|(id, node)| (id, &node.disk)) {
-            leader_has_all::check(*node, disk, self.committed_stays.order());
+        let term = Term(u64::MAX);
+        for (node, up) in nodes.iter().filter(|(_, node)| node.life.is_some()) {
+            let (order, committed_in) = (self.committed_stays.order(), self.committed_stays.committed_in());
+            leader_has_all::check(*node, term, &up.disk, order, committed_in);
         }
         self.highest().0
     }
