@@ -51,7 +51,8 @@ impl World {
         match fault {
             Fault::Crash => {
                 self.crash(one);
-                let in_ms = self.chance.between(1, 400);
+                let longest_ms = if self.chance.percent(50) { 8 } else { 400 };
+                let in_ms = self.chance.between(1, longest_ms);
                 self.at(in_ms, Event::Restart { node: one });
             }
             Fault::CrashAll => {
@@ -84,7 +85,13 @@ impl World {
             Fault::Purge => self.purge(one),
             Fault::Join => self.join(),
             Fault::Promote => self.promote(),
-            Fault::Leave => self.leave(),
+            Fault::Leave => {
+                self.leave();
+                // One who cannot wait: the second is refused until the first is agreed on.
+                if self.chance.percent(40) {
+                    self.leave();
+                }
+            }
         }
     }
 

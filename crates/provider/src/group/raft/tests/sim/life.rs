@@ -186,7 +186,13 @@ impl World {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(life) = node.life.as_mut() else { return };
         match action {
-            Action::Persist { term, voted_for } => (node.disk.term, node.disk.voted_for) = (term, voted_for),
+            Action::Persist { term, voted_for } => {
+                (node.disk.term, node.disk.voted_for) = (term, voted_for);
+                if voted_for.is_some() && !self.is_calm && self.chance.percent(self.settings.voters_crash_percent) {
+                    let in_ms = self.chance.between(0, 30);
+                    self.at(in_ms, Event::CrashBriefly { node: id });
+                }
+            }
             Action::Truncate { from } => node.disk.truncate(from),
             Action::Store { .. } if node.is_full => self.crash(id),
             Action::Store { skip } => {

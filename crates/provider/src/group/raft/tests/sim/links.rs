@@ -66,14 +66,14 @@ impl World {
             8..=15 if is_unordered => 2,
             _ => 1,
         };
-        for copy in 0..copies {
+        for (copy, packet) in (0..).zip(std::iter::repeat_n(packet, copies)) {
             let link = self.links.links.entry((from, to)).or_default();
             let mut at_ms = self.now_ms + delay_ms + copy * 20;
             if !is_unordered {
                 at_ms = at_ms.max(link.last_arrival_ms);
                 link.last_arrival_ms = at_ms;
             }
-            let event = Event::Deliver { from, to, link: link.number, packet: packet.clone() };
+            let event = Event::Deliver { from, to, link: link.number, packet };
             self.at(at_ms - self.now_ms, event);
         }
     }

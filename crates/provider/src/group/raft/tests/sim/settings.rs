@@ -20,6 +20,8 @@ pub struct Settings {
     pub has_link_news: bool,
     pub delay_ms: u64,
     pub sync_ms: u64,
+    /// Of nodes that voted, so many crash soon after and come back at once.
+    pub voters_crash_percent: u64,
 }
 
 impl Settings {
@@ -36,6 +38,7 @@ impl Settings {
             has_link_news: chance.percent(50),
             delay_ms: chance.one_of(&[1, 4, 25]).unwrap(),
             sync_ms: chance.one_of(&[0, 3, 30]).unwrap(),
+            voters_crash_percent: 0,
         }
     }
 
@@ -61,6 +64,7 @@ impl Settings {
             ],
         );
         settings.nodes = settings.nodes.max(2);
+        settings.voters_crash_percent = 15;
         settings
     }
 
@@ -73,7 +77,7 @@ impl Settings {
                 (4, Fault::Leave),
                 (2, Fault::Crash),
                 (3, Fault::Restart),
-                (1, Fault::CutOff),
+                (3, Fault::CutOff),
                 (1, Fault::CutOneWay),
                 (2, Fault::Heal),
                 (1, Fault::BreakLink),

@@ -39,6 +39,7 @@ pub enum Event {
     Wake { node: NodeId, life: u64 },
     Synced { node: NodeId, life: u64, upto: Place },
     Restart { node: NodeId },
+    CrashBriefly { node: NodeId },
     Fault,
     Client,
 }
@@ -133,6 +134,7 @@ impl World {
         | Event::LinkIsNew { node, .. }
         | Event::Wake { node, .. }
         | Event::Synced { node, .. }
+        | Event::CrashBriefly { node }
         | Event::Restart { node }) = event
         else {
             return match event {
@@ -151,6 +153,10 @@ impl World {
             Event::LinkIsNew { node, other } => self.link_is_new(node, other),
             Event::Wake { node, life } if self.lives_still(node, life) => self.wake(node),
             Event::Synced { node, life, upto } if self.lives_still(node, life) => self.synced(node, upto),
+            Event::CrashBriefly { node } if !self.is_calm => {
+                self.crash(node);
+                self.at(1, Event::Restart { node });
+            }
             Event::Restart { node } if self.nodes[&node].life.is_none() => self.start(node),
             _ => {}
         }
