@@ -1,3 +1,7 @@
-//! Agreement under test: cases that can be read as tables, messages of wrong peers, and a simulator.
+//! Agreement under test: tables and stories that can be read, messages of wrong peers, and a simulator.
 
+mod group;
 mod sim;
+mod stories;
+mod votes;
+mod wrong_peers;

@@ -4,7 +4,7 @@
 //! stand in the order. The seed of a run that fails is printed; `HORTATOR_SEED` replays it, `HORTATOR_SEEDS` says how
 //! many are run (`cargo xtask sim` runs many). What must hold is in `invariants/`, one property a file.
 
-mod chance;
+pub mod chance;
 mod clients;
 mod disk;
 mod faults;
