@@ -67,7 +67,9 @@ fn tell_of(group: &mut Group, node: NodeId, words: &[&str]) -> Result<(), String
         }
         ["observes", other] => {
             let other = NodeId(other.parse().unwrap());
-            group.add(other, None);
+            if !group.seats.contains_key(&other) {
+                group.add(other, None);
+            }
             group.on(node, |raft, _, out| raft.observe(other, out));
         }
         ["hands", "over", "to", other] => {

@@ -7,10 +7,8 @@ use super::links::Packet;
 use super::world::{Entry, Event, Payload, World};
 use crate::group::NodeId;
 use crate::group::proposals::{Leader, Origin, Proposals, Step, Ticket};
-use crate::group::raft::{Action, Append, Membership, Message, Place, Raft, Timing};
+use crate::group::raft::{Action, Append, Membership, Message, Place, Raft};
 use crate::log::Index;
-
-const TIMING: Timing = Timing { heartbeat_ms: 25, election_ms: 100 };
 
 pub struct Life {
     pub number: u64,
@@ -40,7 +38,7 @@ impl World {
         self.tell(|| format!("{id} starts"));
         let node = self.nodes.get_mut(&id).expect("nodes stay");
         node.is_full = false;
-        let raft = Raft::new(node.disk.start(id, seed), TIMING, clock_ms);
+        let raft = Raft::new(node.disk.start(id, seed), self.settings.timing, clock_ms);
         let applied = raft.committed();
         self.invariants.starts(id, applied);
         node.disk.applied = applied;
@@ -57,8 +55,8 @@ impl World {
             wake_at_ms: u64::MAX,
             steps: Vec::new(),
         });
-        for other in self.up() {
-            if other != id {
+        if self.is_calm || !self.settings.is_unordered {
+            for other in self.up().into_iter().filter(|other| *other != id) {
                 self.break_link(id, other);
             }
         }

@@ -20,8 +20,6 @@ use std::time::Instant;
 use settings::Settings;
 use world::World;
 
-/// Seeds of each kind of run in the usual test run.
-const SEEDS: u64 = 500;
 /// The first one: a fixed one, so that the usual test run is the same everywhere.
 const FIRST_SEED: u64 = 1;
 
@@ -43,11 +41,12 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().expect("a seed, and the number of seeds, is a number"))
 }
 
-fn run(kind: &'static str, settings: fn(u64) -> Settings) {
+/// `seeds`: as many as the usual test run has of that kind.
+fn run(kind: &'static str, seeds: u64, settings: fn(u64) -> Settings) {
     let started = Instant::now();
     let first = from_environment("HORTATOR_SEED").unwrap_or(FIRST_SEED);
     let alone = from_environment("HORTATOR_SEED").map(|_| 1);
-    let count = from_environment("HORTATOR_SEEDS").or(alone).unwrap_or(SEEDS);
+    let count = from_environment("HORTATOR_SEEDS").or(alone).unwrap_or(seeds);
     let mut entries = 0;
     for seed in first..first + count {
         let _shown = Seed { kind, seed };
@@ -58,20 +57,20 @@ fn run(kind: &'static str, settings: fn(u64) -> Settings) {
 
 #[test]
 fn sim_calm() {
-    run("sim_calm", Settings::calm);
+    run("sim_calm", 300, Settings::calm);
 }
 
 #[test]
 fn sim_crashes_and_cuts() {
-    run("sim_crashes_and_cuts", Settings::crashes_and_cuts);
+    run("sim_crashes_and_cuts", 600, Settings::crashes_and_cuts);
 }
 
 #[test]
 fn sim_members_come_and_go() {
-    run("sim_members_come_and_go", Settings::members_come_and_go);
+    run("sim_members_come_and_go", 500, Settings::members_come_and_go);
 }
 
 #[test]
 fn sim_lost_and_twice_and_out_of_order() {
-    run("sim_lost_and_twice_and_out_of_order", Settings::lost_and_twice_and_out_of_order);
+    run("sim_lost_and_twice_and_out_of_order", 600, Settings::lost_and_twice_and_out_of_order);
 }

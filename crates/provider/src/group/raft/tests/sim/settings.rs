@@ -2,6 +2,7 @@
 
 use super::chance::Chance;
 use super::faults::Fault;
+use crate::group::raft::Timing;
 
 pub struct Settings {
     pub seed: u64,
@@ -18,6 +19,7 @@ pub struct Settings {
     pub is_unordered: bool,
     /// Drivers are told of new links.
     pub has_link_news: bool,
+    pub timing: Timing,
     pub delay_ms: u64,
     pub sync_ms: u64,
     /// Of nodes that voted, so many crash soon after and come back at once.
@@ -36,6 +38,7 @@ impl Settings {
             client_every_ms: chance.one_of(&[5, 15, 40]).unwrap(),
             is_unordered: false,
             has_link_news: chance.percent(50),
+            timing: Timing { heartbeat_ms: 25, election_ms: 100 },
             delay_ms: chance.one_of(&[1, 4, 25]).unwrap(),
             sync_ms: chance.one_of(&[0, 3, 30]).unwrap(),
             voters_crash_percent: 0,
@@ -91,6 +94,8 @@ impl Settings {
         let mut settings = Self::crashes_and_cuts(seed);
         settings.faults.extend([(2, Fault::Join), (3, Fault::Promote), (2, Fault::Leave)]);
         settings.is_unordered = true;
+        // Short against the delays, so that more than one stands for election at a time.
+        settings.timing.election_ms = 50;
         settings
     }
 }
