@@ -81,12 +81,14 @@ impl Raft {
                 return Err(Refused::MembersChanging);
             }
         }
-        let before = self.membership().clone();
+        let before = shapes.iter().any(Option::is_some).then(|| self.membership().clone());
         let first = self.shapes.last().index.next();
         for membership in shapes {
             self.shapes.push(&Shape { term: self.term, membership: membership.clone() });
         }
-        self.members_changed(&before);
+        if let Some(before) = before {
+            self.members_changed(&before);
+        }
         self.offer_all(out);
         Ok(first)
     }
@@ -205,7 +207,8 @@ impl Raft {
     }
 
     /// Somebody wants to read what is committed by now: [`Action::Confirmed`] says when a majority has answered a
-    /// round that begins after this (6.4). Many who ask at once share a round. None: this node does not lead.
+    /// round that begins after this (6.4); alone, it says so at once. Many who ask share a round. None: this node does not
+    /// lead.
     pub fn confirm(&mut self, out: &mut Vec<Action>) -> Option<u64> {
         let State::Leader(reign) = &mut self.state else { return None };
         let asked = |round| (round, self.agreed.max(reign.inherited));

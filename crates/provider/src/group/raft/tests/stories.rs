@@ -2,7 +2,7 @@
 
 use super::group::{Group, TIMING, membership};
 use crate::group::NodeId;
-use crate::group::raft::{Role, Term};
+use crate::group::raft::{Raft, Role, Term};
 use crate::log::Index;
 
 const STORIES: &str = include_str!("../../../../testdata/raft/stories.txt");
@@ -29,7 +29,7 @@ fn numbers(words: &[&str]) -> Vec<u64> {
     words.iter().map(|word| word.parse().unwrap()).collect()
 }
 
-fn expect<T: PartialEq + std::fmt::Debug>(found: T, told: T) -> Result<(), String> {
+fn expect<T: PartialEq + std::fmt::Debug>(found: &T, told: &T) -> Result<(), String> {
     if found == told { Ok(()) } else { Err(format!("it is {found:?}")) }
 }
 
@@ -58,9 +58,9 @@ fn tell_of(group: &mut Group, node: NodeId, words: &[&str]) -> Result<(), String
                 group.append(node, None).map_err(|error| error.to_string())?;
             }
         }
-        ["appends", _, "is", "refused"] => return expect(group.append(node, None).is_err(), true),
+        ["appends", _, "is", "refused"] => return expect(&group.append(node, None).is_err(), &true),
         ["changes", "votes", "to", voters @ .., "is", "refused"] => {
-            return expect(group.append(node, Some(membership(numbers(voters)))).is_err(), true);
+            return expect(&group.append(node, Some(membership(numbers(voters)))).is_err(), &true);
         }
         ["changes", "votes", "to", voters @ ..] => {
             group.append(node, Some(membership(numbers(voters)))).map_err(|error| error.to_string())?;
@@ -74,22 +74,22 @@ fn tell_of(group: &mut Group, node: NodeId, words: &[&str]) -> Result<(), String
         }
         ["hands", "over", "to", other] => {
             let other = NodeId(other.parse().unwrap());
-            return expect(group.on(node, |raft, _, out| raft.hand_over(other, out)), true);
+            return expect(&group.on(node, |raft, _, out| raft.hand_over(other, out)), &true);
         }
         ["stops", "syncing"] => group.set_syncing(node, false),
         ["syncs"] => group.set_syncing(node, true),
         ["is", "down"] => group.crash(node),
         ["is", "up"] => group.start(node),
         ["purges", "to", upto] => group.purge(node, Index(upto.parse().unwrap())),
-        ["leads"] => return expect(group.raft(node).role(), Role::Leader),
-        ["follows", "nobody"] => return expect(group.raft(node).leader(), None),
-        ["follows", other] => return expect(group.raft(node).leader(), Some(NodeId(other.parse().unwrap()))),
+        ["leads"] => return expect(&group.raft(node).role(), &Role::Leader),
+        ["follows", "nobody"] => return expect(&group.raft(node).leader(), &None),
+        ["follows", other] => return expect(&group.raft(node).leader(), &Some(NodeId(other.parse().unwrap()))),
         ["has", terms @ ..] => {
             let told = numbers(terms).into_iter().map(Term).collect::<Vec<_>>();
-            return expect(group.seats[&node].log.iter().map(|shape| shape.term).collect(), told);
+            return expect(&group.seats[&node].log.iter().map(|shape| shape.term).collect(), &told);
         }
         ["committed", upto] => {
-            return expect(group.raft(node).committed(), Index(upto.parse().unwrap()));
+            return expect(&group.raft(node).committed(), &Index(upto.parse().unwrap()));
         }
         _ => return Err("nobody knows what that means".to_owned()),
     }
@@ -98,7 +98,7 @@ fn tell_of(group: &mut Group, node: NodeId, words: &[&str]) -> Result<(), String
 
 fn let_beat(group: &mut Group, node: NodeId) {
     group.now_ms += TIMING.heartbeat_ms;
-    group.on(node, |raft, now_ms, out| raft.tick(now_ms, out));
+    group.on(node, Raft::tick);
 }
 
 /// Two election times pass, in which those who lead go on leading if they can.
@@ -108,8 +108,8 @@ fn let_stand(group: &mut Group, node: NodeId) {
         let up = group.seats.iter().filter_map(|(id, seat)| Some((*id, seat.raft.as_ref()?.role())));
         let leaders: Vec<NodeId> = up.filter(|(_, role)| *role == Role::Leader).map(|(id, _)| id).collect();
         for leader in leaders {
-            group.on(leader, |raft, now_ms, out| raft.tick(now_ms, out));
+            group.on(leader, Raft::tick);
         }
     }
-    group.on(node, |raft, now_ms, out| raft.tick(now_ms, out));
+    group.on(node, Raft::tick);
 }

@@ -187,7 +187,7 @@ impl World {
             Action::Persist { term, voted_for } => {
                 (node.disk.term, node.disk.voted_for) = (term, voted_for);
                 if voted_for.is_some() && !self.is_calm && self.chance.percent(self.settings.voters_crash_percent) {
-                    let in_ms = self.chance.between(0, 30);
+                    let in_ms = self.chance.between(1, 6);
                     self.at(in_ms, Event::CrashBriefly { node: id });
                 }
             }

@@ -59,7 +59,8 @@ impl World {
             return;
         }
         let is_unordered = self.settings.is_unordered && !self.is_calm;
-        let slow_ms = if self.chance.percent(3) { 60 } else { self.settings.delay_ms };
+        let slow_percent = if is_unordered { 20 } else { 3 };
+        let slow_ms = if self.chance.percent(slow_percent) { 60 } else { self.settings.delay_ms };
         let delay_ms = self.chance.between(0, slow_ms);
         let copies = match self.chance.between(0, 99) {
             0..=7 if is_unordered => 0,

@@ -67,7 +67,7 @@ impl Settings {
             ],
         );
         settings.nodes = settings.nodes.max(2);
-        settings.voters_crash_percent = 15;
+        settings.voters_crash_percent = 25;
         settings
     }
 
