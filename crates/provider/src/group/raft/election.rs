@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, BELIEVED_LIMIT, Message, Place, Raft, State, Term, majority};
+use super::belief::BELIEVED_LIMIT;
+use super::{Action, Message, Place, Raft, State, Term, majority};
 use crate::group::NodeId;
 
 impl Raft {

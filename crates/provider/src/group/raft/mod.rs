@@ -8,9 +8,11 @@
 //! |---|---|---|
 //! | `election` | trial votes, votes, who may lead | 3.4, 9.6 |
 //! | `follower` | entries come in, conflicts go | 3.5 |
-//! | `leader` | counting, members, a majority's word, reads, hand-over | 3.6, 3.10, 4, 6 |
+//! | `leader` | counting, a majority's word, members who leave | 3.6, 4.2, 6.2 |
+//! | `calls` | what is asked of a leader: entries, members, reads, hand-over | 3.10, 4.1, 6.4 |
 //! | `peer` | what a leader knows of another node | 10.2 |
 //! | `shapes` | the log as runs of terms | |
+//! | `belief` | what no node could truly say | |
 //!
 //! *Absent*: clock, disk, network, threads, logging, payloads.
 //!
@@ -22,12 +24,15 @@
 //! 4. What is committed is never cut off, whoever asks for it.
 
 mod action;
+mod belief;
+mod calls;
 mod election;
 mod follower;
 mod leader;
 mod message;
 mod peer;
 mod shapes;
+mod start;
 
 #[cfg(test)]
 mod tests;
@@ -35,53 +40,16 @@ mod tests;
 use std::collections::BTreeSet;
 
 pub use action::Action;
-use leader::Reign;
+use belief::is_believable;
 #[allow(unused_imports, reason = "the node that drives it is still to come")]
-pub use leader::{MemberProgress, Refused};
+pub use calls::{MemberProgress, Refused};
+use leader::Reign;
 pub use message::{Append, Membership, Message, Place, Shape, Term};
 use shapes::Shapes;
+pub use start::{Start, Timing};
 
 use crate::group::NodeId;
 use crate::log::Index;
-
-/// No term or index of a peer beyond this is believed: what is computed from one cannot overflow.
-const BELIEVED_LIMIT: u64 = 1 << 62;
-
-/// How long things take.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// A leader is heard from at least this often.
-    pub heartbeat_ms: u64,
-    /// Who hears no leader for one to two times this asks for votes; a leader that hears no majority for this steps
-    /// down. Several times `heartbeat_ms`.
-    pub election_ms: u64,
-}
-
-/// What a node knows when it starts.
-#[derive(Clone, Debug)]
-pub struct Start {
-    /// Its own.
-    pub id: NodeId,
-    /// Of the last [`Action::Persist`].
-    pub term: Term,
-    /// Of the same.
-    pub voted_for: Option<NodeId>,
-    /// Right before the first entry that the log has.
-    pub base: Place,
-    /// The log's terms, ascending: from this entry on, that term. All behind `base`.
-    pub runs: Vec<(Index, Term)>,
-    /// The log's last entry; that of `base` if there is none.
-    pub last: Index,
-    /// The last one that was known to be committed ([`Raft::settled_membership`]), and where it stands, in the log or
-    /// before it. None: this node was never told, and waits for entries or for [`Raft::begin_behind`].
-    pub settled: Option<(Index, Membership)>,
-    /// Those that stand in the log, ascending. Whether they are committed is not known from that.
-    pub memberships: Vec<(Index, Membership)>,
-    /// Known to be; `base` and `settled` count as well.
-    pub committed: Index,
-    /// Elections are spread by chance; all of it comes from here.
-    pub seed: u64,
-}
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -405,31 +373,6 @@ impl Raft {
     #[must_use]
     pub fn settled_membership(&self) -> Option<&(Index, Membership)> {
         self.shapes.settled_membership(self.committed)
-    }
-}
-
-/// Whether a message can be true at all.
-fn is_believable(message: &Message) -> bool {
-    let is_place = |place: &Place| place.term.0 <= BELIEVED_LIMIT && place.index.0 <= BELIEVED_LIMIT;
-    match message {
-        Message::VoteRequest { term, last, .. } => term.0 <= BELIEVED_LIMIT && is_place(last) && last.term <= *term,
-        Message::VoteReply { term, .. } | Message::TakeOver { term } => term.0 <= BELIEVED_LIMIT,
-        Message::AppendReply { term, upto, .. } => term.0 <= BELIEVED_LIMIT && upto.0 <= BELIEVED_LIMIT,
-        Message::Append(append) => {
-            let terms = append.entries.iter().map(|entry| entry.term);
-            let ascend =
-                terms.clone().is_sorted() && terms.clone().next().is_none_or(|first| first >= append.before.term);
-            let is_ever_empty = append
-                .entries
-                .iter()
-                .any(|entry| entry.membership.as_ref().is_some_and(|membership| membership.voters.is_empty()));
-            let newest = append.entries.last().map_or(append.before.term, |entry| entry.term);
-            append.term.0 <= BELIEVED_LIMIT
-                && is_place(&append.before)
-                && ascend
-                && newest <= append.term
-                && !is_ever_empty
-        }
     }
 }
 
