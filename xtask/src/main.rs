@@ -1,10 +1,11 @@
 //! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`.
+//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask sim`.
 
 mod kills;
 mod mtr;
 mod mysql;
 mod provider_kills;
+mod sim;
 mod tidy;
 
 use std::path::Path;
@@ -41,6 +42,13 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("sim") => match sim::run(repository(), std::env::args().skip(2)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("sim: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
             eprintln!(
@@ -52,6 +60,10 @@ fn main() -> ExitCode {
             eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
             eprintln!(
                 "                            kills a server under its clients N times (200), and looks (ten minutes)"
+            );
+            eprintln!("       cargo xtask sim [SEEDS] [--seed N]");
+            eprintln!(
+                "                            simulates groups of nodes and all their faults, 20,000 seeds of each kind"
             );
             ExitCode::from(2)
         }

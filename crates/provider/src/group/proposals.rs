@@ -14,7 +14,10 @@
 //!    committed, everything of the earlier term that is ever committed stands before it, and was seen.
 //! 4. *It ends.* A leader's first entry is of its own term; when that is committed, 3 holds for all that was sent before.
 //!
-//! A node that starts again is another origin: what its former life had under way, its clients no longer wait for.
+//! A node that starts again is another origin: what its former life had under way, its clients no longer wait for. So
+//! is one whose log went on elsewhere ([`super::raft::Raft::begin_behind`]): it has not seen what was committed between,
+//! so 3 says nothing of what it had under way. It must take a new origin and new `Proposals`, and its clients cannot be
+//! told what became of theirs.
 //!
 //! *Absent*: payloads (whoever submits keeps one until it is committed, withdrawn or forgotten), clock, threads.
 

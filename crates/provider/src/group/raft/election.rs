@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, BELIEVED_LIMIT, Message, Place, Raft, State, Term, majority};
+use super::belief::BELIEVED_LIMIT;
+use super::{Action, Message, Place, Raft, State, Term, majority};
 use crate::group::NodeId;
 
 impl Raft {
     /// No leader was heard of for too long: would others vote for this node?
     pub(super) fn try_election(&mut self, out: &mut Vec<Action>) {
         self.put_off_election();
-        if !self.is_voter() || self.term.0 >= BELIEVED_LIMIT {
+        if !self.may_stand() || self.term.0 >= BELIEVED_LIMIT {
             return;
         }
         self.leader = None;

@@ -7,7 +7,7 @@ use crate::log::Index;
 impl Raft {
     pub(super) fn take_entries(&mut self, from: NodeId, append: &Append, out: &mut Vec<Action>) {
         if append.term < self.term {
-            return self.refuse(from, append.round, self.committed, out);
+            return self.refuse(from, append.round, self.agreed, out);
         }
         if append.term == self.term && self.leader.is_some_and(|leader| leader != from) {
             // There is one leader a term; whoever this is, it is none.
@@ -31,7 +31,7 @@ impl Raft {
     /// committed is the same at both, so never farther back than that.
     fn where_it_differs(&self, append: &Append) -> Option<Index> {
         let before = append.before;
-        if before.index <= self.committed {
+        if before.index <= self.agreed {
             return None;
         }
         let hint = match self.shapes.term_at(before.index) {
@@ -42,13 +42,13 @@ impl Raft {
             // The leader may have a part of that run, but where it ends cannot be known here.
             Some(_) => self.shapes.before_run(before.index),
         };
-        Some(hint.max(self.committed))
+        Some(hint.max(self.agreed))
     }
 
     fn take(&mut self, append: &Append, out: &mut Vec<Action>) {
         let before = append.before.index.0;
         // Never looks at what is committed: that cannot differ, and must not be cut off.
-        let committed = usize::try_from(self.committed.0.saturating_sub(before)).unwrap_or(usize::MAX);
+        let committed = usize::try_from(self.agreed.0.saturating_sub(before)).unwrap_or(usize::MAX);
         let mut skip = committed.min(append.entries.len());
         let place_of = |nth: usize| Index(before + 1 + nth as u64);
         let has = |nth: usize| self.shapes.term_at(place_of(nth)) == Some(append.entries[nth].term);
@@ -70,10 +70,9 @@ impl Raft {
             out.push(Action::Store { skip });
         }
         let end = Index(before + append.entries.len() as u64);
-        following.matched = following.matched.max(end).max(self.committed);
+        following.matched = following.matched.max(end).max(self.agreed);
         following.round = following.round.max(append.round);
-        self.committed = self.committed.max(append.committed.min(following.matched));
-        self.shapes.settle(self.committed);
+        self.agreed = self.agreed.max(append.committed.min(following.matched));
         self.answer(out);
         self.tell(out);
     }

@@ -8,9 +8,11 @@
 //! |---|---|---|
 //! | `election` | trial votes, votes, who may lead | 3.4, 9.6 |
 //! | `follower` | entries come in, conflicts go | 3.5 |
-//! | `leader` | counting, members, a majority's word, reads, hand-over | 3.6, 3.10, 4, 6 |
+//! | `leader` | counting, a majority's word, members who leave | 3.6, 4.2, 6.2 |
+//! | `calls` | what is asked of a leader: entries, members, reads, hand-over | 3.10, 4.1, 6.4 |
 //! | `peer` | what a leader knows of another node | 10.2 |
 //! | `shapes` | the log as runs of terms | |
+//! | `belief` | what no node could truly say | |
 //!
 //! *Absent*: clock, disk, network, threads, logging, payloads.
 //!
@@ -22,12 +24,15 @@
 //! 4. What is committed is never cut off, whoever asks for it.
 
 mod action;
+mod belief;
+mod calls;
 mod election;
 mod follower;
 mod leader;
 mod message;
 mod peer;
 mod shapes;
+mod start;
 
 #[cfg(test)]
 mod tests;
@@ -35,50 +40,16 @@ mod tests;
 use std::collections::BTreeSet;
 
 pub use action::Action;
+use belief::is_believable;
+#[allow(unused_imports, reason = "the node that drives it is still to come")]
+pub use calls::{MemberProgress, Refused};
 use leader::Reign;
-pub use leader::{MemberProgress, Refused};
 pub use message::{Append, Membership, Message, Place, Shape, Term};
 use shapes::Shapes;
+pub use start::{Start, Timing};
 
 use crate::group::NodeId;
 use crate::log::Index;
-
-/// No term or index of a peer beyond this is believed: what is computed from one cannot overflow.
-const BELIEVED_LIMIT: u64 = 1 << 62;
-
-/// How long things take.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// A leader is heard from at least this often.
-    pub heartbeat_ms: u64,
-    /// Who hears no leader for one to two times this asks for votes; a leader that hears no majority for this steps
-    /// down. Several times `heartbeat_ms`.
-    pub election_ms: u64,
-}
-
-/// What a node knows when it starts.
-#[derive(Clone, Debug)]
-pub struct Start {
-    /// Its own.
-    pub id: NodeId,
-    /// Of the last [`Action::Persist`].
-    pub term: Term,
-    /// Of the same.
-    pub voted_for: Option<NodeId>,
-    /// Right before the first entry that the log has.
-    pub base: Place,
-    /// The log's terms, ascending: from this entry on, that term. All behind `base`.
-    pub runs: Vec<(Index, Term)>,
-    /// The log's last entry; that of `base` if there is none.
-    pub last: Index,
-    /// Who decides, ascending: the last one that is known to be committed (it may lie before `base`), and those that
-    /// stand behind it in the log. None: this node waits to be told ([`Raft::begin_behind`], or entries).
-    pub memberships: Vec<(Index, Membership)>,
-    /// Known to be; `base` counts as well.
-    pub committed: Index,
-    /// Elections are spread by chance; all of it comes from here.
-    pub seed: u64,
-}
 
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,10 +96,10 @@ pub struct Raft {
     shapes: Shapes,
     /// The own log outlives a crash up to here.
     safe: Index,
-    /// Agreed on.
+    /// A majority has it, safely.
+    agreed: Index,
+    /// Agreed on and safe here, and said so.
     committed: Index,
-    /// Committed and safe here, and said so.
-    told: Index,
     state: State,
     leader: Option<NodeId>,
     /// What [`Action::LeaderIs`] said last.
@@ -148,9 +119,11 @@ impl Raft {
     /// When `start` contradicts itself: terms or places that do not ascend.
     #[must_use]
     pub fn new(start: Start, timing: Timing, now_ms: u64) -> Self {
-        let Start { id, term, voted_for, base, runs, last, memberships, committed, seed } = start;
-        let settled = memberships.first().map_or(Index(0), |(index, _)| *index);
-        let committed = committed.max(base.index).max(settled).min(last);
+        let Start { id, term, voted_for, base, runs, last, settled, memberships, committed, seed } = start;
+        let settled_at = settled.as_ref().map_or(Index(0), |(index, _)| *index);
+        let committed = committed.max(base.index).max(settled_at).min(last);
+        let in_log = memberships.into_iter().filter(|(index, _)| settled.is_none() || *index > settled_at);
+        let memberships = settled.clone().into_iter().chain(in_log).collect();
         let shapes = Shapes::new(base, runs, last, memberships);
         assert!(shapes.last().term <= term, "the log has a later term than the node knows: restore what it persisted");
         let state = State::Follower(Following::new());
@@ -161,8 +134,8 @@ impl Raft {
             voted_for,
             shapes,
             safe: last,
+            agreed: committed,
             committed,
-            told: committed,
             state,
             leader: None,
             announced: (term, None),
@@ -191,7 +164,7 @@ impl Raft {
     pub fn deadline_ms(&self) -> Option<u64> {
         match &self.state {
             State::Leader(reign) => Some(reign.heartbeat_at_ms),
-            _ => self.is_voter().then_some(self.election_at_ms),
+            _ => self.may_stand().then_some(self.election_at_ms),
         }
     }
 
@@ -215,7 +188,7 @@ impl Raft {
                 }
             }
             Message::TakeOver { term } => {
-                if term == self.term && self.leader == Some(from) && self.is_voter() {
+                if term == self.term && self.leader == Some(from) && self.may_stand() {
                     self.stand(out);
                 }
             }
@@ -241,39 +214,41 @@ impl Raft {
     /// # Panics
     /// When that is not committed.
     pub fn base_moved(&mut self, place: Place) {
-        assert!(place.index <= self.committed, "only what is committed may be purged");
+        assert!(place.index <= self.agreed, "only what is committed may be purged");
         self.shapes.move_base(place);
     }
 
-    /// Everything up to and with `place` came here by another way; the log goes on right behind it. False: this node
-    /// knows that much already, nothing changes. True: the driver's log is to be reset, unless it has that very entry,
-    /// which is then only purged up to there.
+    /// Everything up to and with `place` came here by another way; the log goes on right behind it. A leader of `term`
+    /// says that this is committed, and that `membership` is the last one up to there. False: this node knows that
+    /// much already, nothing changes. True: the driver's log is to be reset, unless it has that very entry: then it is
+    /// only purged up to there.
     ///
     /// # Panics
     /// On a leader.
-    pub fn begin_behind(&mut self, place: Place, membership: (Index, Membership), out: &mut Vec<Action>) -> bool {
+    pub fn begin_behind(
+        &mut self,
+        term: Term,
+        place: Place,
+        membership: (Index, Membership),
+        out: &mut Vec<Action>,
+    ) -> bool {
         assert!(!matches!(self.state, State::Leader(_)), "a leader has everything that is committed");
-        if place.index <= self.committed {
+        if term > self.term {
+            // A leader of an earlier term may lack this: it must hear no more that this node has what it has.
+            self.adopt(term, out);
+        }
+        if place.index <= self.agreed || place.term > self.term {
             return false;
         }
-        if place.term > self.term {
-            self.term = place.term;
-            self.voted_for = None;
-            out.push(Action::Persist { term: self.term, voted_for: None });
-            self.state = State::Follower(Following::new());
-            self.leader = None;
-            self.announce(out);
-        }
         if self.shapes.term_at(place.index) == Some(place.term) {
-            self.committed = place.index;
-            self.shapes.settle(self.committed);
+            self.agreed = place.index;
             self.shapes.move_base(place);
         } else {
             self.shapes = Shapes::new(place, Vec::new(), place.index, vec![membership]);
-            self.committed = place.index;
+            self.agreed = place.index;
         }
         self.safe = self.safe.min(self.shapes.last().index).max(place.index);
-        self.told = self.told.max(place.index);
+        self.committed = self.committed.max(place.index);
         if let State::Follower(following) = &mut self.state {
             following.matched = place.index;
             following.answered = None;
@@ -286,11 +261,23 @@ impl Raft {
         self.membership().voters.contains(&self.id)
     }
 
+    /// Whether it may ask for votes: also one that is to leave, until that is committed. Its log may be the only one that
+    /// says so, and then nobody else can be elected without its vote (4.2.2). It does not count itself.
+    fn may_stand(&self) -> bool {
+        let is_leaving = self.shapes.membership_index() > self.agreed
+            && self
+                .shapes
+                .settled_membership(self.agreed)
+                .is_some_and(|(_, settled)| settled.voters.contains(&self.id));
+        self.is_voter() || is_leaving
+    }
+
     /// Says what is committed and safe here, once.
     fn tell(&mut self, out: &mut Vec<Action>) {
-        let upto = self.committed.min(self.safe);
-        if upto > self.told {
-            self.told = upto;
+        let upto = self.agreed.min(self.safe);
+        if upto > self.committed {
+            self.committed = upto;
+            self.shapes.settle(upto);
             out.push(Action::Committed { upto });
         }
     }
@@ -354,7 +341,7 @@ impl Raft {
     /// What the last [`Action::Committed`] said: agreed on, and safe in the own log.
     #[must_use]
     pub fn committed(&self) -> Index {
-        self.told
+        self.committed
     }
 
     /// The end of the log.
@@ -381,34 +368,11 @@ impl Raft {
         self.shapes.membership()
     }
 
-    /// The last one that is known to be committed, and where it stands: what a [`Start`] begins its memberships with.
+    /// The last one up to [`Raft::committed`], and where it stands: for the next [`Start`], and for
+    /// [`Raft::begin_behind`] on a node that is to begin right there. To be saved before the log is purged.
     #[must_use]
     pub fn settled_membership(&self) -> Option<&(Index, Membership)> {
         self.shapes.settled_membership(self.committed)
-    }
-}
-
-/// Whether a message can be true at all.
-fn is_believable(message: &Message) -> bool {
-    let is_place = |place: &Place| place.term.0 <= BELIEVED_LIMIT && place.index.0 <= BELIEVED_LIMIT;
-    match message {
-        Message::VoteRequest { term, last, .. } => term.0 <= BELIEVED_LIMIT && is_place(last) && last.term <= *term,
-        Message::VoteReply { term, .. } | Message::TakeOver { term } => term.0 <= BELIEVED_LIMIT,
-        Message::AppendReply { term, upto, .. } => term.0 <= BELIEVED_LIMIT && upto.0 <= BELIEVED_LIMIT,
-        Message::Append(append) => {
-            let terms = append.entries.iter().map(|entry| entry.term);
-            let ascend = terms.clone().is_sorted() && terms.clone().next().is_none_or(|first| first >= append.before.term);
-            let is_ever_empty = append
-                .entries
-                .iter()
-                .any(|entry| entry.membership.as_ref().is_some_and(|membership| membership.voters.is_empty()));
-            let newest = terms.last().unwrap_or(append.before.term);
-            append.term.0 <= BELIEVED_LIMIT
-                && is_place(&append.before)
-                && ascend
-                && newest <= append.term
-                && !is_ever_empty
-        }
     }
 }
 
