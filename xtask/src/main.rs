@@ -1,6 +1,7 @@
 //! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`.
+//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask fire`.
 
+mod fire;
 mod kills;
 mod mtr;
 mod mysql;
@@ -41,6 +42,13 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("fire") => match fire::run(repository(), std::env::args().skip(2)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("fire: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
             eprintln!(
@@ -52,6 +60,10 @@ fn main() -> ExitCode {
             eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
             eprintln!(
                 "                            kills a server under its clients N times (200), and looks (ten minutes)"
+            );
+            eprintln!("       cargo xtask fire [MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]");
+            eprintln!(
+                "                            three nodes that are killed, stopped and cut off under their clients"
             );
             ExitCode::from(2)
         }

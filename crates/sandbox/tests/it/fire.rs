@@ -34,7 +34,7 @@ use work::{Kind, Shared};
 
 const NODES: usize = 3;
 /// Under fire, unless told otherwise.
-const SECONDS: u64 = 30;
+const SECONDS: u64 = 20;
 /// Clients write undisturbed for so long before and after.
 const QUIET: Duration = Duration::from_secs(2);
 /// What the clients of a run do: transfers, appends, single rows.
@@ -81,7 +81,7 @@ fn under_fire(provider: Provider) {
     let mut dice = Dice::new(seed);
     let shared = Shared::new(Instant::now());
     let fire = Duration::from_secs(seconds);
-    let (journals, nemesis) = thread::scope(|scope| {
+    let (journals, nemesis, took) = thread::scope(|scope| {
         let end = EndsClients(&shared.is_over);
         let mut clients = Vec::new();
         for kind in KINDS.iter().flat_map(|(kind, count)| std::iter::repeat_n(*kind, *count)) {
@@ -94,18 +94,20 @@ fn under_fire(provider: Provider) {
         }
         thread::sleep(QUIET);
         let mut nemesis = Nemesis::new(&sandbox, provider, dice, &shared);
+        let began = Instant::now();
         nemesis.rage(fire);
+        let took = began.elapsed();
         let before = shared.pace().confirmed();
         // Everything is back: now there must be progress.
         thread::sleep(QUIET);
         assert!(shared.pace().confirmed() > before, "all nodes are back, and nobody can write");
         drop(end);
         let journals: Vec<Journal> = clients.into_iter().map(|client| client.join().unwrap()).collect();
-        (journals, nemesis.done)
+        (journals, nemesis.done, took)
     });
     settle(&sandbox);
     let found = verdict::look(&sandbox, &journals, &shared);
-    let figures = Figures::new(&journals, &nemesis, &shared, &found, fire);
+    let figures = Figures::new(&journals, &nemesis, &shared, &found, took);
     eprintln!("\n{}", figures.table(provider));
     figures.save();
     assert_eq!(found.differences, [""; 0], "the nodes are not equal");

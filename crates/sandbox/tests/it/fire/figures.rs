@@ -16,7 +16,7 @@ use super::work::Shared;
 pub struct Figures(Vec<(&'static str, String)>);
 
 impl Figures {
-    pub fn new(journals: &[Journal], done: &Done, shared: &Shared, found: &Found, fire: Duration) -> Figures {
+    pub fn new(journals: &[Journal], done: &Done, shared: &Shared, found: &Found, took: Duration) -> Figures {
         let count = |outcome| journals.iter().map(|journal| journal.count(outcome)).sum::<usize>();
         let pace = shared.pace();
         let mut errors: BTreeMap<&str, usize> = BTreeMap::new();
@@ -30,7 +30,7 @@ impl Figures {
         let last = returns.last().copied().unwrap_or_default();
         let reads = |counter: &std::sync::atomic::AtomicUsize| counter.load(Ordering::SeqCst).to_string();
         Figures(vec![
-            ("seconds under fire", fire.as_secs().to_string()),
+            ("seconds under fire", took.as_secs().to_string()),
             ("faults", done.faults()),
             ("times that no node was left", done.full_crashes.to_string()),
             ("times that it did not come back by itself", done.helped.to_string()),

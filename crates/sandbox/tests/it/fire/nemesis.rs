@@ -176,9 +176,13 @@ impl<'a> Nemesis<'a> {
     fn bring_back(&mut self) {
         let began = Instant::now();
         let mut help_at = began + HELP_AFTER;
-        while !self.is_whole() {
+        loop {
             let trouble = self.sandbox.nodes().find_map(|node| back(node).err());
             let trouble = trouble.or_else(|| self.start_down().err());
+            // Not before: a node that was cut off for a moment may not have noticed.
+            if self.is_whole() {
+                return;
+            }
             if Instant::now() > help_at {
                 self.help(trouble);
                 help_at = Instant::now() + HELP_AFTER;
