@@ -194,6 +194,7 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
 }
 
 /// Cuts a node off, and says what kind of a cut that is.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path names one lifetime, a closure any")]
 fn cut(target: OneNode, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     let number = target.node;
     target.change(interrupt, |node| node.cut())?;

@@ -17,6 +17,8 @@ use crate::{Error, Topology, wsrep};
 /// The switch. Source: Galera documentation, "Galera Parameters".
 const ISOLATE: &str = "gmcast.isolate";
 
+/// How long the switch may take: a provider may be busy with a change of the cluster.
+const SWITCH_LIMIT: Duration = Duration::from_secs(30);
 /// How long to wait between two looks at nodes that come back.
 const HEAL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -69,6 +71,7 @@ impl Node<'_> {
         }
         let mut options = self.connect_options();
         options.connect_timeout = LOOK_LIMIT;
+        options.read_timeout = Some(SWITCH_LIMIT);
         let statement = format!("SET GLOBAL wsrep_provider_options = '{ISOLATE}={}'", u8::from(is_cut_off));
         let done = Connection::open(&options).and_then(|mut connection| connection.execute(statement.as_bytes()));
         done.map_err(|error| self.statement(error))?;

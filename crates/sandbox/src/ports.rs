@@ -1,6 +1,12 @@
 //! Free TCP ports on the loopback address.
+//!
+//! They are taken from below the range out of which the system gives outgoing connections theirs: a node that is down for a
+//! moment must find its ports free when it comes back, since the others know its address; and whoever knocks at the port of
+//! a node that is down could by chance be given that very port, and would then be connected to itself.
 
 use std::collections::HashSet;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +16,18 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::error::At;
 
-/// How often the system is asked for another port when it offers one that this process has just promised.
-const PORT_ATTEMPTS: usize = 100;
+/// How often another port is tried when one is in use or promised.
+const PORT_ATTEMPTS: usize = 200;
+/// Below are those of well-known services.
+const LOWEST: u16 = 10_000;
+/// Where the range of outgoing connections begins (ip(7)).
+const OUTGOING_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+/// Where it begins unless somebody changed it.
+const OUTGOING_FIRST: u16 = 32_768;
+/// A system with fewer than this between the two gets ports out of its own range.
+const LEAST_CHOICE: u16 = 1_000;
 
-/// Ports promised to servers of this process: until the server binds it, the system would offer a port again.
+/// Ports promised to servers of this process: until the server binds it, a port would seem free again.
 static PROMISED: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 
 /// The ports of one node, all on 127.0.0.1. Only `sql` is used outside of Galera.
@@ -47,8 +61,10 @@ impl Ports {
 
 /// `held` keeps each port bound until all are chosen, so that no two are the same.
 fn free_port(held: &mut Vec<TcpListener>) -> std::io::Result<u16> {
+    let range = fs::read_to_string(OUTGOING_RANGE).ok();
+    let end = range.and_then(|range| range.split_whitespace().next()?.parse().ok()).unwrap_or(OUTGOING_FIRST);
     for _ in 0..PORT_ATTEMPTS {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, random_port(end))) else { continue };
         let port = listener.local_addr()?.port();
         held.push(listener);
         let mut promised = PROMISED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +72,18 @@ fn free_port(held: &mut Vec<TcpListener>) -> std::io::Result<u16> {
             return Ok(port);
         }
     }
-    Err(std::io::Error::other("the system offers none that is not in use"))
+    Err(std::io::Error::other(format!("{PORT_ATTEMPTS} that were tried are in use")))
+}
+
+/// From below `end`; 0, the system's choice, where there is little room.
+fn random_port(end: u16) -> u16 {
+    let choice = end.saturating_sub(LOWEST);
+    if choice < LEAST_CHOICE {
+        return 0;
+    }
+    // Every state of the hasher is a new random one.
+    let random = RandomState::new().build_hasher().finish() % u64::from(choice);
+    LOWEST + u16::try_from(random).expect("what is left of a division by a u16 fits one")
 }
 
 #[cfg(test)]
@@ -72,5 +99,11 @@ mod tests {
         assert!(first.are_free());
         let _listener = TcpListener::bind((Ipv4Addr::LOCALHOST, first.group)).unwrap();
         assert!(!first.are_free());
+    }
+
+    #[test]
+    fn ports_are_below_those_of_outgoing_connections() {
+        assert!((0..1000).map(|_| random_port(12_000)).all(|port| (10_000..12_000).contains(&port)));
+        assert_eq!(random_port(10_500), 0);
     }
 }

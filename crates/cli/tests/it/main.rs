@@ -5,7 +5,7 @@
 //! (what `mariadb-dump` writes of schemas), [`random`] (dumps made from seeds) and [`large`] (dumps of several
 //! megabytes). [`cluster`] does the same with a Galera cluster on Hortator's side, and [`cluster_lost`] takes nodes away
 //! from one. [`deferred`] and [`deferred_unique`] are about checks that are put off. [`errors`] is about ends that have no
-//! counterpart in the client: killed servers, full disks, Ctrl-C.
+//! counterpart in the client: killed servers, full disks, Ctrl-C. [`sandboxes`] is about `hortator sandbox`.
 //!
 //! `cargo xtask mysql` runs all of this against MySQL's servers and client ([`target`]), with more in [`mysql`].
 //!
@@ -33,6 +33,7 @@ mod random;
 mod resumed;
 mod resumed_corners;
 mod resumed_unsettled;
+mod sandboxes;
 mod servers;
 mod shown;
 mod target;

@@ -9,7 +9,7 @@
 mod binary_log;
 mod client;
 mod definitions;
-mod dice;
+pub mod dice;
 mod journal;
 mod report;
 mod tables;
@@ -30,17 +30,18 @@ use client::{Client, Shared};
 use dice::Dice;
 use journal::{Found, Journal};
 use report::Report;
-use tables::{CLIENTS, fetch, number};
+pub use tables::fetch;
+use tables::{CLIENTS, number};
 use watch::{Seen, watch};
 
 /// After so many rounds the tables are made anew, so that what is compared stays small.
 const ROUNDS_PER_TABLES: usize = 5;
 
-fn from_environment(name: &str) -> Option<u64> {
+pub fn from_environment(name: &str) -> Option<u64> {
     env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}: no number")))
 }
 
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     from_environment("HORTATOR_SEED").unwrap_or_else(|| u64::from(std::process::id()))
 }
 

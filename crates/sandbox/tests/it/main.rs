@@ -5,6 +5,7 @@
 mod bad_input;
 mod cluster;
 mod disturbed;
+mod fire;
 mod galera;
 mod kills;
 mod mysql;

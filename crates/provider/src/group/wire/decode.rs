@@ -88,6 +88,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             donor: take(rest)?,
         },
         kind::BEGIN_BEHIND => Frame::BeginBehind {
+            term: take(rest)?,
             place: take(rest)?,
             membership: take(rest)?,
             addresses: take_list(rest)?,

@@ -30,7 +30,8 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             put_bytes(buffer, request);
             donor.put(buffer);
         }),
-        Frame::BeginBehind { place, membership, addresses, upto } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+        Frame::BeginBehind { term, place, membership, addresses, upto } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+            term.put(buffer);
             place.put(buffer);
             membership.put(buffer);
             put_count(buffer, addresses.len());

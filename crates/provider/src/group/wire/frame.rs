@@ -86,6 +86,8 @@ pub enum Frame {
     },
     /// Where a joiner's log begins.
     BeginBehind {
+        /// Of the leader that says so.
+        term: Term,
         /// The entry right before the first of its log.
         place: Place,
         /// Who decides there.

@@ -39,7 +39,7 @@
 //! | 32 | forward | term 8, origin 16, number 8, payload |
 //! | 33 | present | life 16, applied 8, queue 8, wants view flag |
 //! | 34 | join | request: payload, donor: text |
-//! | 35 | begin behind | place, membership, list of node 8 and address text, upto 8 |
+//! | 35 | begin behind | term 8, place, membership, list of node 8 and address text, upto 8 |
 //! | 36 | leave | node 8 |
 //! | 37 | left | |
 //! | 38 | confirm | ticket 8 |

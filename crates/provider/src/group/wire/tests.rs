@@ -95,6 +95,7 @@ impl Rng {
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::BeginBehind {
+                term: Term(self.next()),
                 place: self.place(),
                 membership: self.membership(),
                 addresses: (0..self.below(4)).map(|_| (NodeId(self.next()), self.text())).collect(),

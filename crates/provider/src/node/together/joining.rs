@@ -131,7 +131,8 @@ impl GroupThread {
         let addresses = self.saved.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
         let membership = Membership { voters: self.saved.voters.keys().copied().collect() };
         let upto = self.contact.agreed;
-        let frame = Frame::BeginBehind { place, membership, addresses, upto };
+        let term = self.raft.term();
+        let frame = Frame::BeginBehind { term, place, membership, addresses, upto };
         self.links.send(from, &frame);
         self.raft.observe(from, actions);
         // Asked again by one who had no answer yet: its donor is at work.
@@ -178,19 +179,20 @@ impl GroupThread {
     /// The leader says where this node's log begins.
     pub(super) fn begin_behind(
         &mut self,
-        _from: NodeId,
+        term: Term,
         place: Place,
         membership: Membership,
         addresses: Vec<(NodeId, String)>,
         upto: Index,
         actions: &mut Vec<Action>,
     ) {
-        if self.join.take().is_none() {
+        // Said by a leader of before, perhaps.
+        if self.leading.is_some() || self.join.take().is_none() {
             return;
         }
         let history = self.contact.history;
         // False: this node's log is as good as the others', and only its tables are not.
-        let is_behind = self.raft.begin_behind(place, (place.index, membership), actions);
+        let is_behind = self.raft.begin_behind(term, place, (place.index, membership), actions);
         if self.node.log().is_none() || is_behind && self.raft.last() == place {
             self.node.close_log();
             let settings = self.node.log_settings();

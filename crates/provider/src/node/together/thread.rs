@@ -202,9 +202,7 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
 fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start, Error> {
     let membership = Membership { voters: saved.voters.keys().copied().collect() };
     let mut memberships = Vec::new();
-    if !saved.voters.is_empty() {
-        memberships.push((saved.membership_at.index, membership));
-    }
+    let settled = (!saved.voters.is_empty()).then_some((saved.membership_at.index, membership));
     let mut base = saved.membership_at;
     let (mut runs, mut last) = (Vec::new(), Index(0));
     if let Some(log) = log {
@@ -239,6 +237,7 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
         base,
         runs,
         last,
+        settled,
         memberships,
         committed: saved.committed.min(last).max(base.index),
         seed: process.bits(),
@@ -592,8 +591,8 @@ impl GroupThread {
                 }
             }
             Frame::Join { request, donor, .. } => self.hear_join(from, request, donor, actions),
-            Frame::BeginBehind { place, membership, addresses, upto, .. } => {
-                self.begin_behind(from, place, membership, addresses, upto, actions);
+            Frame::BeginBehind { term, place, membership, addresses, upto } => {
+                self.begin_behind(term, place, membership, addresses, upto, actions);
             }
             Frame::Leave { node } => {
                 if let Some(peer) = self.peers.get_mut(&node) {

@@ -1,0 +1,84 @@
+//! `hortator sandbox` on the command line: what it shows of nodes, and what it says when something cannot be.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A folder of sandboxes, all of which end with it, however the test ends.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir_in("/tmp").unwrap())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ended = sandbox(self.0.path(), "down --all");
+    }
+}
+
+/// Standard output and standard error, and the exit status.
+fn sandbox(dir: &Path, line: &str) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
+    command.arg("sandbox").args(line.split_whitespace()).arg("--dir").arg(dir);
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&text).trim().to_owned(), output.status.code())
+}
+
+/// The words of a node's line in the status, without its sandbox's name.
+fn status(dir: &Path, node: &str) -> String {
+    let (shown, code) = sandbox(dir, "status");
+    assert_eq!(code, Some(0), "{shown}");
+    let line = shown.lines().find(|line| line.contains(node)).unwrap_or_else(|| panic!("{shown}"));
+    line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_cluster_that_is_disturbed() {
+    let folder = Folder::new();
+    let dir = folder.0.path();
+    let says = |line: &str| sandbox(dir, line);
+    let refused = |what: &str| (format!("hortator: {what}"), Some(1));
+    let (made, code) = says("up galera 2 --name pair");
+    assert_eq!(code, Some(0), "{made}");
+    let shown = status(dir, "node2");
+    assert!(shown.starts_with("running Primary 2 Synced "), "{shown}");
+
+    assert_eq!(says("cut pair 3"), refused("sandbox `pair` has no node 3, but 1 to 2"));
+    assert_eq!(says("heal pair 2"), refused("node2 is not cut off"));
+    assert_eq!(says("heal pair"), refused("no node of sandbox `pair` is cut off"));
+    assert_eq!(says("resume pair"), refused("no node of sandbox `pair` is paused"));
+    assert_eq!(says("cut pair").1, Some(2));
+
+    let (cut, code) = says("cut pair node2");
+    assert!(code == Some(0) && cut.starts_with("node2 is cut off by its own provider (gmcast.isolate)"), "{cut}");
+    assert!(status(dir, "node2").starts_with("cut off "));
+    assert_eq!(says("cut pair 2"), refused("node2 is cut off already; `heal` ends that"));
+    assert_eq!(says("heal pair"), (String::new(), Some(0)));
+
+    assert_eq!(says("pause pair 1"), (String::new(), Some(0)));
+    assert_eq!(status(dir, "node1"), "paused - - - -");
+    assert_eq!(says("start pair 1"), refused("node1 runs, and is paused: `resume` lets it go on"));
+    assert_eq!(says("resume pair 1"), (String::new(), Some(0)));
+    assert_eq!(says("kill pair 1"), (String::new(), Some(0)));
+    assert_eq!(says("pause pair 1"), refused("node1 does not run, so there is nothing to pause"));
+    assert_eq!(says("cut pair 1"), refused("node1 does not run: it is crashed"));
+    assert_eq!(says("down pair"), (String::new(), Some(0)));
+}
+
+#[test]
+fn a_single_server_is_cut_off_from_nobody() {
+    let folder = Folder::new();
+    let dir = folder.0.path();
+    let (made, code) = sandbox(dir, "up");
+    assert_eq!(code, Some(0), "{made}");
+    let (said, code) = sandbox(dir, "cut standalone 1");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("sandbox `standalone` is standalone: only a node of a cluster of several"), "{said}");
+    assert_eq!(status(dir, "node1"), "running - - - -");
+    assert_eq!(sandbox(dir, "down --all"), (String::new(), Some(0)));
+}

@@ -1,0 +1,38 @@
+//! What one client remembers of its transactions.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::session::Outcome;
+
+/// One transaction.
+#[derive(Debug, Clone, Copy)]
+pub struct Attempt {
+    /// The client's own number for it, which stands in its row.
+    pub number: i64,
+    pub outcome: Outcome,
+    /// When it was begun and when its outcome was known, from the beginning of the run.
+    pub began: Duration,
+    pub ended: Duration,
+}
+
+/// Of one client.
+#[derive(Debug)]
+pub struct Journal {
+    pub client: usize,
+    /// The table that has its rows.
+    pub table: &'static str,
+    pub attempts: Vec<Attempt>,
+    /// Errors other than refusals of a usual kind, each with how often it came.
+    pub errors: BTreeMap<String, usize>,
+}
+
+impl Journal {
+    pub fn new(client: usize, table: &'static str) -> Journal {
+        Journal { client, table, attempts: Vec::new(), errors: BTreeMap::new() }
+    }
+
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.attempts.iter().filter(|attempt| attempt.outcome == outcome).count()
+    }
+}

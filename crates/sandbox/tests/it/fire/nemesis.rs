@@ -1,0 +1,236 @@
+//! What is done to the nodes, and how they are brought back.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_sandbox::{Node, Sandbox, State};
+
+use super::Provider;
+use super::work::Shared;
+use crate::kills::dice::Dice;
+
+/// How long a cluster may take to be whole again.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+/// After this one that does not come back is helped: its nodes are killed and started.
+const HELP_AFTER: Duration = Duration::from_secs(60);
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Each once in every round, in an order from the seed.
+const FAULTS: [Fault; 8] = [
+    Fault::KillOne,
+    Fault::KillAll,
+    Fault::KillInTurn,
+    Fault::KillOneByOne,
+    Fault::StopOne,
+    Fault::PauseOne,
+    Fault::CutOne,
+    Fault::CutOneAndKillAll,
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    /// SIGKILL.
+    KillOne,
+    /// Within a moment.
+    KillAll,
+    /// Each is killed and comes back, one after the other.
+    KillInTurn,
+    /// Each is killed while those before it are still down.
+    KillOneByOne,
+    /// A clean shutdown.
+    StopOne,
+    /// SIGSTOP.
+    PauseOne,
+    CutOne,
+    CutOneAndKillAll,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Done {
+    faults: BTreeMap<Fault, usize>,
+    /// Times that no node was left.
+    pub full_crashes: usize,
+    /// Times that the cluster did not come back by itself.
+    pub helped: usize,
+    /// From the end of each fault until all nodes were back.
+    pub returns: Vec<Duration>,
+}
+
+impl Done {
+    pub fn faults(&self) -> String {
+        let word = |fault: &Fault| match fault {
+            Fault::KillOne => "kill one",
+            Fault::KillAll => "kill all",
+            Fault::KillInTurn => "kill in turn",
+            Fault::KillOneByOne => "kill one by one",
+            Fault::StopOne => "stop",
+            Fault::PauseOne => "pause",
+            Fault::CutOne => "cut",
+            Fault::CutOneAndKillAll => "cut, and kill all",
+        };
+        self.faults.iter().map(|(fault, count)| format!("{count} × {}", word(fault))).collect::<Vec<_>>().join("; ")
+    }
+}
+
+pub struct Nemesis<'a> {
+    sandbox: &'a Sandbox,
+    provider: Provider,
+    dice: Dice,
+    shared: &'a Shared,
+    pub done: Done,
+}
+
+impl<'a> Nemesis<'a> {
+    pub fn new(sandbox: &'a Sandbox, provider: Provider, dice: Dice, shared: &'a Shared) -> Nemesis<'a> {
+        Nemesis { sandbox, provider, dice, shared, done: Done::default() }
+    }
+
+    /// One fault after the other for so long; in the end all nodes are back.
+    pub fn rage(&mut self, fire: Duration) {
+        let end = Instant::now() + fire;
+        let mut left = Vec::new();
+        while Instant::now() < end {
+            if left.is_empty() {
+                left = FAULTS.to_vec();
+            }
+            let next = usize::try_from(self.dice.below(left.len() as i64)).unwrap();
+            let fault = left.swap_remove(next);
+            self.inflict(fault);
+            *self.done.faults.entry(fault).or_insert(0) += 1;
+            let began = Instant::now();
+            self.bring_back();
+            let took = began.elapsed();
+            self.done.returns.push(took);
+            eprintln!("{fault:?}: all nodes are back after {:.1} s", took.as_secs_f64());
+            self.wait(1000, 4000);
+        }
+    }
+
+    fn inflict(&mut self, fault: Fault) {
+        let node = self.sandbox.node(usize::try_from(self.dice.below(super::NODES as i64)).unwrap());
+        match fault {
+            Fault::KillOne => {
+                node.kill().unwrap();
+                self.wait(200, 4000);
+            }
+            Fault::StopOne => {
+                node.stop().unwrap();
+                self.wait(200, 4000);
+            }
+            Fault::PauseOne => {
+                node.pause().unwrap();
+                self.wait(500, 9000);
+            }
+            Fault::CutOne => {
+                node.cut().unwrap();
+                self.wait(1000, 12_000);
+            }
+            Fault::CutOneAndKillAll => {
+                node.cut().unwrap();
+                self.wait(200, 8000);
+                self.kill_all();
+            }
+            Fault::KillAll => self.kill_all(),
+            Fault::KillInTurn => {
+                let first = node.number();
+                for next in 0..super::NODES {
+                    self.sandbox.node((first + next) % super::NODES).kill().unwrap();
+                    self.wait(0, 1500);
+                    self.bring_back();
+                    self.wait(0, 1500);
+                }
+            }
+            Fault::KillOneByOne => {
+                let first = node.number();
+                for next in 0..super::NODES {
+                    self.sandbox.node((first + next) % super::NODES).kill().unwrap();
+                    self.wait(0, 1500);
+                }
+                self.crashed();
+            }
+        }
+    }
+
+    fn kill_all(&mut self) {
+        self.sandbox.kill().unwrap();
+        self.crashed();
+        self.wait(0, 1000);
+    }
+
+    fn crashed(&mut self) {
+        self.done.full_crashes += 1;
+        if self.provider == Provider::Galera {
+            // What readers are measured by is gone with what was lost.
+            self.shared.forget_lengths();
+        }
+    }
+
+    fn wait(&mut self, least_ms: i64, most_ms: i64) {
+        // Faults come at random moments.
+        thread::sleep(Duration::from_millis(self.dice.between(least_ms, most_ms).unsigned_abs()));
+    }
+
+    /// Until all nodes are in one cluster with everything.
+    fn bring_back(&mut self) {
+        let began = Instant::now();
+        let mut help_at = began + HELP_AFTER;
+        loop {
+            let trouble = self.sandbox.nodes().find_map(|node| back(node).err());
+            let trouble = trouble.or_else(|| self.start_down().err());
+            // Not before: a node that was cut off for a moment may not have noticed.
+            if self.is_whole() {
+                return;
+            }
+            if Instant::now() > help_at {
+                self.help(trouble);
+                help_at = Instant::now() + HELP_AFTER;
+            }
+            assert!(began.elapsed() < PATIENCE, "the cluster does not come back:\n{}", self.standings());
+            thread::sleep(LOOK_INTERVAL);
+        }
+    }
+
+    fn start_down(&self) -> Result<(), hortator_sandbox::Error> {
+        if self.sandbox.nodes().any(|node| matches!(node.state(), State::Crashed | State::Stopped)) {
+            return self.sandbox.start();
+        }
+        Ok(())
+    }
+
+    /// As a person would. One that has lost its way is ended and starts again.
+    fn help(&mut self, trouble: Option<hortator_sandbox::Error>) {
+        self.done.helped += 1;
+        let trouble = trouble.map_or(String::new(), |error| error.to_string());
+        eprintln!("the cluster is helped: {trouble}\n{}", self.standings());
+        let is_lost = |node: &Node<'_>| !node.standing().is_some_and(|standing| standing.is_synced());
+        self.sandbox.nodes().filter(is_lost).for_each(|node| node.kill().unwrap());
+        if self.sandbox.nodes().all(|node| node.state() == State::Crashed) {
+            self.crashed();
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        let size = super::NODES.to_string();
+        self.sandbox.nodes().all(|node| {
+            node.standing().is_some_and(|standing| standing.is_synced() && standing.size.as_ref() == Some(&size))
+        })
+    }
+
+    fn standings(&self) -> String {
+        let line = |node: Node<'_>| format!("{} {} {:?}", node.name(), node.state(), node.standing());
+        self.sandbox.nodes().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Lets a node that runs take part again.
+fn back(node: Node<'_>) -> Result<(), hortator_sandbox::Error> {
+    if node.state() == State::Paused {
+        node.resume()?;
+    }
+    if node.is_cut_off() {
+        node.heal()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! The tables that are written under fire, and what must hold in them whoever wrote.
+
+use hortator_mysql::Connection;
+
+pub const ACCOUNTS: i64 = 20;
+pub const BALANCE: i64 = 1000;
+pub const TOTAL: i64 = ACCOUNTS * BALANCE;
+pub const LISTS: i64 = 6;
+
+/// Every row of a client has its number `c` and the transaction's number `n`.
+pub const TRANSFERS: &str = "transfer";
+pub const APPENDS: &str = "appended";
+pub const ENTRIES: &str = "entry";
+
+const TABLES: [&str; 5] = [
+    "account (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
+    "transfer (c INT, n BIGINT, source INT, target INT, amount BIGINT, PRIMARY KEY (c, n))",
+    "list (k INT PRIMARY KEY, length BIGINT NOT NULL)",
+    "appended (k INT, position BIGINT, c INT, n BIGINT, PRIMARY KEY (k, position), UNIQUE (c, n))",
+    "entry (c INT, n BIGINT, PRIMARY KEY (c, n))",
+];
+
+/// All rows of a table in the order of its key, on one side of a comparison.
+pub const ROWS: [&str; 5] = [
+    "SELECT 'account', id, balance FROM account ORDER BY id",
+    "SELECT 'transfer', c, n, source, target, amount FROM transfer ORDER BY c, n",
+    "SELECT 'list', k, length FROM list ORDER BY k",
+    "SELECT 'appended', k, position, c, n FROM appended ORDER BY k, position",
+    "SELECT 'entry', c, n FROM entry ORDER BY c, n",
+];
+
+/// Each gives a number that must be zero.
+pub const RULES: [(&str, &str); 3] = [
+    ("the total has changed", "SELECT SUM(balance) - 20000 FROM account"),
+    (
+        "an account is not what its transfers make it",
+        "SELECT COUNT(*) FROM account a WHERE balance <> 1000 \
+         - (SELECT IFNULL(SUM(amount), 0) FROM transfer WHERE source = a.id) \
+         + (SELECT IFNULL(SUM(amount), 0) FROM transfer WHERE target = a.id)",
+    ),
+    (
+        "a list has holes, or is not as long as it says",
+        "SELECT COUNT(*) FROM list l WHERE length <> (SELECT COUNT(*) FROM appended a WHERE a.k = l.k) \
+         OR length <> (SELECT IFNULL(MAX(position), 0) FROM appended a WHERE a.k = l.k)",
+    ),
+];
+
+/// Tables as they are at the beginning.
+pub fn make(connection: &mut Connection) {
+    let mut run =
+        |sql: &str| connection.execute(sql.as_bytes()).map(drop).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    run("CREATE DATABASE fire");
+    run("USE fire");
+    TABLES.iter().for_each(|table| run(&format!("CREATE TABLE {table}")));
+    (1..=ACCOUNTS).for_each(|id| run(&format!("INSERT INTO account VALUES ({id}, {BALANCE})")));
+    (1..=LISTS).for_each(|k| run(&format!("INSERT INTO list VALUES ({k}, 0)")));
+}

@@ -1,0 +1,159 @@
+//! What is found in the end: on every node, against what clients remember.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use hortator_sandbox::Sandbox;
+
+use super::journal::{Attempt, Journal};
+use super::session::Outcome;
+use super::tables::{APPENDS, ENTRIES, ROWS, RULES, TRANSFERS};
+use super::work::Shared;
+use crate::kills::fetch;
+
+/// Of each kind so many are shown.
+const SHOWN: usize = 9;
+
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What one node has and the first has not, or the other way round.
+    pub differences: Vec<String>,
+    pub broken_rules: Vec<String>,
+    /// Confirmed, and not there.
+    pub lost: Vec<String>,
+    /// Refused, and there.
+    pub unwanted: Vec<String>,
+    pub unknown_there: usize,
+    /// Elements that stand before others that were confirmed before they were begun.
+    pub disordered: Vec<String>,
+    /// Elements that a reader saw and that are not where they were.
+    pub vanished: usize,
+}
+
+impl Found {
+    /// What must not be.
+    pub fn told(&self) -> Vec<String> {
+        let shown = |what: &str, found: &[String]| {
+            let first: Vec<&str> = found.iter().take(SHOWN).map(String::as_str).collect();
+            (!found.is_empty()).then(|| format!("{what}: {}, such as {}", found.len(), first.join("; ")))
+        };
+        let mut told: Vec<String> = self.broken_rules.clone();
+        told.extend(shown("confirmed, and lost", &self.lost));
+        told.extend(shown("refused, and there", &self.unwanted));
+        told.extend(shown("in another order than confirmed", &self.disordered));
+        told.extend((self.vanished > 0).then(|| format!("seen, and not there any more: {}", self.vanished)));
+        told
+    }
+}
+
+/// Looks at all nodes, which are at the same place.
+pub fn look(sandbox: &Sandbox, journals: &[Journal], shared: &Shared) -> Found {
+    let mut found = Found::default();
+    let mut first = None;
+    for node in sandbox.nodes() {
+        let mut connection = node.connect().unwrap();
+        connection.execute(b"USE fire").unwrap();
+        let rows: Vec<Vec<String>> = ROWS.iter().flat_map(|read| fetch(&mut connection, read)).collect();
+        for (rule, sql) in RULES {
+            if fetch(&mut connection, sql) != [["0"]] {
+                found.broken_rules.push(format!("{}: {rule}", node.name()));
+            }
+        }
+        let first = first.get_or_insert_with(|| rows.clone());
+        found.differences.extend(differences(&node.name(), first, &rows));
+    }
+    let rows = Rows::of(&first.unwrap_or_default());
+    journals.iter().for_each(|journal| hold_against(journal, &rows, &mut found));
+    found.disordered = disordered(journals, &rows);
+    let is_there =
+        |element: &&[i64; 4]| rows.elements.get(&(element[0], element[1])) == Some(&(element[2], element[3]));
+    found.vanished = shared.seen().iter().filter(|element| !is_there(element)).count();
+    found
+}
+
+fn differences(node: &str, first: &[Vec<String>], other: &[Vec<String>]) -> Vec<String> {
+    if first == other {
+        return Vec::new();
+    }
+    let [of_first, of_other] = [first, other].map(|rows| rows.iter().collect::<BTreeSet<_>>());
+    let only = |those: &BTreeSet<&Vec<String>>, others: &BTreeSet<&Vec<String>>, where_: &str| -> Vec<String> {
+        those.difference(others).take(SHOWN).map(|row| format!("only on {where_}: {}", row.join(" "))).collect()
+    };
+    let mut found = only(&of_first, &of_other, "node1");
+    found.extend(only(&of_other, &of_first, node));
+    found
+}
+
+/// The rows of clients.
+#[derive(Default)]
+struct Rows {
+    /// By table: client and number.
+    of_clients: HashMap<String, BTreeSet<(i64, i64)>>,
+    /// List and position, and whose it is.
+    elements: BTreeMap<(i64, i64), (i64, i64)>,
+}
+
+impl Rows {
+    fn of(all: &[Vec<String>]) -> Rows {
+        let mut rows = Rows::default();
+        for row in all {
+            let number = |at: usize| -> i64 { row[at].parse().unwrap() };
+            let own = match row[0].as_str() {
+                TRANSFERS | ENTRIES => (number(1), number(2)),
+                APPENDS => (number(3), number(4)),
+                _ => continue,
+            };
+            if row[0] == APPENDS {
+                rows.elements.insert((number(1), number(2)), own);
+            }
+            rows.of_clients.entry(row[0].clone()).or_default().insert(own);
+        }
+        rows
+    }
+}
+
+fn client_of(journal: &Journal) -> i64 {
+    i64::try_from(journal.client).unwrap()
+}
+
+fn hold_against(journal: &Journal, rows: &Rows, found: &mut Found) {
+    let none = BTreeSet::new();
+    let there = rows.of_clients.get(journal.table).unwrap_or(&none);
+    for attempt in &journal.attempts {
+        let is_there = there.contains(&(client_of(journal), attempt.number));
+        let name = || {
+            let Attempt { number, ended, .. } = attempt;
+            format!("{} {number} of client {} at {:.1} s", journal.table, journal.client, ended.as_secs_f64())
+        };
+        match attempt.outcome {
+            Outcome::Confirmed if !is_there => found.lost.push(name()),
+            Outcome::Refused if is_there => found.unwanted.push(name()),
+            Outcome::Unknown => found.unknown_there += usize::from(is_there),
+            Outcome::Confirmed | Outcome::Refused => {}
+        }
+    }
+}
+
+/// Along each list: no element was confirmed before an earlier one was begun.
+fn disordered(journals: &[Journal], rows: &Rows) -> Vec<String> {
+    let mut attempts = HashMap::new();
+    for journal in journals.iter().filter(|journal| journal.table == APPENDS) {
+        attempts.extend(journal.attempts.iter().map(|attempt| ((client_of(journal), attempt.number), *attempt)));
+    }
+    let mut disordered = Vec::new();
+    let mut latest: Option<(i64, Attempt)> = None;
+    for ((list, position), own) in &rows.elements {
+        let Some(attempt) = attempts.get(own) else { continue };
+        let before = latest.filter(|(of, _)| of == list).map(|(_, latest)| latest);
+        // The latest begin so far; what is confirmed before it should stand before it.
+        if let Some(before) = before
+            && attempt.outcome == Outcome::Confirmed
+            && attempt.ended < before.began
+        {
+            disordered.push(format!("list {list} at {position}"));
+        }
+        if before.is_none_or(|before| before.began < attempt.began) {
+            latest = Some((*list, *attempt));
+        }
+    }
+    disordered
+}

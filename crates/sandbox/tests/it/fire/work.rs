@@ -1,0 +1,202 @@
+//! What clients do under fire: move money, append to lists, write rows; and what readers must see while they do.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_mysql::{Connection, Error};
+use hortator_sandbox::Sandbox;
+
+use super::journal::{Attempt, Journal};
+use super::pace::Pace;
+use super::session::{Outcome, Session};
+use super::tables::{ACCOUNTS, APPENDS, ENTRIES, LISTS, TOTAL, TRANSFERS};
+use crate::kills::dice::Dice;
+
+/// Between two reads of a reader.
+const READ_PAUSE: Duration = Duration::from_millis(10);
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Bank,
+    Lists,
+    Entries,
+}
+
+/// An element of a list, as a reader saw it: list, position, client, number.
+pub type Element = [i64; 4];
+
+/// What clients, readers and the nemesis share.
+pub struct Shared {
+    begin: Instant,
+    pub is_over: AtomicBool,
+    pace: Mutex<Pace>,
+    /// How long each list is at least, by what was confirmed.
+    lengths: Vec<AtomicI64>,
+    pub reads: AtomicUsize,
+    pub wrong_totals: AtomicUsize,
+    pub stale_reads: AtomicUsize,
+    seen: Mutex<Vec<Element>>,
+}
+
+impl Shared {
+    pub fn new(begin: Instant) -> Shared {
+        Shared {
+            begin,
+            is_over: AtomicBool::new(false),
+            pace: Mutex::default(),
+            lengths: (0..=LISTS).map(|_| AtomicI64::new(0)).collect(),
+            reads: AtomicUsize::new(0),
+            wrong_totals: AtomicUsize::new(0),
+            stale_reads: AtomicUsize::new(0),
+            seen: Mutex::default(),
+        }
+    }
+
+    pub fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn seen(&self) -> MutexGuard<'_, Vec<Element>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing is known of the lists any more: what was confirmed may be lost.
+    pub fn forget_lengths(&self) {
+        self.lengths.iter().for_each(|length| length.store(0, Ordering::SeqCst));
+    }
+
+    /// What readers saw that must not be.
+    pub fn told(&self) -> Vec<String> {
+        let counts = [(&self.wrong_totals, "reads of another total"), (&self.stale_reads, "causal reads of the past")];
+        let told = |(count, what): (&AtomicUsize, &str)| match count.load(Ordering::SeqCst) {
+            0 => None,
+            count => Some(format!("{count} {what}")),
+        };
+        counts.into_iter().filter_map(told).collect()
+    }
+}
+
+fn longs(row: Vec<Option<Vec<u8>>>) -> Vec<i64> {
+    row.into_iter().map(|value| String::from_utf8(value.unwrap()).unwrap().parse().unwrap()).collect()
+}
+
+fn number(connection: &mut Connection, sql: &str) -> Result<i64, Error> {
+    Ok(longs(connection.fetch(sql.as_bytes())?.remove(0))[0])
+}
+
+fn run(connection: &mut Connection, sql: &str) -> Result<(), Error> {
+    connection.execute(sql.as_bytes()).map(drop)
+}
+
+/// Until told to end. Gives what it remembers.
+pub fn write(kind: Kind, client: usize, sandbox: &Sandbox, seed: u64, shared: &Shared) -> Journal {
+    let mut session = Session::from(sandbox, client % sandbox.topology().nodes());
+    let mut dice = Dice::new(seed);
+    let table = match kind {
+        Kind::Bank => TRANSFERS,
+        Kind::Lists => APPENDS,
+        Kind::Entries => ENTRIES,
+    };
+    let mut journal = Journal::new(client, table);
+    for number in 1.. {
+        if shared.is_over.load(Ordering::SeqCst) {
+            break;
+        }
+        let began = shared.begin.elapsed();
+        let outcome = match kind {
+            Kind::Bank => transfer(&mut session, &mut dice, client, number),
+            Kind::Lists => append(&mut session, &mut dice, client, number, shared),
+            Kind::Entries => session.commit(&format!("INSERT INTO entry VALUES ({client}, {number})")),
+        };
+        let ended = shared.begin.elapsed();
+        journal.attempts.push(Attempt { number, outcome, began, ended });
+        if outcome == Outcome::Confirmed {
+            shared.pace().confirm(ended);
+        } else if let Some(error) = session.error.take() {
+            let name = error.code().map_or("no answer, or no connection".to_owned(), |code| format!("error {code}"));
+            *journal.errors.entry(name).or_insert(0) += 1;
+        }
+        if kind == Kind::Bank && dice.chance(10) {
+            look_at_total(&mut session, shared);
+        }
+    }
+    journal
+}
+
+fn transfer(session: &mut Session<'_>, dice: &mut Dice, client: usize, number_: i64) -> Outcome {
+    let (source, amount) = (dice.between(1, ACCOUNTS), dice.between(1, 9));
+    let target = (source + dice.between(0, ACCOUNTS - 2)) % ACCOUNTS + 1;
+    let is_read_first = dice.chance(50);
+    session.transact(|connection| {
+        let mut changes = [(source, -amount), (target, amount)];
+        // Mostly in the order of accounts, so that not all end in deadlocks.
+        if source > target {
+            changes.reverse();
+        }
+        for (account, change) in changes {
+            let new = if is_read_first {
+                let read = format!("SELECT balance FROM account WHERE id = {account} FOR UPDATE");
+                (number(connection, &read)? + change).to_string()
+            } else {
+                format!("balance + {change}")
+            };
+            run(connection, &format!("UPDATE account SET balance = {new} WHERE id = {account}"))?;
+        }
+        run(connection, &format!("INSERT INTO transfer VALUES ({client}, {number_}, {source}, {target}, {amount})"))
+    })
+}
+
+fn append(session: &mut Session<'_>, dice: &mut Dice, client: usize, number_: i64, shared: &Shared) -> Outcome {
+    let list = dice.between(1, LISTS);
+    let mut length = 0;
+    let outcome = session.transact(|connection| {
+        run(connection, &format!("UPDATE list SET length = length + 1 WHERE k = {list}"))?;
+        length = number(connection, &format!("SELECT length FROM list WHERE k = {list}"))?;
+        run(connection, &format!("INSERT INTO appended VALUES ({list}, {length}, {client}, {number_})"))
+    });
+    if outcome == Outcome::Confirmed {
+        shared.lengths[usize::try_from(list).unwrap()].fetch_max(length, Ordering::SeqCst);
+    }
+    outcome
+}
+
+/// In two statements of one transaction.
+fn total(connection: &mut Connection) -> Result<i64, Error> {
+    let half = ACCOUNTS / 2;
+    Ok(number(connection, &format!("SELECT SUM(balance) FROM account WHERE id <= {half}"))?
+        + number(connection, &format!("SELECT SUM(balance) FROM account WHERE id > {half}"))?)
+}
+
+fn look_at_total(session: &mut Session<'_>, shared: &Shared) {
+    if let Some(seen) = session.look(total) {
+        shared.reads.fetch_add(1, Ordering::SeqCst);
+        shared.wrong_totals.fetch_add(usize::from(seen != TOTAL), Ordering::SeqCst);
+    }
+}
+
+/// Reads one node, causally, until told to end: the total, and the last element of a list.
+pub fn read(mut session: Session<'_>, seed: u64, shared: &Shared) {
+    let mut dice = Dice::new(seed);
+    while !shared.is_over.load(Ordering::SeqCst) {
+        look_at_total(&mut session, shared);
+        let list = dice.between(1, LISTS);
+        let confirmed = shared.lengths[usize::try_from(list).unwrap()].load(Ordering::SeqCst);
+        let last = format!("SELECT k, position, c, n FROM appended WHERE k = {list} ORDER BY position DESC LIMIT 1");
+        let seen = session.look(|connection| {
+            let length = number(connection, &format!("SELECT length FROM list WHERE k = {list}"))?;
+            let last: Vec<Element> =
+                connection.fetch(last.as_bytes())?.into_iter().map(|row| longs(row).try_into().unwrap()).collect();
+            Ok((length, last))
+        });
+        if let Some((length, last)) = seen {
+            shared.reads.fetch_add(1, Ordering::SeqCst);
+            shared.stale_reads.fetch_add(usize::from(length < confirmed), Ordering::SeqCst);
+            shared.seen().extend(last);
+        }
+        // Readers are not to take the processors from those that write.
+        thread::sleep(READ_PAUSE);
+    }
+}

@@ -1,0 +1,143 @@
+//! A cluster of three nodes, with our provider or Galera's, under fire: for longer than the usual tests do.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use anyhow::{Context, bail};
+
+/// Minutes, unless told otherwise.
+const MINUTES: u64 = 10;
+/// The test of each provider, by the name of the provider's table column.
+const PROVIDERS: [(&str, &str, &str); 2] = [
+    ("ours", "Hortator", "fire::nothing_confirmed_by_three_nodes_of_ours_is_lost"),
+    ("galera", "Galera", "fire::three_nodes_of_galera_end_up_equal"),
+];
+
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    minutes: u64,
+    /// `ours`, `galera`, or `both`.
+    provider: String,
+    seed: Option<u64>,
+    report: Option<PathBuf>,
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Wanted> {
+    let mut wanted = Wanted { minutes: MINUTES, provider: "ours".to_owned(), seed: None, report: None };
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().with_context(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--provider" => wanted.provider = value()?,
+            "--seed" => wanted.seed = Some(value()?.parse().context("--seed takes a number")?),
+            "--report" => wanted.report = Some(PathBuf::from(value()?)),
+            minutes => match minutes.parse() {
+                Ok(minutes) if minutes > 0 => wanted.minutes = minutes,
+                _ => bail!("`{minutes}` is neither a number of minutes nor --provider, --seed or --report"),
+            },
+        }
+    }
+    if !["ours", "galera", "both"].contains(&wanted.provider.as_str()) {
+        bail!("--provider is ours, galera or both, not `{}`", wanted.provider);
+    }
+    Ok(wanted)
+}
+
+/// Runs the test for so long with each provider that is wanted; what it came to is its last output, and the report.
+pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
+    let wanted = parse(arguments)?;
+    // A run can be done again, and both providers get the same.
+    let seed = wanted.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let folder = tempfile::tempdir().context("cannot make a folder for the figures")?;
+    let mut columns = Vec::new();
+    let mut failed = Vec::new();
+    for (provider, name, test) in PROVIDERS {
+        if wanted.provider != "both" && wanted.provider != provider {
+            continue;
+        }
+        let figures = folder.path().join(provider);
+        let mut tests = Command::new(env!("CARGO"));
+        tests.current_dir(repository).env("HORTATOR_FIRE_SECONDS", (wanted.minutes * 60).to_string());
+        tests.env("HORTATOR_SEED", seed.to_string()).env("HORTATOR_FIGURES", &figures);
+        tests.args(["test", "--locked", "--release", "--package", "hortator-sandbox", "--test", "it", "--"]);
+        tests.args(["--exact", test, "--include-ignored", "--nocapture"]);
+        if !tests.status().context("cannot run cargo")?.success() {
+            failed.push(name);
+        }
+        // A run that fails early has none.
+        columns.extend(fs::read_to_string(&figures).ok().map(|text| (name, text)));
+    }
+    if let Some(report) = &wanted.report {
+        let date = Command::new("date").args(["-u", "+%F"]).output().context("cannot run date")?.stdout;
+        let date = String::from_utf8_lossy(&date).trim().to_owned();
+        fs::write(report, page(&date, &wanted, seed, &columns))
+            .with_context(|| format!("cannot write {}", report.display()))?;
+    }
+    if !failed.is_empty() {
+        bail!("{}: something must not be, see above", failed.join(", "));
+    }
+    Ok(())
+}
+
+fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> String {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (minutes, provider) = (wanted.minutes, &wanted.provider);
+    let mut text = format!(
+        "# Three nodes under fire\n\n\
+         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, each provider's own defaults. Fourteen clients move\n\
+         money, append to lists and write rows on all nodes, and go to the next node when theirs does not answer. Meanwhile nodes\n\
+         are killed (one, all at once, one after the other), shut down, stopped (SIGSTOP) and cut off (by the providers' own\n\
+         switch), and brought back each time. Clients know what was confirmed to them; in the end it is looked for on every\n\
+         node. Again with:\n\n    \
+         cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
+         A seed gives the same faults and clients, not the same race. What Galera loses it does not promise to keep with that\n\
+         setting when no node is left.\n\n"
+    );
+    text.push_str(&table(columns));
+    text
+}
+
+/// The figures side by side, in the order of the first.
+fn table(columns: &[(&str, String)]) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("| | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(columns.len()));
+    let value = |figures: &str, wanted: &str| {
+        let mut pairs = figures.lines().filter_map(|line| line.split_once('|'));
+        pairs.find(|(what, _)| *what == wanted).map_or(String::new(), |(_, value)| value.to_owned())
+    };
+    let first = columns.first().map_or("", |(_, figures)| figures);
+    for (what, _) in first.lines().filter_map(|line| line.split_once('|')) {
+        let values: Vec<String> = columns.iter().map(|(_, figures)| value(figures, what)).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {what} | {} |", values.join(" | "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Wanted, String> {
+        parse(line.split_whitespace().map(str::to_owned)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_words_are_understood() {
+        let plain = Wanted { minutes: 10, provider: "ours".to_owned(), seed: None, report: None };
+        assert_eq!(parsed(""), Ok(plain));
+        let all = Wanted { minutes: 30, provider: "both".to_owned(), seed: Some(7), report: Some("x.md".into()) };
+        assert_eq!(parsed("30 --provider both --seed 7 --report x.md"), Ok(all));
+        for line in ["0", "long", "--provider", "--provider theirs", "--seed x"] {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn figures_stand_side_by_side() {
+        let columns = [("Hortator", "lost|0\nfaults|2\n".to_owned()), ("Galera", "lost|7\n".to_owned())];
+        assert_eq!(table(&columns), "| | Hortator | Galera |\n|---|---:|---:|\n| lost | 0 | 7 |\n| faults | 2 |  |\n");
+    }
+}
