@@ -585,7 +585,10 @@ impl GroupThread {
                     peer.present = Some((Present { life, applied, wants_view }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
-                    self.raft.observe(from, actions);
+                    // While it is alone, clients' threads write the log: it is known what to send from when that ends.
+                    if !self.contact.is_alone {
+                        self.raft.observe(from, actions);
+                    }
                 } else if let Some(leader) = self.raft.leader() {
                     self.point_to(from, leader);
                 }
@@ -744,7 +747,11 @@ impl GroupThread {
         // Before that it may know less than its tables hold.
         let known = match &self.leading {
             Some(leading) => Some(leading.ready_at),
-            None => self.heard_committed,
+            // A leader that is new may know less than that itself, until something of its own term is agreed on.
+            None => {
+                let is_of_this_term = self.raft.term_at(self.contact.agreed) == Some(self.raft.term());
+                self.heard_committed.filter(|_| is_of_this_term)
+            }
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
