@@ -656,9 +656,16 @@ impl GroupThread {
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }
-                let Ok(what) = self.node.take_agreed(&self.together, index, &bytes) else {
-                    self.is_over = true;
-                    return;
+                let what = match self.node.take_agreed(&self.together, index, &bytes) {
+                    Ok(Some(what)) => what,
+                    Ok(None) => {
+                        bytes_taken = TAKE_LIMIT_BYTES;
+                        break;
+                    }
+                    Err(_) => {
+                        self.is_over = true;
+                        return;
+                    }
                 };
                 bytes_taken += bytes.len();
                 self.taken = Some(index);
