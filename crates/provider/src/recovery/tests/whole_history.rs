@@ -44,7 +44,8 @@ fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
     let every = 10 + chance.below(60);
     while taken.len() < length {
         let seqno = order.seqno;
-        let mut bytes = if taken.is_empty() || chance.is(2) {
+        // A leader never has both a cut and a view on their way: the cut tells the view in force at its place.
+        let mut bytes = if taken.is_empty() || cut.is_none() && chance.is(2) {
             if !taken.is_empty() {
                 let place = chance.below(lives.len() as i64) as usize;
                 // Comes back as another life, or comes as one more, or goes.
