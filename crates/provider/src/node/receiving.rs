@@ -55,6 +55,8 @@ pub(super) struct Receiving {
     applied: Mutex<Vec<i64>>,
     /// Nothing more is to take its place: somebody has paused the node.
     pub(super) holds: AtomicBool,
+    /// Whoever paused it still waits for what has its place.
+    pub(super) drains: AtomicBool,
     queued: AtomicUsize,
     queued_bytes: AtomicUsize,
 }
