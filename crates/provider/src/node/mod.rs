@@ -163,7 +163,7 @@ impl Node {
         let mut options = Options::default();
         options.set(&setup.options, false)?;
         let limits = Limits::default();
-        limits.set_write_set_bytes(options.write_set_limit_bytes());
+        limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
@@ -187,6 +187,7 @@ impl Node {
             refusals: Refusals::default(),
             setup,
         };
+        node.counters.reset();
         if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
             node.open(Uuid(history))?;
         }
@@ -278,7 +279,7 @@ impl Node {
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let mut options = lock(&self.options);
         options.set(text, true)?;
-        self.limits.set_write_set_bytes(options.write_set_limit_bytes());
+        self.limits.set(&options);
         if let Some(log) = self.log() {
             log.set_sync(options.log_sync());
         }

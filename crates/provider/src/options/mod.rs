@@ -130,6 +130,11 @@ impl Options {
         }
     }
 
+    /// How many write sets a node may have to apply before the cluster waits for it.
+    pub fn flow_limit(&self) -> u64 {
+        names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64
+    }
+
     /// How much a node's vote counts.
     pub fn weight(&self) -> i64 {
         names::number(self.value("pc.weight")).expect(CHECKED) as i64

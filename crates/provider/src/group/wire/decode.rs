@@ -80,8 +80,8 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
         kind::PRESENT => Frame::Present {
             life: take(rest)?,
             applied: take(rest)?,
-            queue: take(rest)?,
             wants_view: take(rest)?,
+            is_behind: take(rest)?,
         },
         kind::JOIN => Frame::Join {
             request: take_bytes(rest)?.to_owned(),

@@ -20,11 +20,11 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, queue, wants_view } => framed(buffer, kind::PRESENT, |buffer| {
+        Frame::Present { life, applied, wants_view, is_behind } => framed(buffer, kind::PRESENT, |buffer| {
             life.put(buffer);
             applied.put(buffer);
-            queue.put(buffer);
             wants_view.put(buffer);
+            is_behind.put(buffer);
         }),
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);

@@ -72,10 +72,10 @@ pub enum Frame {
         life: Uuid,
         /// Up to here its tables are.
         applied: i64,
-        /// Entries that it has and has not applied.
-        queue: u64,
         /// Whether it waits for a view with it inside.
         wants_view: bool,
+        /// Whether it has more to apply than it wants.
+        is_behind: bool,
     },
     /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
     Join {

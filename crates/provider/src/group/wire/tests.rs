@@ -90,8 +90,8 @@ impl Rng {
             1 => Frame::Present {
                 life: self.uuid(),
                 applied: self.next() as i64,
-                queue: self.next(),
                 wants_view: self.flag(),
+                is_behind: self.flag(),
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::BeginBehind {

@@ -126,6 +126,7 @@ impl GroupThread {
         if self.leaves {
             self.go(actions);
         }
+        self.see_to_flow(actions);
         if self.contact.is_alone {
             return;
         }

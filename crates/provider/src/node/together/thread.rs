@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
 
+use super::flow::{Flow, Held};
 use super::leading::Leading;
 use super::{Command, Contact, Together};
 use crate::entry::{self, Stamp, Voter};
@@ -28,6 +29,8 @@ const TIMING: Timing = Timing { heartbeat_ms: 150, election_ms: 1_000 };
 pub(super) const OUT_OF_TOUCH_MS: u64 = 4_000;
 /// How often a node tells its leader how it stands.
 const PRESENT_MS: u64 = 300;
+/// And at the earliest, if something has changed.
+const PRESENT_SOON_MS: u64 = 20;
 /// A round takes so much of what is agreed on before it looks at the links again.
 const TAKE_LIMIT_BYTES: usize = 4 << 20;
 
@@ -62,6 +65,7 @@ pub(super) struct Present {
     pub life: Uuid,
     pub applied: i64,
     pub wants_view: bool,
+    pub is_behind: bool,
 }
 
 /// The group's thread.
@@ -82,6 +86,7 @@ pub(super) struct GroupThread {
     pub(super) taken: Option<Index>,
     pub(super) contact: Contact,
     pub(super) leading: Option<Leading>,
+    pub(super) flow: Flow,
     /// The end of the log is to be synced.
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
@@ -155,6 +160,7 @@ pub(in crate::node) fn start(
         taken: None,
         contact,
         leading: None,
+        flow: Flow::default(),
         has_unsafe: false,
         confirms: Vec::new(),
         confirmed: Vec::new(),
@@ -294,10 +300,8 @@ impl GroupThread {
         for command in self.together.commands() {
             match command {
                 Command::Propose { ticket, bytes } => {
-                    self.payloads.insert(ticket, bytes);
-                    if self.proposals.submit(Ticket(ticket), &mut steps).is_err() {
-                        self.payloads.remove(&ticket);
-                        self.together.waiting.refuse(ticket);
+                    if let Some(held) = self.hold(Held::Own { ticket, bytes }) {
+                        self.propose_own(held, &mut steps);
                     }
                 }
                 Command::Confirm { ticket } => self.confirm(ticket, None, actions),
@@ -314,6 +318,32 @@ impl GroupThread {
             }
         }
         self.step(steps, actions);
+    }
+
+    fn propose_own(&mut self, held: Held, steps: &mut Vec<Step>) {
+        let Held::Own { ticket, bytes } = held else { return };
+        self.payloads.insert(ticket, bytes);
+        if self.proposals.submit(Ticket(ticket), steps).is_err() {
+            self.payloads.remove(&ticket);
+            self.together.waiting.refuse(ticket);
+        }
+    }
+
+    /// What was held back goes into the order.
+    pub(super) fn take_in(&mut self, held: Held, actions: &mut Vec<Action>) {
+        match held {
+            Held::Own { .. } => {
+                let mut steps = Vec::new();
+                self.propose_own(held, &mut steps);
+                self.step(steps, actions);
+            }
+            Held::Forward { term, origin, number, payload, .. } => {
+                let takes = self.leading.is_some() && self.raft.takes_entries();
+                if takes && self.proposals.take(Origin(origin.0), term, number) {
+                    self.append(payload, None, actions);
+                }
+            }
+        }
     }
 
     fn tick_proposals(&mut self, actions: &mut Vec<Action>) {
@@ -573,16 +603,17 @@ impl GroupThread {
             }
             Frame::Forward { term, origin, number, payload } => {
                 let is_good = entry::has_head(&payload) && entry::is_write_set(&payload);
-                if is_good && self.leading.is_some() && self.raft.takes_entries() {
-                    if self.proposals.take(Origin(origin.0), term, number) {
-                        self.append(payload, None, actions);
-                    }
+                if is_good
+                    && self.leading.is_some()
+                    && let Some(held) = self.hold(Held::Forward { term, origin, number, payload })
+                {
+                    self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, .. } => {
+            Frame::Present { life, applied, wants_view, is_behind } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view }, now));
+                    peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
                     self.raft.observe(from, actions);
@@ -752,12 +783,14 @@ impl GroupThread {
         }
         self.together.set_contact(self.contact);
         let present = self.present();
-        let is_due = self.told.is_none_or(|(told, at)| told != present && now - at >= 20 || now - at >= PRESENT_MS);
+        let is_due = self.told.is_none_or(|(told, at)| {
+            told.is_behind != present.is_behind || told != present && now - at >= PRESENT_SOON_MS || now - at >= PRESENT_MS
+        });
         if let Some(leader) = leader.filter(|leader| *leader != self.own())
             && is_due
         {
-            self.told = Some((present, now));
             self.send_present(leader, present);
+            self.told = Some((present, now));
         } else if leader.is_none() && is_due && self.node.log().is_some() {
             // It may have been voted out, or never been in: whoever leads sends to those who say that they are there.
             self.told = Some((present, now));
@@ -768,9 +801,11 @@ impl GroupThread {
     }
 
     fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view } = present;
-        let queue = self.node.receiving.queued() as u64;
-        let frame = Frame::Present { life, applied, queue, wants_view };
+        let Present { life, applied, wants_view, is_behind } = present;
+        if is_behind && !self.told.is_some_and(|(told, _)| told.is_behind) {
+            self.node.counters.flow_sent.add(1);
+        }
+        let frame = Frame::Present { life, applied, wants_view, is_behind };
         self.links.send(to, &frame);
     }
 
@@ -781,6 +816,6 @@ impl GroupThread {
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
-        Present { life, applied: self.node.turns.released(), wants_view }
+        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind() }
     }
 }
