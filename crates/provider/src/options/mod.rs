@@ -130,6 +130,11 @@ impl Options {
         }
     }
 
+    /// Whether the node shall go on without those who are away.
+    pub fn is_bootstrap_wanted(&self) -> bool {
+        names::boolean(self.value("pc.bootstrap")).expect(CHECKED)
+    }
+
     /// How many write sets a node may have to apply before the cluster waits for it.
     pub fn flow_limit(&self) -> u64 {
         names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64

@@ -189,6 +189,11 @@ impl GroupThread {
             return false;
         }
         let mut voters = self.saved.voters.clone();
+        if self.is_new_group {
+            self.is_new_group = false;
+            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+            return self.propose(entry::encode_group(&voters), Some(&voters), actions);
+        }
         let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
         let leaver = leaver.or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
         if let Some(leaver) = leaver {

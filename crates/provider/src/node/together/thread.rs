@@ -75,9 +75,9 @@ pub(super) struct GroupThread {
     pub(super) links: Links,
     pub(super) raft: Raft,
     pub(super) proposals: Proposals,
-    origin: Origin,
+    pub(super) origin: Origin,
     /// Payloads of own proposals that are not settled.
-    payloads: HashMap<u64, Vec<u8>>,
+    pub(super) payloads: HashMap<u64, Vec<u8>>,
     /// Lives of this node since the thread began.
     lives: Vec<Uuid>,
     pub(super) saved: Saved,
@@ -85,6 +85,8 @@ pub(super) struct GroupThread {
     /// Entries up to here have taken their places. None: not yet to be taken.
     pub(super) taken: Option<Index>,
     pub(super) contact: Contact,
+    /// Who decides does not stand in the log yet.
+    pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
     pub(super) flow: Flow,
     /// The end of the log is to be synced.
@@ -113,6 +115,7 @@ pub(in crate::node) fn start(
     beginning: Beginning,
 ) -> Result<Arc<Together>, Error> {
     let log = node.log();
+    let is_new_group = matches!(beginning, Beginning::Alone);
     let saved = match beginning {
         Beginning::Again(saved) => saved,
         Beginning::Alone => fresh(node, true)?,
@@ -159,6 +162,7 @@ pub(in crate::node) fn start(
         peers: BTreeMap::new(),
         taken: None,
         contact,
+        is_new_group,
         leading: None,
         flow: Flow::default(),
         has_unsafe: false,
@@ -193,13 +197,21 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
     let random = Uuid::random().map_err(Error::Random)?;
     let id = NodeId(random.bits());
     let log = node.log();
-    let at = log.map_or(Index(0), |log| log.last());
+    // What a log says of groups before does not count for a node that is a group by itself.
+    let last = match log {
+        Some(log) if log.last() >= log.first() => {
+            let entries = log.entries(log.last(), 1)?;
+            let term = entries.first().and_then(|(_, bytes)| entry::shape(bytes).ok()).map_or(Term(0), |(stamp, _)| stamp.term);
+            Place { term, index: log.last() }
+        }
+        _ => Place { term: Term(0), index: Index(0) },
+    };
     Ok(Saved {
         node: id,
-        term: Term(0),
+        term: last.term,
         voted_for: None,
-        committed: at,
-        membership_at: Place { term: Term(0), index: Index(0) },
+        committed: last.index,
+        membership_at: last,
         voters: if votes { [(id, node.group_address())].into() } else { BTreeMap::new() },
     })
 }
@@ -236,6 +248,9 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
     } else {
         base = Place { term: Term(0), index: Index(0) };
     }
+    if let Some((index, term)) = runs.last().filter(|(_, term)| *term > saved.term) {
+        return Err(Error::OldVotes { index: *index, term: *term, known: saved.term });
+    }
     Ok(Start {
         id: saved.node,
         term: saved.term,
@@ -251,6 +266,15 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
 }
 
 impl GroupThread {
+    /// Begins agreement from what is saved and in the log.
+    pub(super) fn agree_anew(&mut self) -> Result<(), Error> {
+        let log = self.node.log();
+        let start = start_of(&self.saved, log.as_deref(), Uuid(self.origin.0))?;
+        self.raft = Raft::new(start, TIMING, self.now_ms());
+        self.contact.agreed = self.raft.committed();
+        Ok(())
+    }
+
     pub(super) fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -526,7 +550,7 @@ impl GroupThread {
         }
     }
 
-    fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
+    pub(super) fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
         let known = match leader {
             None => Leader::Unknown,
             Some(node) if node == self.own() => Leader::Me,
