@@ -278,6 +278,7 @@ impl Node {
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
         self.gate.set(Passage::Closed);
+        self.end_together();
         let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
             return None;

@@ -130,6 +130,11 @@ impl Options {
         }
     }
 
+    /// Whether the node goes on without a majority whenever it loses touch.
+    pub fn ignores_majorities(&self) -> bool {
+        ["pc.ignore_sb", "pc.ignore_quorum"].iter().any(|name| names::boolean(&self.values[name]).expect(CHECKED))
+    }
+
     /// Whether the node shall go on without those who are away.
     pub fn is_bootstrap_wanted(&self) -> bool {
         names::boolean(self.value("pc.bootstrap")).expect(CHECKED)

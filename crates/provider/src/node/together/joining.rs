@@ -300,6 +300,11 @@ impl Node {
         lock(&self.donor).clone()
     }
 
+    /// Whether it goes on without a majority by itself: `pc.ignore_sb`.
+    pub(super) fn ignores_majorities(&self) -> bool {
+        lock(&self.options).ignores_majorities()
+    }
+
     /// Where other nodes find this one.
     pub(super) fn group_address(&self) -> String {
         lock(&self.options).group_address(&self.setup.address)

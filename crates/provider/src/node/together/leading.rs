@@ -69,6 +69,8 @@ impl GroupThread {
         match ordering.as_mut() {
             // Its tables are not there yet: it comes up alone.
             None => {}
+            // Connected again, and it was alone before.
+            Some(Ordering { is_alone: true, .. }) => {}
             Some(Ordering { is_alone, .. }) => {
                 let is_quiet = self.taken == Some(log.last())
                     && self.proposals.is_empty()
@@ -247,10 +249,8 @@ impl GroupThread {
                 add(peer.present.map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
             }
         }
-        members.sort_by_key(|member| member.id);
-        let mut before = current;
-        before.sort_by_key(|member| member.id);
-        if members.is_empty() || members == before {
+        // Those who were there keep their places, by which the servers share out numbers.
+        if members.is_empty() || members == current {
             return false;
         }
         self.propose(entry::encode_view(number + 1, &members), None, actions)

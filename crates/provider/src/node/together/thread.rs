@@ -93,13 +93,15 @@ pub(super) struct GroupThread {
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
     confirms: Vec<(u64, u64, Option<NodeId>)>,
-    /// Confirmed, and not all taken yet.
-    confirmed: Vec<(Index, u64, Option<NodeId>)>,
+    /// Own ones that are confirmed up to there, which is not all taken yet.
+    confirmed: Vec<(Index, u64)>,
     /// What is asked of a leader until it answers.
     pub(super) join: Option<Vec<u8>>,
     pub(super) asked_ms: u64,
     pub(super) leaves: bool,
     told: Option<(Present, u64)>,
+    /// What agreement wanted before the thread began.
+    first: Vec<Action>,
     leader_seen_ms: u64,
     /// What the leader said first that everybody agrees on.
     heard_committed: Option<Index>,
@@ -141,7 +143,12 @@ pub(in crate::node) fn start(
     if let Some(address) = saved.voters.get_mut(&saved.node) {
         *address = own_address;
     }
-    let raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut first = Vec::new();
+    if saved.voters.len() == 1 && saved.voters.contains_key(&saved.node) {
+        // Nobody else can lead: there is nothing to wait for.
+        raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
+    }
     saved.write(&node.setup.data_dir)?;
     if let Some(log) = &log {
         // Until it is alone.
@@ -172,6 +179,7 @@ pub(in crate::node) fn start(
         asked_ms: 0,
         leaves: false,
         told: None,
+        first,
         leader_seen_ms: 0,
         heard_committed: None,
         began: Instant::now(),
@@ -285,7 +293,8 @@ impl GroupThread {
 
     fn run(&mut self) {
         let mut events = Vec::new();
-        let mut actions = Vec::new();
+        let mut actions = std::mem::take(&mut self.first);
+        self.carry_out(&mut actions, None);
         while !self.is_over {
             self.heed_commands(&mut actions);
             self.raft.tick(self.now_ms(), &mut actions);
@@ -514,7 +523,14 @@ impl GroupThread {
                 let (ready, rest) = self.confirms.drain(..).partition(|(of, ..)| *of <= round);
                 self.confirms = rest;
                 let ready: Vec<(u64, u64, Option<NodeId>)> = ready;
-                self.confirmed.extend(ready.into_iter().map(|(_, ticket, whose)| (upto, ticket, whose)));
+                for (_, ticket, whose) in ready {
+                    match whose {
+                        None => self.confirmed.push((upto, ticket)),
+                        Some(node) => {
+                            self.links.send(node, &Frame::Confirmed { ticket, index: upto });
+                        }
+                    }
+                }
             }
         }
     }
@@ -656,7 +672,9 @@ impl GroupThread {
             }
             Frame::Left => self.contact.has_left |= self.leaves,
             Frame::Confirm { ticket } => self.confirm(ticket, Some(from), actions),
-            Frame::Confirmed { ticket, seqno, .. } => self.together.answer(ticket, (seqno >= 0).then_some(seqno)),
+            // Of one who does not lead any more.
+            Frame::Confirmed { ticket, index: Index(0) } => self.together.answer(ticket, None),
+            Frame::Confirmed { ticket, index } => self.confirmed.push((index, ticket)),
             Frame::LeaderIs { address, .. } => self.links.dial(&address),
             Frame::Refused { text } => {
                 self.node.note(&format!("{from}: {text}"));
@@ -682,7 +700,7 @@ impl GroupThread {
                 self.together.answer(ticket, None);
             }
         } else if let Some(from) = whose {
-            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0), seqno: -1 });
+            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0) });
         }
     }
 
@@ -738,17 +756,13 @@ impl GroupThread {
     fn answer_confirmed(&mut self) {
         let Some(taken) = self.taken else { return };
         let seqno = lock(&self.node.order).as_ref().map_or(-1, |Ordering { order, .. }| order.seqno);
-        let (ready, rest) = self.confirmed.drain(..).partition(|(upto, ..)| *upto <= taken);
-        self.confirmed = rest;
-        let ready: Vec<(Index, u64, Option<NodeId>)> = ready;
-        for (index, ticket, whose) in ready {
-            match whose {
-                None => self.together.answer(ticket, Some(seqno)),
-                Some(node) => {
-                    self.links.send(node, &Frame::Confirmed { ticket, index, seqno });
-                }
+        self.confirmed.retain(|(upto, ticket)| {
+            let waits = *upto > taken;
+            if !waits {
+                self.together.answer(*ticket, Some(seqno));
             }
-        }
+            waits
+        });
     }
 
     /// Those decide from there on, and everybody agrees.
@@ -803,7 +817,11 @@ impl GroupThread {
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
-            self.lose_touch();
+            if self.node.ignores_majorities() {
+                self.bootstrap(&mut Vec::new());
+            } else {
+                self.lose_touch();
+            }
         }
         self.together.set_contact(self.contact);
         let present = self.present();
