@@ -15,7 +15,7 @@ use crate::group::NodeId;
 use crate::group::proposals::{Origin, Proposals};
 use crate::group::raft::{Action, Membership, Place, Term};
 use crate::group::wire::Frame;
-use crate::identity::Gtid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{DiskLog, Index};
 use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
@@ -36,7 +36,7 @@ impl Node {
             let contact = together.contact();
             let log = self.log().filter(|_| !contact.is_too_far_behind || is_connected);
             if let Some(log) = log {
-                let history = crate::identity::Uuid(log.of_history());
+                let history = Uuid(log.of_history());
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
                     Ok(plan) if plan.is_certain => break plan,
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
@@ -77,6 +77,9 @@ impl Node {
         self.note(&format!("a state transfer is needed from the cluster {history}"));
         self.connected_to(Gtid { history, seqno: i64::try_from(contact.agreed.0).unwrap_or(0) })?;
         let request = self.server.sst_request()?;
+        // From here on the tables are nobody's until all of them have come, whatever a server that is killed meanwhile
+        // finds in them.
+        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED))?;
         together.ask(Command::Join { request });
         let position = match together.wait_for_transfer().ok_or(Refused)? {
             Transfer::Received(position) if position.history == history => position,
@@ -123,6 +126,15 @@ impl GroupThread {
         }
         let Some(log) = self.node.log() else { return };
         let begins_at = lock(&self.node.order).as_ref().and_then(|Ordering { order, .. }| order.begins_at());
+        // Asked again by one who had no answer yet: its donor is at work.
+        let is_served = self.peers.get(&from).is_some_and(|peer| peer.served.as_ref() == Some(&request));
+        let chosen = if is_served { None } else { self.choose_donor(from, &donor) };
+        if !is_served && chosen.is_none() {
+            // It asks again: once it knows where its log begins it would only wait.
+            let text = "no node is there that could give its state".to_owned();
+            self.links.send(from, &Frame::Refused { text });
+            return;
+        }
         let before = match begins_at {
             Some(place) => Index(place.index.0 - 1),
             None => Index(log.first().0 - 1),
@@ -136,21 +148,14 @@ impl GroupThread {
         let frame = Frame::BeginBehind { term, place, membership, addresses, upto };
         self.links.send(from, &frame);
         self.raft.observe(from, actions);
-        // Asked again by one who had no answer yet: its donor is at work.
-        let served = self.peers.get_mut(&from).map(|peer| peer.served.replace(request.clone()));
-        if served.is_some_and(|served| served.as_ref() == Some(&request)) {
-            return;
+        let Some(node) = chosen else { return };
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.served = Some(request.clone());
         }
-        match self.choose_donor(from, &donor) {
-            Some(node) if node == self.own() => self.node.donate(request),
-            Some(node) => {
-                let frame = Frame::Join { request, donor: String::new() };
-                self.links.send(node, &frame);
-            }
-            None => {
-                let text = "no node is there that could give its state".to_owned();
-                self.links.send(from, &Frame::Refused { text });
-            }
+        if node == self.own() {
+            self.node.donate(request);
+        } else {
+            self.links.send(node, &Frame::Join { request, donor: String::new() });
         }
     }
 

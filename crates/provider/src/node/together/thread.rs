@@ -656,7 +656,10 @@ impl GroupThread {
                     peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
-                    self.raft.observe(from, actions);
+                    // While it is alone, clients' threads write the log: it is known what to send from when that ends.
+                    if !self.contact.is_alone {
+                        self.raft.observe(from, actions);
+                    }
                 } else if let Some(leader) = self.raft.leader() {
                     self.point_to(from, leader);
                 }
@@ -726,9 +729,16 @@ impl GroupThread {
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }
-                let Ok(what) = self.node.take_agreed(&self.together, index, &bytes) else {
-                    self.is_over = true;
-                    return;
+                let what = match self.node.take_agreed(&self.together, index, &bytes) {
+                    Ok(Some(what)) => what,
+                    Ok(None) => {
+                        bytes_taken = TAKE_LIMIT_BYTES;
+                        break;
+                    }
+                    Err(_) => {
+                        self.is_over = true;
+                        return;
+                    }
                 };
                 bytes_taken += bytes.len();
                 self.taken = Some(index);
@@ -813,7 +823,11 @@ impl GroupThread {
         // Before that it may know less than its tables hold.
         let known = match &self.leading {
             Some(leading) => Some(leading.ready_at),
-            None => self.heard_committed,
+            // A leader that is new may know less than that itself, until something of its own term is agreed on.
+            None => {
+                let is_of_this_term = self.raft.term_at(self.contact.agreed) == Some(self.raft.term());
+                self.heard_committed.filter(|_| is_of_this_term)
+            }
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
