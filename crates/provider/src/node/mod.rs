@@ -146,6 +146,19 @@ pub enum Error {
     /// hortator.group.
     #[error(transparent)]
     SavedGroup(#[from] saved::Error),
+    /// hortator.group is of another time than the log.
+    #[error(
+        "the log has an entry of {term:?} at {index}, and hortator.group knows of {known:?} only: it is an old copy, and the \
+         node could vote twice. Move it away, together with the files hortator-*, and let the node join anew"
+    )]
+    OldVotes {
+        /// In the log.
+        index: Index,
+        /// In the log.
+        term: Term,
+        /// In the file.
+        known: Term,
+    },
     /// The links to other nodes.
     #[error(transparent)]
     Links(#[from] links::Error),
@@ -163,7 +176,7 @@ impl Node {
         let mut options = Options::default();
         options.set(&setup.options, false)?;
         let limits = Limits::default();
-        limits.set_write_set_bytes(options.write_set_limit_bytes());
+        limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
@@ -187,6 +200,7 @@ impl Node {
             refusals: Refusals::default(),
             setup,
         };
+        node.counters.reset();
         if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
             node.open(Uuid(history))?;
         }
@@ -264,6 +278,7 @@ impl Node {
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
         self.gate.set(Passage::Closed);
+        self.end_together();
         let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
             return None;
@@ -278,12 +293,15 @@ impl Node {
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let mut options = lock(&self.options);
         options.set(text, true)?;
-        self.limits.set_write_set_bytes(options.write_set_limit_bytes());
+        self.limits.set(&options);
         if let Some(log) = self.log() {
             log.set_sync(options.log_sync());
         }
         if let Some(together) = self.together() {
             together.ask(Command::Isolate(options.is_isolated()));
+            if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
+                together.ask(Command::Bootstrap);
+            }
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ pub const OPTIONS: &[Named] = &[
     once("gcomm.thread_prio", "", Text),
     may("gcs.fc_debug", "0", Number),
     may("gcs.fc_factor", "1.0", Number),
-    may("gcs.fc_limit", "16", Number),
+    may("gcs.fc_limit", "256", Number),
     may("gcs.fc_master_slave", "no", Boolean),
     may("gcs.fc_single_primary", "no", Boolean),
     may("gcs.max_packet_size", "64500", Bytes),

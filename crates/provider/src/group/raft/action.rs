@@ -4,7 +4,8 @@ use super::{Message, Place, Term};
 use crate::group::NodeId;
 use crate::log::Index;
 
-/// To be carried out in the order given, each before the next.
+/// To be carried out in the order given, each before the next. What one leads the driver to ask of [`super::Raft`]
+/// (but for [`super::Raft::sent`]) is asked after the last of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Must be on disk before what follows is done. If it cannot be, the node must stop.

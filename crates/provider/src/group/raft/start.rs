@@ -19,7 +19,7 @@ pub struct Timing {
 pub struct Start {
     /// Its own.
     pub id: NodeId,
-    /// Of the last [`Action::Persist`].
+    /// Of the last [`super::Action::Persist`].
     pub term: Term,
     /// Of the same.
     pub voted_for: Option<NodeId>,
@@ -29,8 +29,8 @@ pub struct Start {
     pub runs: Vec<(Index, Term)>,
     /// The log's last entry; that of `base` if there is none.
     pub last: Index,
-    /// The last one that was known to be committed ([`Raft::settled_membership`]), and where it stands, in the log or
-    /// before it. None: this node was never told, and waits for entries or for [`Raft::begin_behind`].
+    /// The last one that was known to be committed ([`super::Raft::settled_membership`]), and where it stands, in the log or
+    /// before it. None: this node was never told, and waits for entries or for [`super::Raft::begin_behind`].
     pub settled: Option<(Index, Membership)>,
     /// Those that stand in the log, ascending. Whether they are committed is not known from that.
     pub memberships: Vec<(Index, Membership)>,

@@ -72,10 +72,10 @@ pub enum Frame {
         life: Uuid,
         /// Up to here its tables are.
         applied: i64,
-        /// Entries that it has and has not applied.
-        queue: u64,
         /// Whether it waits for a view with it inside.
         wants_view: bool,
+        /// Whether it has more to apply than it wants.
+        is_behind: bool,
     },
     /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
     Join {
@@ -113,10 +113,8 @@ pub enum Frame {
     Confirmed {
         /// Of the question.
         ticket: u64,
-        /// Up to here.
+        /// Up to here. 0: the node does not lead, and cannot tell.
         index: Index,
-        /// The seqno at that place.
-        seqno: i64,
     },
     /// To one who asked the wrong node.
     LeaderIs {

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering as Atomic;
 use super::thread::GroupThread;
 use super::{Command, Together, Transfer};
 use crate::group::NodeId;
+use crate::group::proposals::{Origin, Proposals};
 use crate::group::raft::{Action, Membership, Place, Term};
 use crate::group::wire::Frame;
 use crate::identity::{Gtid, Uuid};
@@ -216,6 +217,14 @@ impl GroupThread {
             self.saved.committed = place.index;
             self.contact.agreed = place.index;
         }
+        if is_behind && let Ok(origin) = crate::identity::Uuid::random() {
+            // It has not seen what was agreed on in between, so it cannot say what came of what it proposed before.
+            self.proposals = Proposals::new();
+            self.payloads.clear();
+            self.origin = Origin(origin.0);
+            let (term, leader) = (self.raft.term(), self.raft.leader());
+            self.leader_is(term, leader, actions);
+        }
         for (_, address) in &addresses {
             self.links.dial(address);
         }
@@ -243,12 +252,27 @@ impl GroupThread {
         });
     }
 
-    /// The others are gone for good, says somebody who knows: this node goes on without them.
-    pub(super) fn bootstrap(&mut self, _actions: &mut Vec<Action>) {
-        self.node.server.log(
-            Level::Warning,
-            "pc.bootstrap is not there yet: start one node with --wsrep-new-cluster after moving hortator.group away",
-        );
+    /// The others are gone for good, says somebody who knows (`pc.bootstrap`): this node goes on without them, with all
+    /// that it has. Should they go on without it as well, there are two histories.
+    pub(super) fn bootstrap(&mut self, actions: &mut Vec<Action>) {
+        if self.contact.in_touch || self.contact.is_alone || self.node.log().is_none() {
+            return;
+        }
+        let text = "pc.bootstrap: this node goes on without those whom it does not hear, as a group by itself";
+        self.node.server.log(Level::Warning, text);
+        let last = self.raft.last();
+        self.saved.voters.retain(|node, _| *node == self.saved.node);
+        let address = self.links.own().address.clone();
+        self.saved.voters.entry(self.saved.node).or_insert(address);
+        (self.saved.membership_at, self.saved.committed, self.contact.agreed) = (last, last.index, last.index);
+        self.save();
+        match self.agree_anew() {
+            Ok(()) => self.is_new_group = true,
+            Err(error) => self.node.fail(&error.to_string()),
+        }
+        self.proposals = Proposals::new();
+        let (term, leader) = (self.raft.term(), self.raft.leader());
+        self.leader_is(term, leader, actions);
     }
 }
 
@@ -279,6 +303,11 @@ impl Node {
     /// Whom the server wants its state from.
     fn wished_donor(&self) -> String {
         lock(&self.donor).clone()
+    }
+
+    /// Whether it goes on without a majority by itself: `pc.ignore_sb`.
+    pub(super) fn ignores_majorities(&self) -> bool {
+        lock(&self.options).ignores_majorities()
     }
 
     /// Where other nodes find this one.

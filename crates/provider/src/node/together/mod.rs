@@ -14,6 +14,7 @@
 //! | `waiting` | proposals whose threads wait |
 //! | `thread` | the group's thread: links, agreement, log |
 //! | `agreed` | what is agreed on takes its place |
+//! | `flow` | flow control |
 //! | `leading` | what a leader sees to: views, cuts, who votes |
 //! | `joining` | how a node gets a log, tables and a view |
 //!
@@ -30,6 +31,7 @@ use crate::log::Index;
 use crate::transaction::Transaction;
 
 mod agreed;
+mod flow;
 mod joining;
 mod leading;
 mod thread;

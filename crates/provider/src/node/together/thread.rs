@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
 
+use super::flow::{Flow, Held};
 use super::leading::Leading;
 use super::{Command, Contact, Together};
 use crate::entry::{self, Stamp, Voter};
@@ -28,6 +29,8 @@ const TIMING: Timing = Timing { heartbeat_ms: 150, election_ms: 1_000 };
 pub(super) const OUT_OF_TOUCH_MS: u64 = 4_000;
 /// How often a node tells its leader how it stands.
 const PRESENT_MS: u64 = 300;
+/// And at the earliest, if something has changed.
+const PRESENT_SOON_MS: u64 = 20;
 /// A round takes so much of what is agreed on before it looks at the links again.
 const TAKE_LIMIT_BYTES: usize = 4 << 20;
 
@@ -62,6 +65,7 @@ pub(super) struct Present {
     pub life: Uuid,
     pub applied: i64,
     pub wants_view: bool,
+    pub is_behind: bool,
 }
 
 /// The group's thread.
@@ -71,9 +75,9 @@ pub(super) struct GroupThread {
     pub(super) links: Links,
     pub(super) raft: Raft,
     pub(super) proposals: Proposals,
-    origin: Origin,
+    pub(super) origin: Origin,
     /// Payloads of own proposals that are not settled.
-    payloads: HashMap<u64, Vec<u8>>,
+    pub(super) payloads: HashMap<u64, Vec<u8>>,
     /// Lives of this node since the thread began.
     lives: Vec<Uuid>,
     pub(super) saved: Saved,
@@ -81,18 +85,23 @@ pub(super) struct GroupThread {
     /// Entries up to here have taken their places. None: not yet to be taken.
     pub(super) taken: Option<Index>,
     pub(super) contact: Contact,
+    /// Who decides does not stand in the log yet.
+    pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
+    pub(super) flow: Flow,
     /// The end of the log is to be synced.
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
     confirms: Vec<(u64, u64, Option<NodeId>)>,
-    /// Confirmed, and not all taken yet.
-    confirmed: Vec<(Index, u64, Option<NodeId>)>,
+    /// Own ones that are confirmed up to there, which is not all taken yet.
+    confirmed: Vec<(Index, u64)>,
     /// What is asked of a leader until it answers.
     pub(super) join: Option<Vec<u8>>,
     pub(super) asked_ms: u64,
     pub(super) leaves: bool,
     told: Option<(Present, u64)>,
+    /// What agreement wanted before the thread began.
+    first: Vec<Action>,
     leader_seen_ms: u64,
     /// What the leader said first that everybody agrees on.
     heard_committed: Option<Index>,
@@ -108,6 +117,7 @@ pub(in crate::node) fn start(
     beginning: Beginning,
 ) -> Result<Arc<Together>, Error> {
     let log = node.log();
+    let is_new_group = matches!(beginning, Beginning::Alone);
     let saved = match beginning {
         Beginning::Again(saved) => saved,
         Beginning::Alone => fresh(node, true)?,
@@ -133,7 +143,12 @@ pub(in crate::node) fn start(
     if let Some(address) = saved.voters.get_mut(&saved.node) {
         *address = own_address;
     }
-    let raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut first = Vec::new();
+    if saved.voters.len() == 1 && saved.voters.contains_key(&saved.node) {
+        // Nobody else can lead: there is nothing to wait for.
+        raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
+    }
     saved.write(&node.setup.data_dir)?;
     if let Some(log) = &log {
         // Until it is alone.
@@ -154,7 +169,9 @@ pub(in crate::node) fn start(
         peers: BTreeMap::new(),
         taken: None,
         contact,
+        is_new_group,
         leading: None,
+        flow: Flow::default(),
         has_unsafe: false,
         confirms: Vec::new(),
         confirmed: Vec::new(),
@@ -162,6 +179,7 @@ pub(in crate::node) fn start(
         asked_ms: 0,
         leaves: false,
         told: None,
+        first,
         leader_seen_ms: 0,
         heard_committed: None,
         began: Instant::now(),
@@ -187,13 +205,21 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
     let random = Uuid::random().map_err(Error::Random)?;
     let id = NodeId(random.bits());
     let log = node.log();
-    let at = log.map_or(Index(0), |log| log.last());
+    // What a log says of groups before does not count for a node that is a group by itself.
+    let last = match log {
+        Some(log) if log.last() >= log.first() => {
+            let entries = log.entries(log.last(), 1)?;
+            let term = entries.first().and_then(|(_, bytes)| entry::shape(bytes).ok()).map_or(Term(0), |(stamp, _)| stamp.term);
+            Place { term, index: log.last() }
+        }
+        _ => Place { term: Term(0), index: Index(0) },
+    };
     Ok(Saved {
         node: id,
-        term: Term(0),
+        term: last.term,
         voted_for: None,
-        committed: at,
-        membership_at: Place { term: Term(0), index: Index(0) },
+        committed: last.index,
+        membership_at: last,
         voters: if votes { [(id, node.group_address())].into() } else { BTreeMap::new() },
     })
 }
@@ -230,6 +256,9 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
     } else {
         base = Place { term: Term(0), index: Index(0) };
     }
+    if let Some((index, term)) = runs.last().filter(|(_, term)| *term > saved.term) {
+        return Err(Error::OldVotes { index: *index, term: *term, known: saved.term });
+    }
     Ok(Start {
         id: saved.node,
         term: saved.term,
@@ -245,6 +274,15 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
 }
 
 impl GroupThread {
+    /// Begins agreement from what is saved and in the log.
+    pub(super) fn agree_anew(&mut self) -> Result<(), Error> {
+        let log = self.node.log();
+        let start = start_of(&self.saved, log.as_deref(), Uuid(self.origin.0))?;
+        self.raft = Raft::new(start, TIMING, self.now_ms());
+        self.contact.agreed = self.raft.committed();
+        Ok(())
+    }
+
     pub(super) fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -255,7 +293,8 @@ impl GroupThread {
 
     fn run(&mut self) {
         let mut events = Vec::new();
-        let mut actions = Vec::new();
+        let mut actions = std::mem::take(&mut self.first);
+        self.carry_out(&mut actions, None);
         while !self.is_over {
             self.heed_commands(&mut actions);
             self.raft.tick(self.now_ms(), &mut actions);
@@ -294,10 +333,8 @@ impl GroupThread {
         for command in self.together.commands() {
             match command {
                 Command::Propose { ticket, bytes } => {
-                    self.payloads.insert(ticket, bytes);
-                    if self.proposals.submit(Ticket(ticket), &mut steps).is_err() {
-                        self.payloads.remove(&ticket);
-                        self.together.waiting.refuse(ticket);
+                    if let Some(held) = self.hold(Held::Own { ticket, bytes }) {
+                        self.propose_own(held, &mut steps);
                     }
                 }
                 Command::Confirm { ticket } => self.confirm(ticket, None, actions),
@@ -314,6 +351,32 @@ impl GroupThread {
             }
         }
         self.step(steps, actions);
+    }
+
+    fn propose_own(&mut self, held: Held, steps: &mut Vec<Step>) {
+        let Held::Own { ticket, bytes } = held else { return };
+        self.payloads.insert(ticket, bytes);
+        if self.proposals.submit(Ticket(ticket), steps).is_err() {
+            self.payloads.remove(&ticket);
+            self.together.waiting.refuse(ticket);
+        }
+    }
+
+    /// What was held back goes into the order.
+    pub(super) fn take_in(&mut self, held: Held, actions: &mut Vec<Action>) {
+        match held {
+            Held::Own { .. } => {
+                let mut steps = Vec::new();
+                self.propose_own(held, &mut steps);
+                self.step(steps, actions);
+            }
+            Held::Forward { term, origin, number, payload, .. } => {
+                let takes = self.leading.is_some() && self.raft.takes_entries();
+                if takes && self.proposals.take(Origin(origin.0), term, number) {
+                    self.append(payload, None, actions);
+                }
+            }
+        }
     }
 
     fn tick_proposals(&mut self, actions: &mut Vec<Action>) {
@@ -460,7 +523,14 @@ impl GroupThread {
                 let (ready, rest) = self.confirms.drain(..).partition(|(of, ..)| *of <= round);
                 self.confirms = rest;
                 let ready: Vec<(u64, u64, Option<NodeId>)> = ready;
-                self.confirmed.extend(ready.into_iter().map(|(_, ticket, whose)| (upto, ticket, whose)));
+                for (_, ticket, whose) in ready {
+                    match whose {
+                        None => self.confirmed.push((upto, ticket)),
+                        Some(node) => {
+                            self.links.send(node, &Frame::Confirmed { ticket, index: upto });
+                        }
+                    }
+                }
             }
         }
     }
@@ -496,7 +566,7 @@ impl GroupThread {
         }
     }
 
-    fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
+    pub(super) fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
         let known = match leader {
             None => Leader::Unknown,
             Some(node) if node == self.own() => Leader::Me,
@@ -573,16 +643,17 @@ impl GroupThread {
             }
             Frame::Forward { term, origin, number, payload } => {
                 let is_good = entry::has_head(&payload) && entry::is_write_set(&payload);
-                if is_good && self.leading.is_some() && self.raft.takes_entries() {
-                    if self.proposals.take(Origin(origin.0), term, number) {
-                        self.append(payload, None, actions);
-                    }
+                if is_good
+                    && self.leading.is_some()
+                    && let Some(held) = self.hold(Held::Forward { term, origin, number, payload })
+                {
+                    self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, .. } => {
+            Frame::Present { life, applied, wants_view, is_behind } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view }, now));
+                    peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
                     // While it is alone, clients' threads write the log: it is known what to send from when that ends.
@@ -604,7 +675,9 @@ impl GroupThread {
             }
             Frame::Left => self.contact.has_left |= self.leaves,
             Frame::Confirm { ticket } => self.confirm(ticket, Some(from), actions),
-            Frame::Confirmed { ticket, seqno, .. } => self.together.answer(ticket, (seqno >= 0).then_some(seqno)),
+            // Of one who does not lead any more.
+            Frame::Confirmed { ticket, index: Index(0) } => self.together.answer(ticket, None),
+            Frame::Confirmed { ticket, index } => self.confirmed.push((index, ticket)),
             Frame::LeaderIs { address, .. } => self.links.dial(&address),
             Frame::Refused { text } => {
                 self.node.note(&format!("{from}: {text}"));
@@ -630,7 +703,7 @@ impl GroupThread {
                 self.together.answer(ticket, None);
             }
         } else if let Some(from) = whose {
-            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0), seqno: -1 });
+            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0) });
         }
     }
 
@@ -693,17 +766,13 @@ impl GroupThread {
     fn answer_confirmed(&mut self) {
         let Some(taken) = self.taken else { return };
         let seqno = lock(&self.node.order).as_ref().map_or(-1, |Ordering { order, .. }| order.seqno);
-        let (ready, rest) = self.confirmed.drain(..).partition(|(upto, ..)| *upto <= taken);
-        self.confirmed = rest;
-        let ready: Vec<(Index, u64, Option<NodeId>)> = ready;
-        for (index, ticket, whose) in ready {
-            match whose {
-                None => self.together.answer(ticket, Some(seqno)),
-                Some(node) => {
-                    self.links.send(node, &Frame::Confirmed { ticket, index, seqno });
-                }
+        self.confirmed.retain(|(upto, ticket)| {
+            let waits = *upto > taken;
+            if !waits {
+                self.together.answer(*ticket, Some(seqno));
             }
-        }
+            waits
+        });
     }
 
     /// Those decide from there on, and everybody agrees.
@@ -762,16 +831,22 @@ impl GroupThread {
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
-            self.lose_touch();
+            if self.node.ignores_majorities() {
+                self.bootstrap(&mut Vec::new());
+            } else {
+                self.lose_touch();
+            }
         }
         self.together.set_contact(self.contact);
         let present = self.present();
-        let is_due = self.told.is_none_or(|(told, at)| told != present && now - at >= 20 || now - at >= PRESENT_MS);
+        let is_due = self.told.is_none_or(|(told, at)| {
+            told.is_behind != present.is_behind || told != present && now - at >= PRESENT_SOON_MS || now - at >= PRESENT_MS
+        });
         if let Some(leader) = leader.filter(|leader| *leader != self.own())
             && is_due
         {
-            self.told = Some((present, now));
             self.send_present(leader, present);
+            self.told = Some((present, now));
         } else if leader.is_none() && is_due && self.node.log().is_some() {
             // It may have been voted out, or never been in: whoever leads sends to those who say that they are there.
             self.told = Some((present, now));
@@ -782,9 +857,11 @@ impl GroupThread {
     }
 
     fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view } = present;
-        let queue = self.node.receiving.queued() as u64;
-        let frame = Frame::Present { life, applied, queue, wants_view };
+        let Present { life, applied, wants_view, is_behind } = present;
+        if is_behind && !self.told.is_some_and(|(told, _)| told.is_behind) {
+            self.node.counters.flow_sent.add(1);
+        }
+        let frame = Frame::Present { life, applied, wants_view, is_behind };
         self.links.send(to, &frame);
     }
 
@@ -795,6 +872,6 @@ impl GroupThread {
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
-        Present { life, applied: self.node.turns.released(), wants_view }
+        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind() }
     }
 }

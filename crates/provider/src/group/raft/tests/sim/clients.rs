@@ -1,6 +1,7 @@
 //! Clients at all nodes: they propose, give up, and read.
 
-use super::world::{Event, World};
+use super::world::{Event, Node, World};
+use crate::group::NodeId;
 use crate::group::proposals::Ticket;
 
 /// A node waits for this many at most: in a long cut nothing is gained by more.
@@ -16,13 +17,13 @@ impl World {
         let up = self.up();
         let Some(node) = self.chance.one_of(&up) else { return };
         match self.chance.between(0, 99) {
-            0..=79 => self.propose(node),
-            80..=84 => self.give_up(node),
+            0..=69 => self.propose(node),
+            70..=74 => self.give_up(node),
             _ => self.read(),
         }
     }
 
-    fn propose(&mut self, id: crate::group::NodeId) {
+    fn propose(&mut self, id: NodeId) {
         let count = self.chance.between(1, 4);
         for _ in 0..count {
             let Some(life) = self.life(id) else { return };
@@ -37,7 +38,7 @@ impl World {
         }
     }
 
-    fn give_up(&mut self, id: crate::group::NodeId) {
+    fn give_up(&mut self, id: NodeId) {
         let Some(life) = self.life(id) else { return };
         let Some(ticket) = life.waiting.pop_last() else { return };
         if life.proposals.give_up(ticket) {
@@ -46,13 +47,13 @@ impl World {
         }
     }
 
-    /// Asks a node that believes that it leads; there may be more than one.
+    /// Asks a node that believes that it leads; there may be more than one, and the one of the oldest term is wrong.
     fn read(&mut self) {
-        let leads = |id: &crate::group::NodeId| {
-            self.nodes[id].life.as_ref().is_some_and(|life| life.raft.leader() == Some(*id))
+        let leads = |(id, node): (&NodeId, &Node)| {
+            let raft = &node.life.as_ref()?.raft;
+            (raft.leader() == Some(*id)).then_some((raft.term(), *id))
         };
-        let leaders: Vec<_> = self.up().into_iter().filter(leads).collect();
-        let Some(id) = self.chance.one_of(&leaders) else { return };
+        let Some((_, id)) = self.nodes.iter().filter_map(leads).min() else { return };
         let highest = self.invariants.highest();
         let mut actions = Vec::new();
         let Some(life) = self.life(id) else { return };
