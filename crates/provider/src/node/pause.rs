@@ -45,9 +45,8 @@ impl Node {
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
         let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
         let until = Instant::now().checked_add(limit);
-        let (history, is_alone, last) = lock(&self.order)
-            .as_ref()
-            .map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
+        let (history, is_alone, last) =
+            lock(&self.order).as_ref().map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
         let seqno = match upto {
             None if is_alone => last,
             None => self.together()?.confirm(until)?,
