@@ -57,6 +57,8 @@ pub(super) struct Receiving {
     pub(super) donates: AtomicBool,
     /// Nothing more is to take its place: somebody has paused the node.
     pub(super) holds: AtomicBool,
+    /// Whoever paused it still waits for what has its place.
+    pub(super) drains: AtomicBool,
     queued: AtomicUsize,
     queued_bytes: AtomicUsize,
 }

@@ -325,7 +325,7 @@ impl GroupThread {
         let now = self.now_ms();
         let is_busy = !self.contact.is_alone || self.contact.is_linked || self.leaves;
         let chores = if is_busy { now + PRESENT_MS / 3 } else { now + 5_000 };
-        let has_more = self.taken.is_some_and(|taken| taken < self.contact.agreed) && self.node.may_take();
+        let has_more = self.taken.is_some_and(|taken| taken < self.contact.agreed) && self.node.may_take(&self.together);
         if has_more {
             return Duration::ZERO;
         }
@@ -732,7 +732,7 @@ impl GroupThread {
                 if index > self.contact.agreed {
                     break;
                 }
-                if !self.node.may_take() {
+                if !self.node.may_take(&self.together) {
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }
