@@ -115,6 +115,7 @@ fn under_fire(provider: Provider) {
         let (told, seen) = (found.told(), shared.told());
         assert!(told.is_empty() && seen.is_empty(), "{}\n{}", told.join("\n"), seen.join("\n"));
         assert_eq!(nemesis.helped, 0, "the cluster did not come back by itself");
+        assert_eq!(found.crashes, [""; 0], "in the error logs");
     }
 }
 
