@@ -17,6 +17,8 @@ mod tables;
 mod verdict;
 mod work;
 
+use std::env;
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,8 +35,6 @@ use session::Session;
 use work::{Kind, Shared};
 
 const NODES: usize = 3;
-/// Under fire, unless told otherwise.
-const SECONDS: u64 = 20;
 /// Clients write undisturbed for so long before and after.
 const QUIET: Duration = Duration::from_secs(2);
 /// What the clients of a run do: transfers, appends, single rows.
@@ -44,6 +44,16 @@ const KINDS: [(Kind, usize); 3] = [(Kind::Bank, 8), (Kind::Lists, 4), (Kind::Ent
 enum Provider {
     Ours,
     Galera,
+}
+
+impl Provider {
+    /// Under fire, unless told otherwise.
+    fn seconds(self) -> u64 {
+        match self {
+            Provider::Ours => 60,
+            Provider::Galera => 20,
+        }
+    }
 }
 
 #[test]
@@ -67,8 +77,23 @@ impl Drop for EndsClients<'_> {
     }
 }
 
+/// Keeps the error logs of a run that fails.
+struct KeepsLogs<'a>(&'a Sandbox, u64);
+
+impl Drop for KeepsLogs<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            for node in self.0.nodes() {
+                let kept = env::temp_dir().join(format!("hortator-fire-{}-{}.log", self.1, node.name()));
+                let copied = fs::copy(node.error_log(), &kept);
+                eprintln!("{}'s error log: {} ({copied:?} bytes)", node.name(), kept.display());
+            }
+        }
+    }
+}
+
 fn under_fire(provider: Provider) {
-    let seconds = from_environment("HORTATOR_FIRE_SECONDS").unwrap_or(SECONDS);
+    let seconds = from_environment("HORTATOR_FIRE_SECONDS").unwrap_or(provider.seconds());
     let seed = seed();
     eprintln!("HORTATOR_SEED={seed} HORTATOR_FIRE_SECONDS={seconds}");
     let builder = match provider {
@@ -77,6 +102,7 @@ fn under_fire(provider: Provider) {
     };
     let builder = builder.set("innodb_flush_log_at_trx_commit", "0").set("innodb_lock_wait_timeout", "5");
     let sandbox = builder.set("wsrep_slave_threads", "4").start_temporary().unwrap();
+    let _logs = KeepsLogs(&sandbox, seed);
     tables::make(&mut sandbox.node(0).connect().unwrap());
     let mut dice = Dice::new(seed);
     let shared = Shared::new(Instant::now());

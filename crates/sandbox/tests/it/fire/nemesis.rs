@@ -111,13 +111,15 @@ impl<'a> Nemesis<'a> {
             self.bring_back();
             let took = began.elapsed();
             self.done.returns.push(took);
-            eprintln!("{fault:?}: all nodes are back after {:.1} s", took.as_secs_f64());
+            let now = self.shared.elapsed().as_secs_f64();
+            eprintln!("{now:.1} s: all nodes are back after {:.1} s", took.as_secs_f64());
             self.wait(1000, 4000);
         }
     }
 
     fn inflict(&mut self, fault: Fault) {
         let node = self.sandbox.node(usize::try_from(self.dice.below(super::NODES as i64)).unwrap());
+        eprintln!("{:.1} s: {fault:?}, {}", self.shared.elapsed().as_secs_f64(), node.name());
         match fault {
             Fault::KillOne => {
                 node.kill().unwrap();

@@ -55,6 +55,11 @@ impl Shared {
         }
     }
 
+    /// Since the beginning of the run.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
     pub fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,13 +110,13 @@ pub fn write(kind: Kind, client: usize, sandbox: &Sandbox, seed: u64, shared: &S
         if shared.is_over.load(Ordering::SeqCst) {
             break;
         }
-        let began = shared.begin.elapsed();
+        let began = shared.elapsed();
         let outcome = match kind {
             Kind::Bank => transfer(&mut session, &mut dice, client, number),
             Kind::Lists => append(&mut session, &mut dice, client, number, shared),
             Kind::Entries => session.commit(&format!("INSERT INTO entry VALUES ({client}, {number})")),
         };
-        let ended = shared.begin.elapsed();
+        let ended = shared.elapsed();
         journal.attempts.push(Attempt { number, outcome, began, ended });
         if outcome == Outcome::Confirmed {
             shared.pace().confirm(ended);
