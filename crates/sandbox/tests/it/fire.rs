@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use hortator_sandbox::{Builder, Sandbox};
 
 use crate::kills::dice::Dice;
-use crate::kills::{from_environment, seed};
+use crate::kills::{fetch, from_environment, seed};
 use crate::provider;
 use figures::Figures;
 use journal::Journal;
@@ -104,6 +104,13 @@ fn under_fire(provider: Provider) {
     let sandbox = builder.set("wsrep_slave_threads", "4").start_temporary().unwrap();
     let _logs = KeepsLogs(&sandbox, seed);
     tables::make(&mut sandbox.node(0).connect().unwrap());
+    for node in sandbox.nodes() {
+        // Clients begin when every node has all of it.
+        let mut connection = node.connect().unwrap();
+        connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+        let lists = fetch(&mut connection, "SELECT COUNT(*) FROM fire.list");
+        assert_eq!(lists, [[tables::LISTS.to_string()]], "{}", node.name());
+    }
     let mut dice = Dice::new(seed);
     let shared = Shared::new(Instant::now());
     let fire = Duration::from_secs(seconds);

@@ -89,7 +89,12 @@ fn longs(row: Vec<Option<Vec<u8>>>) -> Vec<i64> {
 }
 
 fn number(connection: &mut Connection, sql: &str) -> Result<i64, Error> {
-    Ok(longs(connection.fetch(sql.as_bytes())?.remove(0))[0])
+    let rows = connection.fetch(sql.as_bytes())?;
+    match &rows[..] {
+        [row] if row[0].is_some() => Ok(longs(row.clone())[0]),
+        // No client takes a row away.
+        _ => panic!("{sql}: {rows:?} is no number"),
+    }
 }
 
 fn run(connection: &mut Connection, sql: &str) -> Result<(), Error> {
