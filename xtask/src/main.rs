@@ -1,11 +1,12 @@
 //! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask fire`.
+//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
 
 mod fire;
 mod kills;
 mod mtr;
 mod mysql;
 mod provider_kills;
+mod sim;
 mod tidy;
 
 use std::path::Path;
@@ -14,41 +15,14 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => run_tidy(),
-        Some("kills") => match kills::run(repository(), std::env::args().nth(2).as_deref()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("kills: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
-        Some("mysql") => match mysql::run(repository()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("mysql: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
-        Some("mtr") => match mtr::run(repository(), std::env::args().skip(2)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("mtr: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
-        Some("provider-kills") => match provider_kills::run(repository(), std::env::args().skip(2)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("provider-kills: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
-        Some("fire") => match fire::run(repository(), std::env::args().skip(2)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("fire: {error:#}");
-                ExitCode::FAILURE
-            }
-        },
+        Some("kills") => report("kills", kills::run(repository(), std::env::args().nth(2).as_deref())),
+        Some("mysql") => report("mysql", mysql::run(repository())),
+        Some("mtr") => report("mtr", mtr::run(repository(), std::env::args().skip(2))),
+        Some("provider-kills") => {
+            report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2)))
+        }
+        Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
+        Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
         _ => {
             eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
             eprintln!(
@@ -61,11 +35,25 @@ fn main() -> ExitCode {
             eprintln!(
                 "                            kills a server under its clients N times (200), and looks (ten minutes)"
             );
+            eprintln!("       cargo xtask sim [SEEDS] [--seed N]");
+            eprintln!(
+                "                            simulates groups of nodes and all their faults, 20,000 seeds of each kind"
+            );
             eprintln!("       cargo xtask fire [MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]");
             eprintln!(
                 "                            three nodes that are killed, stopped and cut off under their clients"
             );
             ExitCode::from(2)
+        }
+    }
+}
+
+fn report(chore: &str, outcome: anyhow::Result<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{chore}: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }

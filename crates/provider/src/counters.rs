@@ -1,6 +1,8 @@
 //! What a node counts, for its status variables.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// Counters that any thread adds to. FLUSH STATUS sets them back.
 #[derive(Debug, Default)]
@@ -29,6 +31,16 @@ pub struct Counters {
     pub local_bf_aborts: Counter,
     /// Sum of seqno - depends_on of all write sets.
     pub distance: Counter,
+    /// How often this node asked the others to wait for it.
+    pub flow_sent: Counter,
+    /// How often this node, as leader, held the cluster back.
+    pub flow_received: Counter,
+    /// For how long, in nanoseconds.
+    pub flow_paused_ns: Counter,
+    /// Whether it does: not set back.
+    pub flow_active: Counter,
+    /// When it was set back last.
+    since: Mutex<Option<Instant>>,
     /// How often desync stands without its resync: not set back.
     pub desync_count: Counter,
 }
@@ -59,6 +71,13 @@ impl Counter {
 }
 
 impl Counters {
+    /// The part of the time since it was set back for which the cluster was held back.
+    pub fn flow_paused(&self) -> f64 {
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let elapsed_ns = since.map_or(0, |since| since.elapsed().as_nanos());
+        if elapsed_ns == 0 { 0.0 } else { self.flow_paused_ns.get() as f64 / elapsed_ns as f64 }
+    }
+
     /// Sets back what counts events.
     pub fn reset(&self) {
         let Self {
@@ -74,6 +93,11 @@ impl Counters {
             local_replays,
             local_bf_aborts,
             distance,
+            flow_sent,
+            flow_received,
+            flow_paused_ns,
+            since,
+            flow_active: _,
             desync_count: _,
         } = self;
         for counter in [
@@ -89,8 +113,12 @@ impl Counters {
             local_replays,
             local_bf_aborts,
             distance,
+            flow_sent,
+            flow_received,
+            flow_paused_ns,
         ] {
             counter.reset();
         }
+        *since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 }

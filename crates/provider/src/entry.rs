@@ -1,12 +1,24 @@
-//! What stands in the log: a write set, a view, or a cut, as bytes.
+//! What stands in the log: a write set, a view, a cut, a membership, or nothing, as bytes.
 //!
-//! Format 1, integers little endian. Head of 64 bytes: kind (u8), format (u8), two bytes of zero, flags (u32),
-//! seqno (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32). Then `count`
-//! keys of 33 bytes (mode, key) and the data; or `count` members (id of 16 bytes, then name and address, each with
-//! its length as u16 before it). The log below frames and checks the bytes.
+//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two bytes of zero, flags (u32),
+//! seqno (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
+//! ticket (u64). What takes no seqno bears that of the entry before it. Then, by kind:
+//!
+//! | kind | what follows | seen | transaction |
+//! |---|---|---|---|
+//! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | what its origin had seen | its number |
+//! | 2 view | `count` members: id of 16 bytes, name, address | how many views there were | |
+//! | 3 cut | how many views there were (i64), seqnos that failed (both are the data), `count` members | the cut | judged from (to: in connection) |
+//! | 4 nothing | | | |
+//! | 5 group | `count` voters: node (u64), address | | |
+//!
+//! A text has its length as u16 before it. The log below frames and checks the bytes. Format 1, of releases that ran single
+//! nodes, is read: its head ends before the term, and its cut has no members and bears itself as its seqno.
 
 use hortator_core::{Key, Mode};
 
+use crate::group::NodeId;
+use crate::group::raft::{Membership, Shape, Term};
 use crate::identity::Uuid;
 use crate::server::{Flags, Member};
 
@@ -14,9 +26,11 @@ use crate::server::{Flags, Member};
 mod tests;
 
 /// The format that this release writes, and the newest that it reads.
-pub const FORMAT: u8 = 1;
+pub const FORMAT: u8 = 2;
 
-const HEAD_BYTES: usize = 64;
+const HEAD_BYTES: usize = 80;
+/// Of format 1.
+const SHORT_HEAD_BYTES: usize = 64;
 const KEY_BYTES: usize = 1 + Key::BYTES;
 /// The order of this table is the format's.
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
@@ -34,6 +48,43 @@ pub struct WriteSetHead {
     pub conn: u64,
     /// What had committed there when it was sent off.
     pub last_seen: i64,
+    /// What that life of the node calls it while it has no place.
+    pub ticket: u64,
+}
+
+/// Where an entry stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its seqno; of one that takes none, the last before it.
+    pub seqno: i64,
+    /// Whose leader put it there.
+    pub term: Term,
+}
+
+/// A cut: nobody will ask for what lies at or before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Every member has applied all up to here.
+    pub upto: i64,
+    /// The verdicts on everything behind this …
+    pub judged_from: i64,
+    /// … and up to here are told:
+    pub judged_to: i64,
+    /// those failed, all others passed.
+    pub failed: Vec<i64>,
+    /// How many views there were.
+    pub view_number: i64,
+    /// The view in force.
+    pub members: Vec<Member>,
+}
+
+/// A node that votes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voter {
+    /// Which.
+    pub node: NodeId,
+    /// Where the others find it.
+    pub address: String,
 }
 
 /// Something that is in the order.
@@ -55,8 +106,12 @@ pub enum Entry {
         /// Who is there.
         members: Vec<Member>,
     },
-    /// Takes none: everything up to the seqno has been seen by all nodes.
-    Cut,
+    /// Takes none.
+    Cut(Cut),
+    /// Takes none: by it a leader learns what is agreed on.
+    Nothing,
+    /// Takes none: from here on those decide.
+    Group(Vec<Voter>),
 }
 
 /// Bytes that are not an entry.
@@ -81,9 +136,17 @@ struct Head {
     seen: i64,
     count: usize,
     data_bytes: usize,
+    term: Term,
+    ticket: u64,
 }
 
 impl Head {
+    fn of(kind: u8) -> Self {
+        let source = Uuid::UNDEFINED;
+        let (term, ticket, seqno) = (Term(0), 0, 0);
+        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, ticket }
+    }
+
     fn encode(self) -> [u8; HEAD_BYTES] {
         let mut bytes = [0; HEAD_BYTES];
         bytes[0] = self.kind;
@@ -96,17 +159,25 @@ impl Head {
         bytes[48..56].copy_from_slice(&self.seen.to_le_bytes());
         bytes[56..60].copy_from_slice(&(self.count as u32).to_le_bytes());
         bytes[60..64].copy_from_slice(&(self.data_bytes as u32).to_le_bytes());
+        bytes[TERM].copy_from_slice(&self.term.0.to_le_bytes());
+        bytes[72..80].copy_from_slice(&self.ticket.to_le_bytes());
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        let head = bytes.get(..HEAD_BYTES).ok_or(Error::Malformed(bytes.len()))?;
-        if head[1] > FORMAT {
-            return Err(Error::Newer(head[1]));
+    /// The head, and what follows it.
+    fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let malformed = Error::Malformed(bytes.len());
+        let format = *bytes.get(1).ok_or(malformed.clone())?;
+        if format > FORMAT {
+            return Err(Error::Newer(format));
         }
+        let head_bytes = if format < 2 { SHORT_HEAD_BYTES } else { HEAD_BYTES };
+        let (known, rest) = bytes.split_at_checked(head_bytes).ok_or(malformed)?;
+        let mut head = [0; HEAD_BYTES];
+        head[..known.len()].copy_from_slice(known);
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
         let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
-        Ok(Self {
+        let head = Self {
             kind: head[0],
             flags: half(4),
             seqno: word(8) as i64,
@@ -116,29 +187,32 @@ impl Head {
             seen: word(48) as i64,
             count: half(56) as usize,
             data_bytes: half(60) as usize,
-        })
+            term: Term(word(64)),
+            ticket: word(72),
+        };
+        Ok((head, rest))
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp { seqno: self.seqno, term: self.term }
     }
 }
 
 const WRITE_SET: u8 = 1;
 const VIEW: u8 = 2;
 const CUT: u8 = 3;
+const NOTHING: u8 = 4;
+const GROUP: u8 = 5;
 
-/// A write set's head and keys; its data follow as they are. `data_bytes` is less than 4 GiB.
-pub fn encode_write_set(seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: usize) -> Vec<u8> {
+const SEQNO: std::ops::Range<usize> = 8..16;
+const TERM: std::ops::Range<usize> = 64..72;
+
+/// A write set's head and keys; its data follow as they are. `data_bytes` is less than 4 GiB. It has no place yet.
+pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES + keys.len() * KEY_BYTES);
-    let WriteSetHead { flags, source, trx, conn, last_seen } = *head;
-    let head = Head {
-        kind: WRITE_SET,
-        flags: flags.0,
-        seqno,
-        source,
-        trx,
-        conn,
-        seen: last_seen,
-        count: keys.len(),
-        data_bytes,
-    };
+    let WriteSetHead { flags, source, trx, conn, last_seen, ticket } = *head;
+    let (flags, seen, count) = (flags.0, last_seen, keys.len());
+    let head = Head { flags, source, trx, conn, seen, count, data_bytes, ticket, ..Head::of(WRITE_SET) };
     bytes.extend(head.encode());
     for (key, mode) in keys {
         bytes.push(MODES.iter().position(|known| known == mode).expect("modes of rows only") as u8);
@@ -147,49 +221,111 @@ pub fn encode_write_set(seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)], d
     bytes
 }
 
-/// Writes the seqno, the source and what it had seen into bytes that [`encode_write_set`] made: they are known last.
-pub fn place(bytes: &mut [u8], seqno: i64, head: &WriteSetHead) {
-    bytes[8..16].copy_from_slice(&seqno.to_le_bytes());
+/// Writes the source and what it had seen into bytes that [`encode_write_set`] made: they are known late.
+pub fn send_off(bytes: &mut [u8], head: &WriteSetHead) {
     bytes[16..32].copy_from_slice(&head.source.0);
     bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
-/// A view.
-pub fn encode_view(seqno: i64, number: i64, members: &[Member]) -> Vec<u8> {
+/// Writes its place into an entry: that is known last.
+pub fn place(bytes: &mut [u8], stamp: Stamp) {
+    bytes[SEQNO].copy_from_slice(&stamp.seqno.to_le_bytes());
+    bytes[TERM].copy_from_slice(&stamp.term.0.to_le_bytes());
+}
+
+/// Whether bytes that a node sent begin as an entry of this format does, so that a place can be written into them.
+pub fn has_head(bytes: &[u8]) -> bool {
+    bytes.len() >= HEAD_BYTES && bytes[1] == FORMAT
+}
+
+/// Whether an entry takes a seqno.
+pub fn takes_place(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
+}
+
+/// Whether it is a write set.
+pub fn is_write_set(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&WRITE_SET)
+}
+
+/// A view. It has no place yet.
+pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
+    let head = Head { seen: number, count: members.len(), ..Head::of(VIEW) };
+    let mut bytes = head.encode().to_vec();
+    put_members(&mut bytes, members);
+    bytes
+}
+
+/// A cut. It has no place yet.
+pub fn encode_cut(cut: &Cut) -> Vec<u8> {
+    let Cut { upto, judged_from, judged_to, failed, view_number, members } = cut;
     let head = Head {
-        kind: VIEW,
-        flags: 0,
-        seqno,
-        source: Uuid::UNDEFINED,
-        trx: 0,
-        conn: 0,
-        seen: number,
+        seen: *upto,
+        trx: *judged_from as u64,
+        conn: *judged_to as u64,
         count: members.len(),
-        data_bytes: 0,
+        data_bytes: failed.len() * 8 + 8,
+        ..Head::of(CUT)
     };
     let mut bytes = head.encode().to_vec();
-    for Member { id, name, incoming } in members {
-        bytes.extend(id.0);
-        for text in [name, incoming] {
-            let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
-            bytes.extend((text.len() as u16).to_le_bytes());
-            bytes.extend(text);
-        }
+    bytes.extend(view_number.to_le_bytes());
+    failed.iter().for_each(|seqno| bytes.extend(seqno.to_le_bytes()));
+    put_members(&mut bytes, members);
+    bytes
+}
+
+/// Nothing. It has no place yet.
+pub fn encode_nothing() -> Vec<u8> {
+    Head::of(NOTHING).encode().to_vec()
+}
+
+/// Who decides. It has no place yet.
+pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
+    let mut bytes = Head { count: voters.len(), ..Head::of(GROUP) }.encode().to_vec();
+    for Voter { node, address } in voters {
+        bytes.extend(node.0.to_le_bytes());
+        put_text(&mut bytes, address);
     }
     bytes
 }
 
-/// A cut.
-pub fn encode_cut(seqno: i64) -> Vec<u8> {
-    let head =
-        Head { kind: CUT, flags: 0, seqno, source: Uuid::UNDEFINED, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0 };
-    head.encode().to_vec()
+fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
+    for Member { id, name, incoming } in members {
+        bytes.extend(id.0);
+        put_text(bytes, name);
+        put_text(bytes, incoming);
+    }
 }
 
-/// The entry and its seqno (of a cut: up to where).
-pub fn decode(bytes: &[u8]) -> Result<(i64, Entry), Error> {
-    let head = Head::decode(bytes)?;
-    let mut rest = Rest { bytes: &bytes[HEAD_BYTES..], whole: bytes.len() };
+/// Cut where its length does not fit.
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text);
+}
+
+/// Where an entry stands, and what agreement has to know of it.
+pub fn shape(bytes: &[u8]) -> Result<(Stamp, Shape), Error> {
+    let (head, _) = Head::decode(bytes)?;
+    let membership = match head.kind {
+        GROUP => match decode(bytes)?.1 {
+            Entry::Group(voters) => Some(membership(&voters)),
+            _ => None,
+        },
+        _ => None,
+    };
+    Ok((head.stamp(), Shape { term: head.term, membership }))
+}
+
+/// As agreement sees them.
+pub fn membership(voters: &[Voter]) -> Membership {
+    Membership { voters: voters.iter().map(|voter| voter.node).collect() }
+}
+
+/// The entry, and where it stands.
+pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
+    let (head, rest) = Head::decode(bytes)?;
+    let mut rest = Rest { bytes: rest, whole: bytes.len() };
     let entry = match head.kind {
         WRITE_SET => {
             // The count is not believed before its bytes are seen.
@@ -200,26 +336,41 @@ pub fn decode(bytes: &[u8]) -> Result<(i64, Entry), Error> {
                 keys.push((Key::from_bytes(&std::array::from_fn(|byte| bytes[1 + byte])), mode));
             }
             let data = rest.take(head.data_bytes)?.to_vec();
-            let Head { source, trx, conn, seen, .. } = head;
-            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen };
+            let Head { source, trx, conn, seen, ticket, .. } = head;
+            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen, ticket };
             Entry::WriteSet { head, keys, data }
         }
-        VIEW => {
-            let mut members = Vec::new();
-            for _ in 0..head.count {
-                let id = rest.take(16)?;
-                let id = Uuid(std::array::from_fn(|byte| id[byte]));
-                members.push(Member { id, name: rest.text()?, incoming: rest.text()? });
-            }
-            Entry::View { number: head.seen, members }
+        VIEW => Entry::View { number: head.seen, members: rest.members(head.count)? },
+        CUT if bytes[1] < 2 => Entry::Cut(Cut { upto: head.seqno, ..Cut::default() }),
+        CUT => {
+            let listed = head.data_bytes.checked_sub(8).filter(|bytes| bytes.is_multiple_of(8));
+            let listed = listed.ok_or(Error::Malformed(rest.whole))?;
+            let view_number = rest.word()? as i64;
+            let failed = rest.take(listed)?;
+            let word = |bytes: &[u8]| i64::from_le_bytes(std::array::from_fn(|byte| bytes[byte]));
+            Entry::Cut(Cut {
+                upto: head.seen,
+                judged_from: head.trx as i64,
+                judged_to: head.conn as i64,
+                failed: failed.chunks_exact(8).map(word).collect(),
+                view_number,
+                members: rest.members(head.count)?,
+            })
         }
-        CUT => Entry::Cut,
+        NOTHING => Entry::Nothing,
+        GROUP => {
+            let mut voters = Vec::new();
+            for _ in 0..head.count {
+                voters.push(Voter { node: NodeId(rest.word()?), address: rest.text()? });
+            }
+            Entry::Group(voters)
+        }
         _ => return Err(Error::Malformed(bytes.len())),
     };
     if !rest.bytes.is_empty() {
         return Err(Error::Malformed(rest.whole));
     }
-    Ok((head.seqno, entry))
+    Ok((head.stamp(), entry))
 }
 
 struct Rest<'a> {
@@ -232,6 +383,21 @@ impl<'a> Rest<'a> {
         let (taken, rest) = self.bytes.split_at_checked(count).ok_or(Error::Malformed(self.whole))?;
         self.bytes = rest;
         Ok(taken)
+    }
+
+    fn word(&mut self) -> Result<u64, Error> {
+        let bytes = self.take(8)?;
+        Ok(u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])))
+    }
+
+    fn members(&mut self, count: usize) -> Result<Vec<Member>, Error> {
+        let mut members = Vec::new();
+        for _ in 0..count {
+            let id = self.take(16)?;
+            let id = Uuid(std::array::from_fn(|byte| id[byte]));
+            members.push(Member { id, name: self.text()?, incoming: self.text()? });
+        }
+        Ok(members)
     }
 
     fn text(&mut self) -> Result<String, Error> {

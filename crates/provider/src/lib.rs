@@ -25,4 +25,5 @@ mod status;
 mod transaction;
 mod transactions;
 mod turns;
+mod whole_file;
 mod write_set;

@@ -3,13 +3,12 @@
 //! The recovery points: N, the place up to which the server's tables are; M, the end of the log. Everything behind N and
 //! up to M was ordered, and may have been confirmed to a client: it is applied again, from the log.
 
-use std::collections::HashSet;
-
-use crate::entry::{self, Entry};
+use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
-use crate::node::Order;
+use crate::node::{Order, Told};
 use crate::saved_state::{FILE_NAME, SavedState};
+use crate::server::Member;
 
 #[cfg(test)]
 mod tests;
@@ -17,16 +16,18 @@ mod tests;
 /// What is to be done before the node is in step with its own log.
 #[derive(Debug)]
 pub struct Plan {
-    /// The order as it is at the end of the log.
+    /// The order as it is at N, or at the log's end where that comes before.
     pub order: Order,
     /// N: the tables hold everything up to here.
     pub tables_at: i64,
-    /// Where in the log the first entry behind N is; None: there is nothing to apply.
-    pub replay_from: Option<Index>,
-    /// Places that failed certification.
-    pub failed: HashSet<i64>,
-    /// The life of the node whose transactions may be open at N.
-    pub earlier_member: Option<Uuid>,
+    /// M: the last seqno in the log.
+    pub end: i64,
+    /// The first entry that the order has not taken.
+    pub go_on_from: Index,
+    /// Lives of nodes whose transactions may be open at N.
+    pub earlier: Vec<Member>,
+    /// Whether the log tells enough to judge whatever comes.
+    pub is_certain: bool,
     /// A remark for the error log.
     pub remark: Option<String>,
 }
@@ -105,18 +106,19 @@ pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> 
     }
 }
 
-/// What the log of `history` means for tables at `tables`.
-pub fn plan(log: &DiskLog, history: Uuid, tables: Option<Gtid>, saved: Option<&SavedState>) -> Result<Plan, Error> {
-    let mut scan = Scan::new(history);
-    for record in log.read(log.first())? {
-        let (index, bytes) = record?;
-        scan.take(index, &bytes, tables.map_or(-1, |tables| tables.seqno))?;
-    }
-    let Scan { mut order, begins_behind, replay_from, failed, earlier_member, .. } = scan;
-    let end = order.seqno;
+/// What the log of `history`, as far as it is agreed on, means for tables at `tables`.
+pub fn plan(
+    log: &DiskLog,
+    agreed: Index,
+    history: Uuid,
+    tables: Option<Gtid>,
+    saved: Option<&SavedState>,
+) -> Result<Plan, Error> {
+    let survey = Survey::of(log, agreed)?;
+    let end = survey.end;
     let Some(tables) = tables else {
-        if log.last() < log.first() {
-            return Ok(Plan::nothing(order, 0));
+        if agreed < log.first() {
+            return Ok(Plan::nothing(history, 0, agreed.next()));
         }
         return Err(Error::NoPosition { history, end });
     };
@@ -124,82 +126,129 @@ pub fn plan(log: &DiskLog, history: Uuid, tables: Option<Gtid>, saved: Option<&S
         return Err(Error::OtherHistory { tables: tables.history, log: history });
     }
     let tables_at = tables.seqno;
-    if begins_behind.is_none() {
-        return Ok(Plan::nothing(Order::new(history, tables_at), tables_at));
-    }
-    let begins_behind = begins_behind.unwrap_or(tables_at);
-    let mut remark = None;
-    if tables_at > end {
-        remark = Some(format!(
-            "the log ends at {end}, the server's tables hold everything up to {tables_at}: the log was not synced, or was \
-             replaced. It goes on behind {tables_at}"
-        ));
-        order.skip_to(tables_at);
-    } else if tables_at < begins_behind {
+    let Some(begins_behind) = survey.begins_behind else {
+        return Ok(Plan::nothing(history, tables_at, agreed.next()));
+    };
+    if tables_at < begins_behind {
         return Err(Error::Gap { tables_at, first: begins_behind, missing: begins_behind - tables_at });
     }
-    let earlier_member = earlier_member.or(saved.map(|saved| saved.member)).filter(|member| !member.is_undefined());
-    Ok(Plan { order, tables_at, replay_from: replay_from.filter(|_| tables_at < end), failed, earlier_member, remark })
+    let remark = (tables_at > end).then(|| {
+        format!(
+            "the log ends at {end}, the server's tables hold everything up to {tables_at}: the log was not synced, or was \
+             replaced. It goes on behind {tables_at}"
+        )
+    });
+    let is_certain = survey.is_certain(log.first(), tables_at);
+    let (order, go_on_from) = order_at(log, agreed, history, tables_at, survey.told)?;
+    let mut earlier = order.members().to_vec();
+    if earlier.is_empty() {
+        let member = saved.map(|saved| saved.member).filter(|member| !member.is_undefined());
+        earlier.extend(member.map(former));
+    }
+    Ok(Plan { order, tables_at, end, go_on_from, earlier, is_certain, remark })
+}
+
+/// A life of this node that has ended, of which nothing but the name is known.
+fn former(id: Uuid) -> Member {
+    Member { id, name: "before".to_owned(), incoming: String::new() }
 }
 
 impl Plan {
-    fn nothing(order: Order, tables_at: i64) -> Self {
-        Self { order, tables_at, replay_from: None, failed: HashSet::new(), earlier_member: None, remark: None }
+    fn nothing(history: Uuid, tables_at: i64, go_on_from: Index) -> Self {
+        let order = Order::new(history, tables_at);
+        Self { order, tables_at, end: tables_at, go_on_from, earlier: Vec::new(), is_certain: true, remark: None }
     }
 
     /// How many places are to be applied again.
     pub fn behind(&self) -> i64 {
-        self.order.seqno - self.tables_at
+        (self.end - self.tables_at).max(0)
     }
 }
 
-struct Scan {
-    order: Order,
+/// What a look through the whole log tells.
+#[derive(Debug, Default)]
+struct Survey {
     /// The place before the first of those that follow each other without a gap, up to the end.
     begins_behind: Option<i64>,
-    replay_from: Option<Index>,
-    failed: HashSet<i64>,
-    earlier_member: Option<Uuid>,
+    end: i64,
+    told: Told,
+    /// The seqno before the first cut.
+    first_cut_behind: Option<i64>,
+    /// The latest two.
+    cuts: [i64; 2],
 }
 
-impl Scan {
-    fn new(history: Uuid) -> Self {
-        Self {
-            order: Order::new(history, 0),
-            begins_behind: None,
-            replay_from: None,
-            failed: HashSet::new(),
-            earlier_member: None,
+impl Survey {
+    fn of(log: &DiskLog, agreed: Index) -> Result<Self, Error> {
+        let mut survey = Self::default();
+        for_each(log, agreed, |_, stamp, entry| {
+            survey.take(stamp, entry);
+            Ok(true)
+        })?;
+        Ok(survey)
+    }
+
+    fn take(&mut self, stamp: Stamp, entry: Entry) {
+        match entry {
+            Entry::WriteSet { .. } | Entry::View { .. } => {
+                if self.begins_behind.is_none() || stamp.seqno != self.end + 1 {
+                    self.begins_behind = Some(stamp.seqno - 1);
+                }
+                self.end = stamp.seqno;
+            }
+            Entry::Cut(cut) => {
+                self.told.take(&cut);
+                self.first_cut_behind.get_or_insert(stamp.seqno);
+                self.cuts = [self.cuts[1], self.cuts[1].max(cut.upto)];
+            }
+            Entry::Nothing | Entry::Group(_) => {}
         }
     }
 
-    fn take(&mut self, index: Index, bytes: &[u8], tables_at: i64) -> Result<(), Error> {
-        let (seqno, entry) = entry::decode(bytes).map_err(|error| Error::Entry { index: index.0, error })?;
-        if let Entry::Cut = entry {
-            self.order.cut(seqno);
-            return Ok(());
-        }
-        if self.begins_behind.is_none() || seqno != self.order.seqno + 1 {
-            self.begins_behind = Some(seqno - 1);
-        }
-        match entry {
-            Entry::WriteSet { head, keys, .. } => {
-                let verdict = self.order.write_set(seqno, &head, &keys);
-                if !verdict.passed && seqno > tables_at {
-                    self.failed.insert(seqno);
-                }
-            }
-            Entry::View { number, members } => {
-                self.order.view(seqno, number);
-                if seqno <= tables_at {
-                    self.earlier_member = members.first().map(|member| member.id);
-                }
-            }
-            Entry::Cut => {}
-        }
-        if seqno > tables_at && self.replay_from.is_none() {
-            self.replay_from = Some(index);
-        }
-        Ok(())
+    /// See [`Order::begins_at`].
+    fn is_certain(&self, first: Index, tables_at: i64) -> bool {
+        first == Index(1)
+            || (tables_at >= self.told.from && self.first_cut_behind.is_some_and(|behind| behind <= self.cuts[0]))
     }
+}
+
+/// The order at that place, and the first entry behind it.
+fn order_at(
+    log: &DiskLog,
+    agreed: Index,
+    history: Uuid,
+    tables_at: i64,
+    told: Told,
+) -> Result<(Order, Index), Error> {
+    let mut order = Order::with_verdicts(history, 0, told);
+    let mut go_on_from = agreed.next();
+    for_each(log, agreed, |index, stamp, entry| {
+        let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+        if takes_place && stamp.seqno > tables_at {
+            go_on_from = index;
+            return Ok(false);
+        }
+        order.take(index, stamp, &entry);
+        Ok(true)
+    })?;
+    Ok((order, go_on_from))
+}
+
+/// Calls `take` with each entry as long as it says true.
+fn for_each(
+    log: &DiskLog,
+    agreed: Index,
+    mut take: impl FnMut(Index, Stamp, Entry) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    for record in log.read(log.first())? {
+        let (index, bytes) = record?;
+        if index > agreed {
+            break;
+        }
+        let (stamp, entry) = entry::decode(&bytes).map_err(|error| Error::Entry { index: index.0, error })?;
+        if !take(index, stamp, entry)? {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -3,11 +3,12 @@
 //! The server says its own position, which its storage engine keeps, but only when its start script asked for it
 //! (`--wsrep-recover`, `--wsrep-start-position`). This file says when it may go without.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::identity::{Gtid, Uuid};
+use crate::whole_file;
 
 #[cfg(test)]
 mod tests;
@@ -104,22 +105,14 @@ impl SavedState {
 
     /// Writes it; when it returns the file is on the disk, whole.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
-        let path = data_dir.join(FILE_NAME);
         let Self { history, member, stopped_at, begins_at, failed_at } = self;
         let text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
              version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n\
              failed_at: {failed_at}\n"
         );
-        let draft = data_dir.join(format!("{FILE_NAME}.new"));
-        let write = || -> io::Result<()> {
-            let mut file = File::create(&draft)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&draft, &path)?;
-            File::open(data_dir)?.sync_all()
-        };
-        write().map_err(|error| Error::Io { path: path.clone(), error })
+        whole_file::replace(data_dir, FILE_NAME, &text)
+            .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })
     }
 
     /// A node that runs, and has taken on its first view.

@@ -89,6 +89,8 @@ pub struct Member {
 pub enum ViewStatus {
     /// It may write.
     Primary,
+    /// It is cut off from a majority.
+    NonPrimary,
     /// Left.
     Disconnected,
 }
@@ -129,6 +131,10 @@ pub trait Server: Send + Sync {
         data: &[u8],
         meta: &Meta,
     ) -> Result<bool, Refused>;
+    /// What a donor must be told to send this server its state. The server prepares to take it.
+    fn sst_request(&self) -> Result<Vec<u8>, Refused>;
+    /// Send the server's state, which is at that place, to whoever made the request. Returns when that has begun.
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused>;
     /// All there is has been applied.
     fn synced(&self) -> Result<(), Refused>;
 }

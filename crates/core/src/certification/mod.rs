@@ -74,6 +74,19 @@ pub struct Candidate<'a> {
     pub keys: &'a [(Key, Mode)],
 }
 
+impl Candidate<'_> {
+    /// What it must wait for, given what its keys depend on.
+    fn waits_for(&self, depends_on: Seqno, last_seen: Seqno) -> Seqno {
+        if self.isolation || self.pa_unsafe {
+            Seqno(self.seqno.0 - 1)
+        } else if self.implicit_deps {
+            depends_on.max(last_seen)
+        } else {
+            depends_on
+        }
+    }
+}
+
 /// What becomes of a write set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -136,26 +149,49 @@ impl CertificationIndex {
     /// # Panics
     /// When its seqno does not come after every one before and after the cut: then this is not the order.
     pub fn certify(&mut self, candidate: &Candidate<'_>) -> Verdict {
-        let Candidate { seqno, isolation, .. } = *candidate;
+        let (origin, last_seen) = self.meet(candidate);
+        if last_seen < self.cut && !candidate.isolation {
+            return Verdict::Failed(Failure::TooOld { last_seen, cut: self.cut });
+        }
+        let (depends_on, conflict) = self.ask(candidate.keys, origin, last_seen);
+        let verdict = match conflict {
+            Some(failure) if !candidate.isolation => Verdict::Failed(failure),
+            _ => Verdict::Passed { depends_on: candidate.waits_for(depends_on, last_seen) },
+        };
+        self.take(candidate, origin, matches!(verdict, Verdict::Passed { .. }));
+        verdict
+    }
+
+    /// Takes the next write set of the order, whose verdict is known from elsewhere, as [`CertificationIndex::certify`]
+    /// did there. Some: it passed, and what it depends on as far as this index knows.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn recall(&mut self, candidate: &Candidate<'_>, has_passed: bool) -> Option<Seqno> {
+        let (origin, last_seen) = self.meet(candidate);
+        if !has_passed {
+            return None;
+        }
+        let (depends_on, _) = self.ask(candidate.keys, origin, last_seen);
+        self.take(candidate, origin, true);
+        Some(candidate.waits_for(depends_on, last_seen))
+    }
+
+    /// Goes on to the next of the order. Gives where it came from, and what that had seen.
+    fn meet(&mut self, candidate: &Candidate<'_>) -> (Origin, Seqno) {
+        let Candidate { seqno, source, isolation, .. } = *candidate;
         let latest = self.last.max(self.cut);
         assert!(seqno > latest, "write set {seqno} comes to certification after {latest}");
         self.last = seqno;
-        let right_before = Seqno(seqno.0 - 1);
-        let last_seen = candidate.last_seen.min(right_before);
-        if last_seen < self.cut && !isolation {
-            return Verdict::Failed(Failure::TooOld { last_seen, cut: self.cut });
-        }
-        let origin = if isolation { Origin::ISOLATED } else { self.sources.origin(candidate.source, seqno, self.cut) };
+        let origin = if isolation { Origin::ISOLATED } else { self.sources.origin(source, seqno, self.cut) };
+        (origin, candidate.last_seen.min(Seqno(seqno.0 - 1)))
+    }
 
-        let (depends_on, conflict) = self.ask(candidate.keys, origin, last_seen);
-        let verdict = match conflict {
-            Some(failure) if !isolation => Verdict::Failed(failure),
-            _ if isolation || candidate.pa_unsafe => Verdict::Passed { depends_on: right_before },
-            _ if candidate.implicit_deps => Verdict::Passed { depends_on: depends_on.max(last_seen) },
-            _ => Verdict::Passed { depends_on },
-        };
+    /// What was asked for is used by one that passed, or forgotten.
+    fn take(&mut self, candidate: &Candidate<'_>, origin: Origin, has_passed: bool) {
         let asked = self.asked.len();
-        if matches!(verdict, Verdict::Passed { .. }) {
+        if has_passed {
+            let seqno = candidate.seqno;
             if candidate.pa_unsafe {
                 self.last_pa_unsafe = seqno;
             }
@@ -167,7 +203,6 @@ impl CertificationIndex {
         }
         self.asked.shrink_to(ROOM_LIMIT);
         self.places.pay(asked, self.cut);
-        verdict
     }
 
     /// Looks at all places of a write set and keeps in `asked` where they are. Gives what it depends on, and whom it

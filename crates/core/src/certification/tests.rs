@@ -367,6 +367,35 @@ fn an_index_made_anew_goes_on_as_one_that_was_purged_there() {
 }
 
 #[test]
+fn an_index_that_was_told_verdicts_goes_on_as_one_that_found_them() {
+    from_seeds(300, |random| {
+        let history = random_history(random, 200, false);
+        let mut old = CertificationIndex::new(Seqno(0));
+        let (before, rest) = history.split_at(80);
+        let (told, after) = rest.split_at(60);
+        for step in before {
+            step.take(&mut old);
+        }
+        let start = old.last.max(old.cut);
+        let mut new = CertificationIndex::new(start);
+        for step in told {
+            let verdict = step.take(&mut old);
+            let Step::Certify { candidate, keys } = step else {
+                step.take(&mut new);
+                continue;
+            };
+            let has_passed = matches!(verdict, Some(Verdict::Passed { .. }));
+            assert_eq!(new.recall(&Candidate { keys, ..*candidate }, has_passed).is_some(), has_passed);
+        }
+        // From a cut at where it began on, the two know the same.
+        old.purge(start);
+        for step in after {
+            assert_eq!(step.take(&mut new), step.take(&mut old), "{step:?}");
+        }
+    });
+}
+
+#[test]
 fn the_index_holds_little_more_than_its_window_and_empties() {
     const WINDOW: u64 = 2_000;
     const ROWS: u64 = 10;

@@ -1,24 +1,10 @@
-//! The functions of the table that this provider does not have, or not yet: state transfers come with several nodes; the
-//! rest no server calls.
+//! The functions of the table that this provider does not have: no server calls them.
 
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
 
 use super::abi::{RawBuffer, RawGtid, RawHandle, RawUuid, Status, Wsrep};
-
-pub unsafe extern "C" fn sst_sent(_wsrep: *mut Wsrep, _state: *const RawGtid, _code: c_int) -> Status {
-    Status::NotImplemented
-}
-
-pub unsafe extern "C" fn sst_received(
-    _wsrep: *mut Wsrep,
-    _state: *const RawGtid,
-    _buffer: *const RawBuffer,
-    _code: c_int,
-) -> Status {
-    Status::NotImplemented
-}
 
 pub unsafe extern "C" fn enc_set_key(_wsrep: *mut Wsrep, _key: *const RawBuffer) -> Status {
     Status::NotImplemented

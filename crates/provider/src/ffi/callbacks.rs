@@ -6,7 +6,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::abi::{
     ApplyCallback, ConnectedCallback, INCOMING_BYTES, InitArgs, LogCallback, MEMBER_NAME_BYTES, RawBuffer, RawGtid,
-    RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SyncedCallback, ViewCallback, capability,
+    RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SstDonateCallback, SstRequestCallback, SyncedCallback,
+    ViewCallback, capability,
 };
 use super::text::to_server;
 use crate::identity::{Gtid, Uuid};
@@ -31,6 +32,8 @@ pub struct Callbacks {
     connected: ConnectedCallback,
     view: ViewCallback,
     apply: ApplyCallback,
+    sst_request: SstRequestCallback,
+    sst_donate: SstDonateCallback,
     synced: SyncedCallback,
 }
 
@@ -49,6 +52,8 @@ impl Callbacks {
             connected: args.connected_cb?,
             view: args.view_cb?,
             apply: args.apply_cb?,
+            sst_request: args.sst_request_cb?,
+            sst_donate: args.sst_donate_cb?,
             synced: args.synced_cb?,
         })
     }
@@ -59,6 +64,7 @@ impl Callbacks {
             view: view.number,
             status: match view.status {
                 ViewStatus::Primary => 0,
+                ViewStatus::NonPrimary => 1,
                 ViewStatus::Disconnected => 2,
             },
             capabilities: CAPABILITIES,
@@ -122,6 +128,31 @@ impl Server for Callbacks {
             )
         };
         succeeded(status).map(|()| exit)
+    }
+
+    fn sst_request(&self) -> Result<Vec<u8>, Refused> {
+        let (mut bytes, mut length) = (std::ptr::null_mut(), 0);
+        // SAFETY: the server's own context; it writes a piece of memory that it got from malloc, and its length.
+        succeeded(unsafe { (self.sst_request)(self.context, &raw mut bytes, &raw mut length) })?;
+        if bytes.is_null() {
+            return Ok(Vec::new());
+        }
+        // SAFETY: as above.
+        let request = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) }.to_vec();
+        // SAFETY: it is ours by now.
+        unsafe { libc::free(bytes) };
+        Ok(request)
+    }
+
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused> {
+        let request = RawBuffer { ptr: request.as_ptr().cast(), len: request.len() };
+        let nothing = RawBuffer { ptr: std::ptr::null(), len: 0 };
+        let state = raw_gtid(state);
+        let receiver = receiver.0 as *mut c_void;
+        // SAFETY: the server's own contexts; everything else lives until it returns.
+        succeeded(unsafe {
+            (self.sst_donate)(self.context, receiver, &raw const request, &raw const state, &raw const nothing, false)
+        })
     }
 
     fn synced(&self) -> Result<(), Refused> {

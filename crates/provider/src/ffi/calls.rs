@@ -15,6 +15,7 @@ use super::provider::{Provider, guarded, with};
 use super::stats::StatsBlock;
 use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
 use super::transactions::{find, find_or_begin, forget};
+use crate::identity::Gtid;
 use crate::node::{CommitTurn, Outcome};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::AbortAnswer;
@@ -60,8 +61,8 @@ pub fn fill(wsrep: &mut Wsrep) {
         to_execute_end: Some(to_execute_end),
         preordered_collect: Some(absent::preordered_collect),
         preordered_commit: Some(absent::preordered_commit),
-        sst_sent: Some(absent::sst_sent),
-        sst_received: Some(absent::sst_received),
+        sst_sent: Some(sst_sent),
+        sst_received: Some(sst_received),
         snapshot: Some(absent::snapshot),
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
@@ -116,19 +117,47 @@ unsafe extern "C" fn options_get(wsrep: *mut Wsrep) -> *mut c_char {
 
 unsafe extern "C" fn connect(
     wsrep: *mut Wsrep,
-    _cluster_name: *const c_char,
+    cluster: *const c_char,
     address: *const c_char,
-    _donor: *const c_char,
+    donor: *const c_char,
     bootstrap: bool,
 ) -> Status {
     // SAFETY: the server's own table and texts.
     unsafe {
-        with(wsrep, Status::NodeFail, |provider| match provider.node.connect(&from_server(address), bootstrap) {
-            Ok(()) => Status::Ok,
-            Err(error) => {
-                provider.server.log(Level::Error, &error.to_string());
-                Status::NodeFail
+        with(wsrep, Status::NodeFail, |provider| {
+            let (cluster, address, donor) = (from_server(cluster), from_server(address), from_server(donor));
+            match provider.node.connect(&cluster, &address, &donor, bootstrap) {
+                Ok(()) => Status::Ok,
+                Err(error) => {
+                    provider.server.log(Level::Error, &error.to_string());
+                    Status::NodeFail
+                }
             }
+        })
+    }
+}
+
+unsafe extern "C" fn sst_sent(wsrep: *mut Wsrep, _state: *const RawGtid, code: c_int) -> Status {
+    // SAFETY: the server's own table.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.state_sent(code);
+            Status::Ok
+        })
+    }
+}
+
+unsafe extern "C" fn sst_received(
+    wsrep: *mut Wsrep,
+    state: *const RawGtid,
+    _buffer: *const RawBuffer,
+    code: c_int,
+) -> Status {
+    // SAFETY: the server's own table and place.
+    unsafe {
+        with(wsrep, Status::NodeFail, |provider| {
+            let state = state.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw));
+            if provider.node.state_received(state, code) { Status::Ok } else { Status::NotAllowed }
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::server::{Level, Server};
 /// One provider, from init to free.
 pub struct Provider {
     /// The node that it is.
-    pub node: Node,
+    pub node: Arc<Node>,
     /// The server.
     pub server: Arc<dyn Server>,
     /// Status variables that the server has not given back yet, by their address.
@@ -43,6 +43,7 @@ impl Provider {
             Setup {
                 name: from_server(args.node_name),
                 incoming: from_server(args.node_incoming),
+                address: from_server(args.node_address),
                 data_dir: PathBuf::from(from_server(args.data_dir)),
                 options: from_server(args.options),
                 position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
@@ -50,10 +51,10 @@ impl Provider {
             }
         };
         goes_on();
-        server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL: one node"));
+        server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL"));
         match Node::new(setup, Arc::clone(&server)) {
             Ok(node) => {
-                let provider = Self { node, server, stats: Mutex::default() };
+                let provider = Self { node: Arc::new(node), server, stats: Mutex::default() };
                 wsrep.ctx = Box::into_raw(Box::new(provider)).cast();
                 Status::Ok
             }

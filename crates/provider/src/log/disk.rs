@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::group::Group;
 use super::reader::Reader;
+use super::recent::Recent;
 use super::record::{self, END_BYTES, PAYLOAD_LIMIT_BYTES, framed_bytes};
 use super::recovery::{self, Lock, Opened, Recovered};
 use super::segment::{Folder, RECORDS_START, Segment, length_for};
+use super::segments::Segments;
 use super::stock::{Spare, Stock};
 use super::{Error, Index, Settings};
 
@@ -28,33 +30,27 @@ const UNSYNCED_LIMIT: usize = 4;
 pub struct DiskLog {
     settings: Settings,
     history: [u8; 16],
-    folder: Arc<Folder>,
+    pub(super) folder: Arc<Folder>,
     pending: Mutex<Pending>,
-    group: Group,
-    writer: Mutex<Writer>,
-    segments: Segments,
+    pub(super) group: Group,
+    pub(super) writer: Mutex<Writer>,
+    pub(super) segments: Segments,
+    pub(super) recent: Recent,
     sync: AtomicBool,
-    appended: AtomicU64,
-    durable: AtomicU64,
+    pub(super) appended: AtomicU64,
+    pub(super) durable: AtomicU64,
     stock: Stock,
     /// Holds the folder's lock; the last to go.
     _lock: Lock,
 }
 
-/// The segments on disk, the oldest first, and how far they are written. Shared with readers.
-#[derive(Debug)]
-pub(super) struct Segments {
-    list: RwLock<VecDeque<Arc<Segment>>>,
-    written: AtomicU64,
-}
-
 /// What was appended and not yet taken to be written.
 #[derive(Debug)]
-struct Pending {
-    segment: Arc<Segment>,
+pub(super) struct Pending {
+    pub segment: Arc<Segment>,
     /// Where the next record goes in it.
-    end: u64,
-    last: u64,
+    pub end: u64,
+    pub last: u64,
     pieces: Vec<Piece>,
     bytes: usize,
     buffer: Vec<u8>,
@@ -62,7 +58,7 @@ struct Pending {
 
 /// Bytes for one segment.
 #[derive(Debug)]
-struct Piece {
+pub(super) struct Piece {
     segment: Arc<Segment>,
     /// The file that the segment still is.
     spare: Option<PathBuf>,
@@ -73,9 +69,9 @@ struct Piece {
 
 /// What only the leader of a round touches.
 #[derive(Debug, Default)]
-struct Writer {
+pub(super) struct Writer {
     /// Written to since their last sync, the oldest first.
-    unsynced: VecDeque<Arc<Segment>>,
+    pub unsynced: VecDeque<Arc<Segment>>,
 }
 
 impl DiskLog {
@@ -84,11 +80,17 @@ impl DiskLog {
     /// # Errors
     /// Another process has it open; it is of another history, of a later version, or damaged.
     pub fn open(folder: &Path, settings: Settings, history: [u8; 16]) -> Result<(Self, Opened), Error> {
-        let settings = Settings { segment_bytes: settings.segment_bytes.next_multiple_of(4096).max(8192), ..settings };
-        let Recovered { lock, folder, stock, segments, end, opened } = recovery::recover(folder, &settings, history)?;
+        let settings = settings.rounded();
+        let recovered = recovery::recover(folder, &settings, history)?;
+        let opened = recovered.opened.clone();
+        Ok((Self::of(recovered, settings, history), opened))
+    }
+
+    pub(super) fn of(recovered: Recovered, settings: Settings, history: [u8; 16]) -> Self {
+        let Recovered { lock, folder, stock, segments, end, opened } = recovered;
         let last = opened.last.0;
         let active = Arc::clone(segments.back().expect("recovery makes the first one"));
-        let log = Self {
+        Self {
             history,
             folder,
             pending: Mutex::new(Pending {
@@ -101,15 +103,20 @@ impl DiskLog {
             }),
             group: Group::default(),
             writer: Mutex::default(),
-            segments: Segments { list: RwLock::new(segments), written: AtomicU64::new(last) },
+            segments: Segments::new(segments, last),
+            recent: Recent::default(),
             sync: AtomicBool::new(settings.sync),
             appended: AtomicU64::new(last),
             durable: AtomicU64::new(last),
             stock,
             _lock: lock,
             settings,
-        };
-        Ok((log, opened))
+        }
+    }
+
+    /// The history that it is of.
+    pub fn of_history(&self) -> [u8; 16] {
+        self.history
     }
 
     /// The history of the log in `folder`, if there is one. Needs no lock.
@@ -140,11 +147,11 @@ impl DiskLog {
         let index = loop {
             let mut pending = self.pending();
             if pending.has_room(framed) {
-                break pending.append(framed, self.durable.load(Ordering::Acquire), parts, None);
+                break self.place(&mut pending, framed, parts, None);
             }
             if let Some(spare) = spare.take() {
                 let path = pending.roll(spare, self.history);
-                break pending.append(framed, self.durable.load(Ordering::Acquire), parts, Some(path));
+                break self.place(&mut pending, framed, parts, Some(path));
             }
             drop(pending);
             // Without the lock: commits go on while a slow disk makes the file.
@@ -153,7 +160,6 @@ impl DiskLog {
         if let Some(spare) = spare {
             self.stock.give_back(spare);
         }
-        self.appended.fetch_max(index, Ordering::AcqRel);
         Ok(Index(index))
     }
 
@@ -163,7 +169,14 @@ impl DiskLog {
     /// As [`DiskLog::commit`].
     pub fn throttle(&self) -> Result<(), Error> {
         let unwritten = self.pending().bytes;
-        if unwritten > UNWRITTEN_LIMIT_BYTES { self.commit(self.last()) } else { Ok(()) }
+        if unwritten <= UNWRITTEN_LIMIT_BYTES {
+            return Ok(());
+        }
+        match self.commit(self.last()) {
+            // It was taken away just now, and there is room.
+            Err(Error::Dropped { .. }) => Ok(()),
+            result => result,
+        }
     }
 
     /// Returns when everything up to there is written, and with sync on, on disk. One thread does it for all who ask.
@@ -171,17 +184,13 @@ impl DiskLog {
     /// # Errors
     /// A failed write or sync is final: nobody knows what the disk holds. All calls say so from then on.
     ///
-    /// # Panics
-    /// If that place was not given out by [`DiskLog::append`].
+    /// [`Error::Dropped`]: nothing stands there, as [`DiskLog::truncate`] took it away. Where another entry has taken the
+    /// place in the meantime, it is that one's commit.
     pub fn commit(&self, upto: Index) -> Result<(), Error> {
-        assert!(upto <= self.last(), "only what was appended can be committed");
-        let done = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
-        let take = || {
-            let mut pending = self.pending();
-            pending.bytes = 0;
-            (pending.last, std::mem::take(&mut pending.pieces))
-        };
-        self.group.until(upto.0, done, take, |pieces| self.write(pieces))
+        let is_there = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
+        let done = || is_there() || upto > self.last();
+        self.group.until(upto.0, done, || self.take(), |pieces| self.write(pieces))?;
+        if upto > self.last() { Err(Error::Dropped { index: upto }) } else { Ok(()) }
     }
 
     /// Whether commits from now on end on the disk.
@@ -195,17 +204,19 @@ impl DiskLog {
     /// # Errors
     /// `from` is not in the log, nor the place behind its last entry.
     pub fn read(&self, from: Index) -> Result<Reader<'_>, Error> {
+        // The reader first: it must know of a cut that comes while the rest is looked at.
+        let reader = Reader::new(&self.segments, from);
         let (first, last) = (self.first(), self.written());
         if from < first || from > last.next() {
             return Err(Error::Absent { index: from, first, last });
         }
-        Ok(Reader::new(&self.segments, from))
+        Ok(reader)
     }
 
     /// Lets whole segments go that hold only entries below `below`, the oldest first, as long as
     /// [`Settings::retain_bytes`] stay. The files are removed a little later.
     pub fn purge(&self, below: Index) {
-        let mut list = self.segments.list.write().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.segments.list_mut();
         let mut bytes: u64 = list.iter().map(|segment| segment.header.bytes).sum();
         let mut retired = Vec::new();
         while let (Some(oldest), Some(next)) = (list.front(), list.get(1)) {
@@ -220,7 +231,7 @@ impl DiskLog {
 
     /// The first entry that is there; behind [`DiskLog::last`] if there is none.
     pub fn first(&self) -> Index {
-        Index(self.segments.list().front().map_or(1, |segment| segment.header.first))
+        Index(self.segments.first())
     }
 
     /// The last that was appended.
@@ -243,12 +254,27 @@ impl DiskLog {
         self.segments.list().iter().map(|segment| segment.header.bytes).sum()
     }
 
-    fn pending(&self) -> MutexGuard<'_, Pending> {
+    pub(super) fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn place(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
+        let index = pending.append(framed, self.durable.load(Ordering::Acquire), parts, spare);
+        // In this order: a follower that was given an entry asks for the one behind it, and that is a place then.
+        self.appended.store(index, Ordering::Release);
+        self.recent.keep(index, parts);
+        index
+    }
+
+    /// What a round is to write, and up to which entry that goes.
+    pub(super) fn take(&self) -> (u64, Vec<Piece>) {
+        let mut pending = self.pending();
+        pending.bytes = 0;
+        (pending.last, std::mem::take(&mut pending.pieces))
+    }
+
     /// A round's work. Only one runs at a time.
-    fn write(&self, pieces: Vec<Piece>) -> Result<(), Error> {
+    pub(super) fn write(&self, pieces: Vec<Piece>) -> Result<(), Error> {
         let sync = self.sync.load(Ordering::Acquire);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         for mut piece in pieces {
@@ -263,7 +289,7 @@ impl DiskLog {
             }
             piece.bytes.extend_from_slice(&[0; END_BYTES]);
             piece.segment.write(&piece.bytes, piece.at)?;
-            self.segments.written.store(piece.last, Ordering::Release);
+            self.segments.set_written(piece.last);
             self.pending().keep_buffer(piece.bytes);
         }
         if sync {
@@ -320,30 +346,5 @@ impl Pending {
             buffer.clear();
             self.buffer = buffer;
         }
-    }
-}
-
-impl Segments {
-    pub fn written(&self) -> u64 {
-        self.written.load(Ordering::Acquire)
-    }
-
-    /// The segment that holds an entry, if it has not been purged. The entry is written.
-    pub fn holding(&self, index: u64) -> Option<Arc<Segment>> {
-        let list = self.list();
-        let behind = list.partition_point(|segment| segment.header.first <= index);
-        behind.checked_sub(1).and_then(|at| list.get(at)).cloned()
-    }
-
-    pub fn first(&self) -> u64 {
-        self.list().front().map_or(1, |segment| segment.header.first)
-    }
-
-    fn list(&self) -> RwLockReadGuard<'_, VecDeque<Arc<Segment>>> {
-        self.list.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn push(&self, segment: Arc<Segment>) {
-        self.list.write().unwrap_or_else(PoisonError::into_inner).push_back(segment);
     }
 }

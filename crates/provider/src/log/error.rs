@@ -97,6 +97,15 @@ pub enum Error {
         last: Index,
     },
 
+    /// It was there, and was taken away.
+    #[error(
+        "entry {index} was taken out of the log, as the group had not agreed on it: propose it again, or read again"
+    )]
+    Dropped {
+        /// The entry.
+        index: Index,
+    },
+
     /// A call to the system failed.
     #[error("cannot {doing} {} ({source}): see what the disk and the system's log say, then start again", file.display())]
     Io {

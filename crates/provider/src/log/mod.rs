@@ -10,6 +10,8 @@
 //! |---|---|
 //! | `hortator-<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
 //! | `hortator-<n>.spare` | a file of a segment's length that waits for its use; its content means nothing |
+//! | `hortator-<index, 20 digits>.cut` | empty: the entries from that one on are being taken away ([`DiskLog::truncate`]) |
+//! | `hortator-<first index, 20 digits>.anew` | a whole segment that takes the place of all others ([`DiskLog::begin_behind`]) |
 //! | `hortator-lock` | held by flock while a process has the log open |
 //!
 //! # Segment
@@ -54,6 +56,14 @@
 //!   a named file with a bad header, or a shorter one than its header says, is damaged and never merely torn.
 //! - With sync on, a segment is synced before the next one gets its name, so that a full one that is not whole is
 //!   damage too.
+//! - The end can be taken away, as nothing that stays says anything of it: a durable mark, in a record or a header, only
+//!   covers what stands before it. But half taken away it would look like damage, as a later record bears witness to an earlier
+//!   one that is zeros by now. So the decision is on disk first, by one name (`.cut`), and off the disk last, before
+//!   the place is given again; opening finishes what it finds decided. In between segments go, the newest first, and then
+//!   zeros are written. What a crash leaves is the old log, or one that ends right there; never a mix.
+//! - With the name there and entries before it missing, opening takes nothing away before the ordinary check: what stands
+//!   behind is what tells a torn end from damage.
+//! - A log begins anew by one name too (`.anew`), which its first segment gets when it is whole.
 //! - A failed write or sync is final. The kernel may drop what it could not write and call the next sync a success; so
 //!   opening writes again, and syncs, whatever no durable mark covers.
 //!
@@ -63,6 +73,8 @@
 //! |---|---|
 //! | payload | 2 GiB; one larger than a segment has a segment of its own, made when it is appended |
 //! | in memory | 64 MiB and what is being appended, and as much being written: [`DiskLog::throttle`] waits for room |
+//! | kept in memory for followers | 16 MiB of the newest entries, if [`DiskLog::set_keeps_recent`]; a larger one is read from its file |
+//! | places in files remembered | 16, for followers that are behind: each reads on without a search |
 //! | on disk | [`Settings::retain_bytes`], what [`DiskLog::purge`] was not allowed, one segment, and two spares |
 //! | with sync off | the last five segments may be lost in a power cut, never by the end of the process |
 //!
@@ -87,27 +99,33 @@
 //! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. So it is not speed alone: what was torn and
 //! what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
 
+mod anew;
 mod disk;
 mod error;
 mod group;
 mod os;
 mod reader;
+mod recent;
 mod record;
 mod recovery;
 mod segment;
+mod segments;
 mod stock;
+mod truncate;
 
 #[cfg(test)]
 mod tests;
 
 pub use disk::DiskLog;
 pub use error::Error;
+pub(crate) use os::spawn_without_signals;
 pub use reader::Reader;
+pub use recent::Shared;
 pub use record::PAYLOAD_LIMIT_BYTES;
 pub use recovery::{Cut, Opened};
 
 /// Place of an entry in the log; the first is 1. Not the wsrep seqno.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Index(pub u64);
 
 impl Index {
@@ -133,6 +151,12 @@ pub struct Settings {
     pub retain_bytes: u64,
     /// Whether a commit ends on the disk (survives a power cut) or in the operating system (survives the process).
     pub sync: bool,
+}
+
+impl Settings {
+    fn rounded(self) -> Self {
+        Self { segment_bytes: self.segment_bytes.next_multiple_of(4096).max(8192), ..self }
+    }
 }
 
 impl Default for Settings {

@@ -31,7 +31,7 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 }
 
 /// A thread with all signals blocked from its first instruction on: the server's handlers must never run in it.
-pub(super) fn spawn_without_signals(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+pub(crate) fn spawn_without_signals(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are ours; the first is filled by sigfillset before it is used, the second by pthread_sigmask, which

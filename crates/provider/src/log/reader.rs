@@ -3,9 +3,9 @@
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use super::disk::Segments;
 use super::record::{self, HEAD_BYTES, Head};
 use super::segment::{RECORDS_START, Segment};
+use super::segments::{Bookmark, Segments};
 use super::{Error, Index};
 
 /// What is read at once.
@@ -13,19 +13,24 @@ const WINDOW_BYTES: usize = 256 << 10;
 
 /// Gives the entries of a log. `None` means that nothing more is written yet: asking again later may give more.
 ///
-/// After an error it gives nothing any more.
+/// After an error it gives nothing any more. When the log's end is taken away ([`DiskLog::truncate`](super::DiskLog::truncate)),
+/// a reader that has not come so far goes on; one that has, or that misses two such cuts in a row, gives [`Error::Dropped`].
 #[derive(Debug)]
 pub struct Reader<'a> {
     segments: &'a Segments,
     place: Option<Place>,
     /// The next entry to be given.
     next: u64,
+    /// How often the log's end had been cut when this began.
+    cuts: u64,
+    /// Where it began in a file.
+    found: Option<Bookmark>,
     failed: bool,
 }
 
 /// A place in a segment, and the bytes from there on as far as they were read.
 #[derive(Debug)]
-struct Place {
+pub(super) struct Place {
     segment: Arc<Segment>,
     /// The entry that stands here.
     index: u64,
@@ -39,10 +44,23 @@ struct Place {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(segments: &'a Segments, from: Index) -> Self {
-        Self { segments, place: None, next: from.0, failed: false }
+        Self { segments, place: None, next: from.0, cuts: segments.cuts(), found: None, failed: false }
     }
 
+    /// The entry, if no cut came in between: what was read then may be half gone, or another's.
     fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        loop {
+            let entry = self.entry_as_it_stands();
+            if self.segments.cuts() == self.cuts {
+                return entry;
+            }
+            let cuts = self.segments.cuts_behind(self.cuts, self.next);
+            self.cuts = cuts.ok_or(Error::Dropped { index: Index(self.next) })?;
+            self.place = None;
+        }
+    }
+
+    fn entry_as_it_stands(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let written = self.segments.written();
         if self.next > written {
             return Ok(None);
@@ -53,7 +71,8 @@ impl<'a> Reader<'a> {
             _ => {
                 let (first, last) = (Index(self.segments.first()), Index(written));
                 let segment = segment.ok_or(Error::Absent { index: Index(self.next), first, last })?;
-                Place::beginning(segment)
+                self.found = self.segments.bookmark(segment.header.salt, self.next);
+                Place::at(segment, self.found)
             }
         };
         while place.index < self.next {
@@ -62,6 +81,21 @@ impl<'a> Reader<'a> {
         let payload = place.entry(written)?;
         self.place = Some(place);
         Ok(Some(payload))
+    }
+}
+
+impl Reader<'_> {
+    /// Where it is.
+    pub(super) fn bookmark(&self) -> Option<Bookmark> {
+        let place = self.place.as_ref()?;
+        Some(Bookmark { salt: place.segment.header.salt, index: place.index, at: place.at })
+    }
+
+    /// Lets a later reader that begins there find its place at once.
+    pub(super) fn leave(self, end: Option<Bookmark>) {
+        if let Some(end) = end {
+            self.segments.remember(end, self.found, self.cuts);
+        }
     }
 }
 
@@ -87,9 +121,23 @@ impl Iterator for Reader<'_> {
 }
 
 impl Place {
-    fn beginning(segment: Arc<Segment>) -> Self {
-        let index = segment.header.first;
-        Self { segment, index, at: RECORDS_START, window: Vec::new(), window_at: RECORDS_START, window_written: 0 }
+    /// There, or at the segment's beginning.
+    fn at(segment: Arc<Segment>, bookmark: Option<Bookmark>) -> Self {
+        let (index, at) =
+            bookmark.map_or((segment.header.first, RECORDS_START), |bookmark| (bookmark.index, bookmark.at));
+        Self { segment, index, at, window: Vec::new(), window_at: at, window_written: 0 }
+    }
+
+    /// Where in the segment an entry stands, or would stand if it is the one behind its last.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]: not all entries before it are there.
+    pub(super) fn of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
+        let mut place = Self::at(segment, None);
+        while place.index < index {
+            place.entry(index - 1)?;
+        }
+        Ok(place.at)
     }
 
     /// The entry here; the place is the one behind it then.

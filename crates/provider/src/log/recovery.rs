@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::{self, Bad};
-use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, Segment, first_of_name};
+use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, Segment, first_of_name, index_of_name};
 use super::stock::{SPARES_LIMIT, Spare, Stock};
-use super::{Error, Index, Settings};
+use super::truncate::{self, CUT, Mark};
+use super::{Error, Index, Settings, anew};
 
 /// What was found when a log was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,17 +59,24 @@ pub(super) struct Recovered {
 pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Result<Recovered, Error> {
     let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
-    let Listing { logs, spares } = Listing::of(path)?;
+    anew::finish(&folder)?;
+    let Listing { logs, spares, cuts } = Listing::of(path)?;
     let mut segments = VecDeque::new();
     for file in logs {
         segments.push_back(Arc::new(open(file, history)?));
     }
     let (mut last, mut end, mut cut) = (0, RECORDS_START, None);
+    if let Some((from, _)) = cuts.first() {
+        truncate::finish(&mut segments, *from, &folder)?;
+    }
     if !segments.is_empty() {
         (last, end, cut) = check(&mut segments, &folder)?;
         for segment in &segments {
             segment.sync()?;
         }
+    }
+    for (_, mark) in cuts {
+        Mark::found(&folder, &mark).remove()?;
     }
     // Not before: the folder of a log that is refused stays as it is.
     let stock = stock(&folder, spares, settings)?;
@@ -84,7 +92,7 @@ pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Re
 }
 
 /// The spares that an earlier run left, as far as they can serve.
-fn stock(folder: &Arc<Folder>, spares: Vec<(u64, PathBuf)>, settings: &Settings) -> Result<Stock, Error> {
+pub(super) fn stock(folder: &Arc<Folder>, spares: Vec<(u64, PathBuf)>, settings: &Settings) -> Result<Stock, Error> {
     let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
     let mut kept = Vec::new();
     for (_, file) in spares {
@@ -100,7 +108,8 @@ pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let Some(newest) = Listing::of(path)?.logs.pop() else { return Ok(None) };
+    let newest = anew::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |anew| Ok(Some(anew)))?;
+    let Some(newest) = newest else { return Ok(None) };
     let file = File::open(&newest).map_err(Error::io("open", &newest))?;
     Header::read(&file, &newest).map(|header| Some(header.history))
 }
@@ -111,7 +120,7 @@ pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
 pub(super) struct Lock(File);
 
 impl Lock {
-    fn take(path: &Path) -> Result<Self, Error> {
+    pub fn take(path: &Path) -> Result<Self, Error> {
         if !path.exists() {
             fs::create_dir_all(path).map_err(Error::io("make", path))?;
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -137,24 +146,29 @@ impl Drop for Lock {
 }
 
 /// The log's files, in order. Others are nothing of ours.
-struct Listing {
-    logs: Vec<PathBuf>,
-    spares: Vec<(u64, PathBuf)>,
+pub(super) struct Listing {
+    pub logs: Vec<PathBuf>,
+    pub spares: Vec<(u64, PathBuf)>,
+    /// Cuts that are not done, and from which entry on. There is one at most, if nobody meddles.
+    pub cuts: Vec<(u64, PathBuf)>,
 }
 
 impl Listing {
-    fn of(path: &Path) -> Result<Self, Error> {
-        let mut listing = Self { logs: Vec::new(), spares: Vec::new() };
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), cuts: Vec::new() };
         for entry in fs::read_dir(path).map_err(Error::io("list", path))? {
             let file = entry.map_err(Error::io("list", path))?.path();
             if first_of_name(&file).is_some() {
                 listing.logs.push(file);
             } else if let Some(number) = Spare::number(&file) {
                 listing.spares.push((number, file));
+            } else if let Some(from) = index_of_name(&file, CUT) {
+                listing.cuts.push((from, file));
             }
         }
         listing.logs.sort();
         listing.spares.sort();
+        listing.cuts.sort();
         Ok(listing)
     }
 }

@@ -17,6 +17,9 @@ pub(super) const HEADER_BYTES: usize = 72;
 /// Where the first record stands.
 pub(super) const RECORDS_START: u64 = 4096;
 
+/// How the name of a segment ends that takes the place of the whole log.
+pub(super) const ANEW: &str = ".anew";
+
 /// A file's length that has room for a payload.
 pub(super) fn length_for(payload_bytes: u64) -> u64 {
     (RECORDS_START + framed_bytes(payload_bytes) + END_BYTES as u64).next_multiple_of(4096)
@@ -95,7 +98,7 @@ impl Header {
             Err(error) => return Err(Error::io("read", path)(error)),
         }
         let header = Self::decode(&bytes, path)?;
-        if first_of_name(path) != Some(header.first) {
+        if first_of_name(path).or_else(|| index_of_name(path, ANEW)) != Some(header.first) {
             return Err(damaged(
                 32,
                 format!("the file's name is that of another one, which begins with {}", header.first),
@@ -113,8 +116,18 @@ pub(super) const FILE_PREFIX: &str = "hortator-";
 
 /// The number in the name of a segment.
 pub(super) fn first_of_name(path: &Path) -> Option<u64> {
-    let digits = path.file_name()?.to_str()?.strip_prefix(FILE_PREFIX)?.strip_suffix(".log")?;
+    index_of_name(path, ".log")
+}
+
+/// The index in a name that ends so.
+pub(super) fn index_of_name(path: &Path, ending: &str) -> Option<u64> {
+    let digits = path.file_name()?.to_str()?.strip_prefix(FILE_PREFIX)?.strip_suffix(ending)?;
     if digits.len() != 20 { None } else { digits.parse().ok() }
+}
+
+/// The name that has that index and ends so.
+pub(super) fn name(index: u64, ending: &str) -> String {
+    format!("{FILE_PREFIX}{index:020}{ending}")
 }
 
 /// A segment that is written to and read.
@@ -131,7 +144,7 @@ impl Segment {
         // Every RandomState has other keys, which come from the system's random numbers.
         let salt = RandomState::new().build_hasher().finish() | 1 << 63;
         let header = Header { history, first, previous, salt, bytes: spare.bytes, durable: 0 };
-        let path = spare.path.with_file_name(format!("{FILE_PREFIX}{first:020}.log"));
+        let path = spare.path.with_file_name(name(first, ".log"));
         Self { header, file: spare.file, path }
     }
 
@@ -145,12 +158,20 @@ impl Segment {
         folder.sync()
     }
 
+    /// Takes its name away, for good only with the folder's next sync.
+    pub fn remove(&self) -> Result<(), Error> {
+        fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))
+    }
+
     pub fn write(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
         self.file.write_all_at(bytes, at).map_err(Error::io("write", &self.path))
     }
 
     pub fn sync(&self) -> Result<(), Error> {
-        self.file.sync_data().map_err(Error::io("sync", &self.path))
+        self.file.sync_data().map_err(Error::io("sync", &self.path))?;
+        #[cfg(test)]
+        super::tests::power::synced();
+        Ok(())
     }
 }
 
@@ -169,6 +190,9 @@ impl Folder {
 
     /// Puts names on disk: after a file was made, renamed or removed.
     pub fn sync(&self) -> Result<(), Error> {
-        self.file.sync_all().map_err(Error::io("sync", &self.path))
+        self.file.sync_all().map_err(Error::io("sync", &self.path))?;
+        #[cfg(test)]
+        super::tests::power::synced();
+        Ok(())
     }
 }

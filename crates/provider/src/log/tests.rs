@@ -2,9 +2,12 @@
 
 mod crash;
 mod damage;
+mod entries;
 mod full;
 mod group;
+pub(super) mod power;
 mod sharing;
+mod truncate;
 mod usage;
 
 use std::fs;

@@ -8,34 +8,38 @@
 //! view(N) takes no seqno. It has the life of the node before the crash as a member beside the new one, so that the
 //! server keeps what that one left open; view(M+1), without it, makes the server roll that back.
 
-use super::{Error, Node, lock};
-use crate::entry::{self, Entry};
-use crate::events;
+use std::sync::Arc;
+
+use super::deliver::Delivery;
+use super::together::{self, Beginning, Command, Contact};
+use super::{Error, Node, Ordering, lock};
+use crate::entry::{self, Stamp};
 use crate::gate::Passage;
+use crate::group::saved::Saved;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::recovery::Plan;
 use crate::saved_state::SavedState;
-use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, View, ViewStatus};
-
-/// What a write set that failed certification is delivered with: it takes its turn, and nothing else.
-const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
+use crate::server::{Level, Member, Receiver, Refused, View, ViewStatus};
 
 impl Node {
     /// Takes the server's word for which cluster it belongs to. Nothing is called back before a thread receives.
-    pub fn connect(&self, address: &str, is_new: bool) -> Result<(), Error> {
+    pub fn connect(self: &Arc<Self>, cluster: &str, address: &str, donor: &str, is_new: bool) -> Result<(), Error> {
         let (_, hosts) = address.split_once("://").unwrap_or(("", address));
         let hosts = hosts.split('?').next().unwrap_or_default();
-        if hosts.split(',').filter(|host| !host.trim().is_empty()).count() > 1 && !is_new {
-            return Err(Error::SeveralNodes(address.to_owned()));
-        }
+        let hosts: Vec<String> =
+            hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned).collect();
         if self.gate.passage() == Passage::Failed {
             return Err(Error::Failed);
         }
-        if self.log.get().is_none() {
-            if !is_new {
-                return Err(Error::NothingToJoin(address.to_owned()));
-            }
+        let group = Saved::read(&self.setup.data_dir)?;
+        let others: Vec<String> = group.iter().flat_map(|group| {
+            group.voters.iter().filter(|(node, _)| **node != group.node).map(|(_, address)| address.clone())
+        }).collect();
+        if is_new && !others.is_empty() {
+            return Err(Error::OthersVote(others.join(", ")));
+        }
+        if self.log().is_none() && is_new {
             let history = if self.setup.position.is_undefined() {
                 Uuid::random().map_err(Error::Random)?
             } else {
@@ -44,21 +48,46 @@ impl Node {
             *lock(&self.saved) = Some(SavedState { stopped_at: 0, ..SavedState::running(history, self.member()) });
             self.open(history)?;
         }
+        let beginning = match group {
+            _ if self.log().is_none() && hosts.is_empty() => return Err(Error::NothingToJoin(address.to_owned())),
+            _ if self.log().is_none() => Beginning::Joining,
+            // What a release that ran single nodes left, or one whose file was moved away.
+            None => Beginning::Alone,
+            Some(group) if group.voters.is_empty() => Beginning::Alone,
+            Some(group) => Beginning::Again(group),
+        };
         if !self.receiving.start() {
             return Err(Error::Connected);
+        }
+        donor.clone_into(&mut lock(&self.donor));
+        match together::start(self, cluster, &hosts, beginning) {
+            Ok(together) => *lock(&self.together) = Some(together),
+            Err(error) => {
+                self.receiving.stop();
+                return Err(error);
+            }
         }
         Ok(())
     }
 
     /// All of it, on a receiving thread. False: it cannot be.
     pub(super) fn bring_up(&self, receiver: Receiver) -> bool {
+        let Some(together) = self.together() else { return false };
+        let is_ready = |contact: &Contact| contact.is_alone || contact.in_touch || contact.is_linked && self.log().is_none();
+        // None: it is told to go before anybody was there.
+        let Some(contact) = together.wait_for(None, is_ready) else { return self.gate.passage() != Passage::Failed };
+        if !contact.is_alone {
+            return self.find_place(receiver, &together).is_ok() || together.is_leaving();
+        }
         let plan = lock(&self.plan).take();
         let ready = match plan {
             Some(plan) => self.recover(receiver, plan),
             // Connected again: nothing happened in between, but what the former life left open is closed by its name.
             None => self.live_anew().map(|()| false),
         };
-        ready.and_then(|is_connected| self.open_up(receiver, is_connected)).is_ok()
+        let is_up = ready.and_then(|is_connected| self.open_up(receiver, is_connected)).is_ok();
+        together.ask(Command::Look);
+        is_up
     }
 
     fn live_anew(&self) -> Result<(), Refused> {
@@ -72,82 +101,63 @@ impl Node {
 
     /// Brings the tables up to the end of the log. Answers whether the server has been told of the cluster.
     fn recover(&self, receiver: Receiver, plan: Plan) -> Result<bool, Refused> {
-        let (tables_at, replay_from, behind) = (plan.tables_at, plan.replay_from, plan.behind());
-        let Plan { order, failed, earlier_member, .. } = plan;
-        let (history, end, number) = (order.history, order.seqno, order.view_number);
-        self.turns.begin_at(tables_at);
-        self.turns.give(end);
-        *lock(&self.order) = Some(order);
-        let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
-        let earlier = earlier_member.filter(|_| !was_stopped);
-        let running = SavedState::running(history, earlier.unwrap_or(self.member()));
-        let failed_at = lock(&self.saved).map_or(-1, |saved| saved.failed_at);
-        self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
-        if was_stopped {
-            return Ok(false);
+        let (behind, end) = (plan.behind(), plan.end.max(plan.tables_at));
+        let Plan { mut order, tables_at, go_on_from, earlier, .. } = plan;
+        if tables_at > order.seqno {
+            order.skip_to(tables_at);
         }
-        self.note(&format!("tables hold everything up to {history}:{tables_at}, the log ends at {end}"));
-        self.connected(end)?;
-        let mut members = vec![self.own_member()];
-        members.extend(earlier.map(former));
-        let state = Gtid { history, seqno: tables_at };
-        self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
-        self.save(SavedState { failed_at, ..running })?;
-        if let Some(from) = replay_from {
-            self.replay_log(receiver, from, tables_at, &failed)?;
+        self.turns.begin_at(tables_at);
+        *lock(&self.order) = Some(Ordering { order, is_alone: true });
+        let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
+        self.settle_in(receiver, tables_at, end, (!was_stopped).then_some(earlier), false)?;
+        if behind > 0 {
+            self.replay_log(receiver, go_on_from)?;
             self.note(&format!("{behind} places were applied from the log"));
         }
-        Ok(true)
+        Ok(!was_stopped)
     }
 
-    /// Applies what the log holds behind `tables_at`.
-    fn replay_log(
+    /// Tells the server where its tables are. `earlier`: lives of nodes, its own among them, that may have left
+    /// something open there; None: it need not be told, because a view comes that says the same.
+    pub(super) fn settle_in(
         &self,
         receiver: Receiver,
-        from: Index,
         tables_at: i64,
-        failed: &std::collections::HashSet<i64>,
+        end: i64,
+        earlier: Option<Vec<Member>>,
+        is_connected: bool,
     ) -> Result<(), Refused> {
-        let log = self.log.get().ok_or(Refused)?;
-        let history = self.last_committed().history;
+        let (history, number) =
+            lock(&self.order).as_ref().map(|order| (order.order.history, order.order.view_number)).ok_or(Refused)?;
+        // What a crash in between finds is what the last life left open, whose name this is.
+        let former = lock(&self.saved).filter(|saved| saved.history == history).map(|saved| saved.member);
+        let running = SavedState::running(history, former.filter(|_| earlier.is_some()).unwrap_or(self.member()));
+        let failed_at = lock(&self.saved).map_or(-1, |saved| saved.failed_at);
+        self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
+        let Some(earlier) = earlier else { return Ok(()) };
+        self.note(&format!("tables hold everything up to {history}:{tables_at}, the log ends at {end}"));
+        if !is_connected {
+            self.connected(end)?;
+        }
+        let mut members = vec![self.own_member()];
+        members.extend(earlier);
+        let state = Gtid { history, seqno: tables_at };
+        self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
+        self.save(SavedState { failed_at, ..running })
+    }
+
+    /// Applies what the log holds from there on.
+    fn replay_log(&self, receiver: Receiver, from: Index) -> Result<(), Refused> {
+        let log = self.log().ok_or(Refused)?;
         let told = |error: &dyn std::fmt::Display| {
             self.server.log(Level::Error, &format!("the log cannot be read: {error}"));
             Refused
         };
         for record in log.read(from).map_err(|error| told(&error))? {
-            let (_, bytes) = record.map_err(|error| told(&error))?;
-            let (seqno, entry) = entry::decode(&bytes).map_err(|error| told(&error))?;
-            if seqno <= tables_at {
-                continue;
-            }
-            let gtid = Gtid { history, seqno };
-            match entry {
-                Entry::Cut => {}
-                Entry::View { number, members } => {
-                    // The lives of that view may have left something open that is decided further on.
-                    let mut all = vec![self.own_member()];
-                    all.extend(members);
-                    let status = ViewStatus::Primary;
-                    let view = View { state: gtid, number, status, own_index: 0, members: all };
-                    self.turns.enter(seqno, None).map_err(|_| Refused)?;
-                    self.view(receiver, &view)?;
-                    self.turns.leave(seqno);
-                    self.turns.release(seqno);
-                }
-                Entry::WriteSet { head, data, .. } => {
-                    let handle = Handle { id: head.trx, address: 0 };
-                    let depends_on = seqno - 1;
-                    let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
-                    let flags = if failed.contains(&seqno) { FAILED } else { head.flags };
-                    let data = if flags.has(Flags::ISOLATION) { data } else { events::replacing_tables(data) };
-                    if self.apply(receiver, handle, flags, &data, &meta).is_err() {
-                        let text =
-                            format!("the write set at {gtid} could not be applied: the tables are not what they were");
-                        self.server.log(Level::Error, &text);
-                        self.could_not_apply(seqno);
-                        return Err(Refused);
-                    }
-                }
+            let (index, bytes) = record.map_err(|error| told(&error))?;
+            let (stamp, entry) = entry::decode(&bytes).map_err(|error| told(&error))?;
+            if let Some(work) = self.take_next(index, stamp, entry)? {
+                self.deliver(receiver, Delivery { is_replay: true, ..work })?;
             }
         }
         Ok(())
@@ -155,16 +165,18 @@ impl Node {
 
     /// The view that has this life of the node alone, and with it clients.
     fn open_up(&self, receiver: Receiver, is_connected: bool) -> Result<(), Refused> {
-        let log = self.log.get().ok_or(Refused)?;
+        let log = self.log().ok_or(Refused)?;
         let members = vec![self.own_member()];
         let (history, seqno, number, appended) = {
-            let mut order = lock(&self.order);
-            let order = order.as_mut().ok_or(Refused)?;
+            let mut ordering = lock(&self.order);
+            let Ordering { order, .. } = ordering.as_mut().ok_or(Refused)?;
             let (seqno, number) = (order.seqno + 1, order.view_number + 1);
-            let appended = log.append(&[&entry::encode_view(seqno, number, &members)]);
+            let mut bytes = entry::encode_view(number, &members);
+            entry::place(&mut bytes, Stamp { seqno, term: self.term() });
+            let appended = log.append(&[&bytes]);
             order.member = members[0].id;
             if appended.is_ok() {
-                order.view(seqno, number);
+                order.view(seqno, number, &members);
                 self.turns.give(seqno);
             }
             (order.history, seqno, number, appended)
@@ -188,18 +200,17 @@ impl Node {
     }
 
     fn connected(&self, seqno: i64) -> Result<(), Refused> {
-        let history = self.last_committed().history;
-        let state = Gtid { history, seqno };
+        self.connected_to(Gtid { history: self.last_committed().history, seqno })
+    }
+
+    /// Tells the server that there is a cluster, and how far that is.
+    pub(super) fn connected_to(&self, state: Gtid) -> Result<(), Refused> {
         let members = vec![self.own_member()];
         self.server.connected(&View { state, number: 0, status: ViewStatus::Primary, own_index: 0, members })
     }
 
-    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused> {
+    pub(super) fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused> {
         self.counters.received.add(1);
         self.server.view(receiver, view)
     }
-}
-
-fn former(id: Uuid) -> Member {
-    Member { id, name: "before".to_owned(), incoming: String::new() }
 }

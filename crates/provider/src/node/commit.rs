@@ -1,12 +1,12 @@
 //! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hortator_core::{Key, Mode};
 
-use super::{Node, lock};
-use crate::entry::{self, WriteSetHead};
+use super::together::Command;
+use super::{Node, Ordering, lock};
+use crate::entry::{self, Stamp, WriteSetHead};
 use crate::gate::Passage;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index};
@@ -53,8 +53,8 @@ pub struct Ordered {
     pub meta: Meta,
     /// Its verdict.
     pub passed: bool,
-    /// Where in the log it is.
-    pub index: Index,
+    /// Where in the log it is, if that must still be synced. None: a majority has it.
+    pub index: Option<Index>,
     /// Whether a brute-force abort had come by then.
     pub aborted: bool,
 }
@@ -76,7 +76,7 @@ pub(super) struct Proposal<'a> {
     pub keys: &'a [(Key, Mode)],
     pub data: &'a [&'a [u8]],
     /// Who can be aborted while it waits.
-    pub transaction: Option<&'a Transaction>,
+    pub transaction: Option<&'a Arc<Transaction>>,
 }
 
 impl Node {
@@ -86,7 +86,7 @@ impl Node {
     }
 
     /// Gives a transaction, or a part of it, its place and its verdict. Returns when the log is on the disk.
-    pub fn certify(&self, conn: u64, transaction: &Transaction, flags: Flags) -> Outcome {
+    pub fn certify(&self, conn: u64, transaction: &Arc<Transaction>, flags: Flags) -> Outcome {
         let collected = transaction.collected();
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
@@ -113,7 +113,7 @@ impl Node {
                 return self.not_ordered(&reason);
             }
         };
-        if self.make_durable(ordered.index).is_err() {
+        if ordered.index.is_some_and(|index| self.make_durable(index).is_err()) {
             return Outcome::Broken;
         }
         if self.refusals.end() {
@@ -151,32 +151,44 @@ impl Node {
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
-        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0 };
-        let mut bytes = entry::encode_write_set(0, &head, keys, data_bytes);
-        let log = self.log.get().ok_or(NotOrdered::Refused)?;
+        let ticket = self.together().map_or(0, |together| together.ticket());
+        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0, ticket };
+        let mut bytes = entry::encode_write_set(&head, keys, data_bytes);
+        let log = self.log().ok_or(NotOrdered::Refused)?;
         log.throttle().map_err(NotOrdered::Log)?;
         loop {
-            let mut order = lock(&self.order);
+            let mut ordering = lock(&self.order);
             match self.gate.passage() {
                 Passage::Open => {}
                 Passage::Paused => {
-                    drop(order);
-                    self.gate.wait_while_paused(transaction);
-                    if transaction.is_some_and(Transaction::is_aborted) {
+                    drop(ordering);
+                    self.gate.wait_while_paused(transaction.map(Arc::as_ref));
+                    if transaction.is_some_and(|transaction| transaction.is_aborted()) {
                         return Err(NotOrdered::Refused);
                     }
                     continue;
                 }
                 Passage::Closed | Passage::Failed => return Err(NotOrdered::Refused),
             }
-            if transaction.is_some_and(Transaction::is_aborted) {
+            if transaction.is_some_and(|transaction| transaction.is_aborted()) {
                 return Err(NotOrdered::Refused);
             }
-            let order = order.as_mut().ok_or(NotOrdered::Refused)?;
-            let seqno = order.seqno + 1;
+            let Ordering { order, is_alone } = ordering.as_mut().ok_or(NotOrdered::Refused)?;
             head.last_seen = self.turns.left();
             head.source = order.member;
-            entry::place(&mut bytes, seqno, &head);
+            entry::send_off(&mut bytes, &head);
+            if !*is_alone {
+                let together = self.together().ok_or(NotOrdered::Refused)?;
+                // Under the order: who closes the gate finds it among those that wait.
+                let answer = together.expect(head.source, head.ticket, transaction);
+                drop(ordering);
+                bytes.reserve_exact(data_bytes);
+                data.iter().for_each(|part| bytes.extend_from_slice(part));
+                together.ask(Command::Propose { ticket: head.ticket, bytes });
+                return answer.wait().ok_or(NotOrdered::Refused);
+            }
+            let seqno = order.seqno + 1;
+            entry::place(&mut bytes, Stamp { seqno, term: self.term() });
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
             let verdict = order.write_set(seqno, &head, keys);
@@ -188,27 +200,27 @@ impl Node {
             let gtid = Gtid { history: order.history, seqno };
             self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
             let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
-            return Ok(Ordered { meta, passed: verdict.passed, index, aborted });
+            return Ok(Ordered { meta, passed: verdict.passed, index: Some(index), aborted });
         }
     }
 
     /// Everything up to `seqno` is applied here, and here is everywhere. What the log holds of it may go.
     fn cut(&self, order: &mut super::Order, seqno: i64) {
-        let Some(log) = self.log.get() else { return };
+        let Some(log) = self.log() else { return };
         if seqno <= order.last_cut {
             return;
         }
-        if let Ok(index) = log.append(&[&entry::encode_cut(seqno)]) {
-            let (earlier, ends_at) = order.cut_place;
-            if seqno >= ends_at {
-                log.purge(earlier);
-            }
-            order.cut(seqno);
-            order.cut_place = (index, order.seqno);
+        let cut = order.next_cut(seqno);
+        let mut bytes = entry::encode_cut(&cut);
+        entry::place(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        if let Ok(index) = log.append(&[&bytes])
+            && let Some(below) = order.cut(index, &cut)
+        {
+            log.purge(below);
         }
     }
 
-    fn count(&self, keys: usize, head_bytes: usize, data_bytes: usize, distance: i64) {
+    pub(super) fn count(&self, keys: usize, head_bytes: usize, data_bytes: usize, distance: i64) {
         let key_bytes = keys as i64 * (Key::BYTES as i64 + 1);
         self.counters.replicated.add(1);
         self.counters.replicated_bytes.add((head_bytes + data_bytes) as i64);
@@ -248,7 +260,7 @@ impl Node {
     /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
     pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
         let seqno = meta.gtid.seqno;
-        let is_applied = self.receiving.applies.load(Ordering::SeqCst) == seqno;
+        let is_applied = self.receiving.is_applying(seqno);
         if has_failed && is_applied {
             self.could_not_apply(seqno);
         }

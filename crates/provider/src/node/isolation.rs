@@ -22,7 +22,7 @@ impl Node {
             Ok(ordered) => ordered,
             Err(reason) => return self.not_ordered(&reason),
         };
-        if self.make_durable(ordered.index).is_err() {
+        if ordered.index.is_some_and(|index| self.make_durable(index).is_err()) {
             return Outcome::Broken;
         }
         let seqno = ordered.meta.gtid.seqno;

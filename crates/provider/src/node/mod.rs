@@ -7,10 +7,14 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::counters::Counters;
 use crate::gate::{Gate, Passage};
+use crate::group::links;
+use crate::group::raft::Term;
+use crate::group::saved::{self, Saved};
 use crate::identity::{Gtid, Uuid};
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
@@ -23,16 +27,20 @@ use crate::turns::Turns;
 
 mod begin;
 mod commit;
+mod deliver;
 mod isolation;
 mod order;
 mod pause;
 mod receive;
+mod receiving;
 mod standing;
+mod together;
 
 pub use commit::{CommitTurn, Outcome};
-pub use order::Order;
+pub use order::{Order, Told};
 
-use receive::Receiving;
+use receiving::Receiving;
+use together::{Command, Together};
 
 /// What the server says of itself when it loads the provider.
 #[derive(Clone, Debug)]
@@ -43,6 +51,8 @@ pub struct Setup {
     pub incoming: String,
     /// Where its data are.
     pub data_dir: PathBuf,
+    /// Where other nodes find it.
+    pub address: String,
     /// `wsrep_provider_options`.
     pub options: String,
     /// Where its tables are, if it knows.
@@ -65,6 +75,14 @@ impl Finished {
     }
 }
 
+/// The order, and the road that leads into it.
+#[derive(Debug)]
+struct Ordering {
+    order: Order,
+    /// Nobody else votes or follows: a client's thread puts its entry into the log itself.
+    is_alone: bool,
+}
+
 /// One node.
 pub struct Node {
     server: Arc<dyn Server>,
@@ -73,8 +91,10 @@ pub struct Node {
     /// This life of the node: another for each time that it is connected.
     member: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
-    log: OnceLock<DiskLog>,
-    order: Mutex<Option<Order>>,
+    log: RwLock<Option<Arc<DiskLog>>>,
+    order: Mutex<Option<Ordering>>,
+    /// The term that this node leads in. Changes under the order only.
+    leads_in: AtomicU64,
     plan: Mutex<Option<Plan>>,
     turns: Turns,
     gate: Gate,
@@ -82,6 +102,10 @@ pub struct Node {
     /// The place of each connection that runs alone.
     isolations: Mutex<HashMap<u64, i64>>,
     receiving: Receiving,
+    /// The road to the others, while it is connected.
+    together: Mutex<Option<Arc<Together>>>,
+    /// `wsrep_sst_donor`.
+    donor: Mutex<String>,
     counters: Counters,
     limits: Limits,
     refusals: Refusals,
@@ -107,16 +131,40 @@ pub enum Error {
     Random(std::io::Error),
     /// It must begin or join a cluster, and cannot join.
     #[error(
-        "there is no log here, so this is no member of a cluster yet. To begin a new one, start it with \
-         --wsrep-new-cluster (experimental: joining `{0}` needs several nodes, which this release has not)"
+        "there is no log here, so this is no member of a cluster yet, and wsrep_cluster_address={0} names no node to join. \
+         To begin a new cluster, start it with --wsrep-new-cluster; to join one, name its nodes: gcomm://A,B,C"
     )]
     NothingToJoin(String),
-    /// An address that means another cluster.
-    #[error("wsrep_cluster_address={0}: this release runs clusters of one node, whose address is its own")]
-    SeveralNodes(String),
     /// It is connected already.
     #[error("the node is connected already")]
     Connected,
+    /// Other nodes have a say.
+    #[error(
+        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for          good, move hortator.group out of the data folder first"
+    )]
+    OthersVote(String),
+    /// hortator.group.
+    #[error(transparent)]
+    SavedGroup(#[from] saved::Error),
+    /// hortator.group is of another time than the log.
+    #[error(
+        "the log has an entry of {term:?} at {index}, and hortator.group knows of {known:?} only: it is an old copy, and the \
+         node could vote twice. Move it away, together with the files hortator-*, and let the node join anew"
+    )]
+    OldVotes {
+        /// In the log.
+        index: Index,
+        /// In the log.
+        term: Term,
+        /// In the file.
+        known: Term,
+    },
+    /// The links to other nodes.
+    #[error(transparent)]
+    Links(#[from] links::Error),
+    /// The system gives no thread.
+    #[error("no thread for the group: {0}")]
+    Thread(std::io::Error),
     /// It failed before.
     #[error("the node has failed, as it told then: the server must be started anew")]
     Failed,
@@ -128,7 +176,7 @@ impl Node {
         let mut options = Options::default();
         options.set(&setup.options, false)?;
         let limits = Limits::default();
-        limits.set_write_set_bytes(options.write_set_limit_bytes());
+        limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
@@ -136,19 +184,23 @@ impl Node {
             options: Mutex::new(options),
             member: Mutex::new(member),
             saved: Mutex::new(saved),
-            log: OnceLock::new(),
+            log: RwLock::default(),
             order: Mutex::new(None),
+            leads_in: AtomicU64::new(0),
             plan: Mutex::new(None),
             turns: Turns::default(),
             gate: Gate::default(),
             transactions: Transactions::default(),
             isolations: Mutex::default(),
             receiving: Receiving::default(),
+            together: Mutex::default(),
+            donor: Mutex::default(),
             counters: Counters::default(),
             limits,
             refusals: Refusals::default(),
             setup,
         };
+        node.counters.reset();
         if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
             node.open(Uuid(history))?;
         }
@@ -157,41 +209,80 @@ impl Node {
 
     /// Opens the log and finds out what it means for the server's tables.
     fn open(&self, history: Uuid) -> Result<(), Error> {
-        let settings = {
-            let options = lock(&self.options);
-            log::Settings {
-                segment_bytes: options.log_segment_bytes(),
-                retain_bytes: options.log_retain_bytes(),
-                sync: options.log_sync(),
-            }
-        };
-        let (log, opened) = DiskLog::open(&self.setup.data_dir, settings, history.0)?;
+        let (log, opened) = DiskLog::open(&self.setup.data_dir, self.log_settings(), history.0)?;
         if let Some(cut) = opened.cut {
             self.note(&format!("the log's last write was cut short: {cut}"));
         }
         let saved = *lock(&self.saved);
         let tables = recovery::tables_at(self.setup.position, saved.as_ref());
-        let plan = recovery::plan(&log, history, tables, saved.as_ref())?;
+        let plan = match recovery::plan(&log, log.last(), history, tables, saved.as_ref()) {
+            Ok(plan) => plan,
+            // The others have what is missing here.
+            Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) if self.votes_with_others()? => {
+                self.set_log(log);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
         if plan.behind() > 0 && self.setup.has_binary_log {
             return Err(recovery::Error::SecondCopy { count: plan.behind() }.into());
         }
         if let Some(remark) = &plan.remark {
             self.server.log(Level::Warning, remark);
         }
-        let _ = self.log.set(log);
+        self.set_log(log);
         *lock(&self.plan) = Some(plan);
         Ok(())
+    }
+
+    fn log_settings(&self) -> log::Settings {
+        let options = lock(&self.options);
+        log::Settings {
+            segment_bytes: options.log_segment_bytes(),
+            retain_bytes: options.log_retain_bytes(),
+            sync: options.log_sync(),
+        }
+    }
+
+    /// The log, if the node has one.
+    fn log(&self) -> Option<Arc<DiskLog>> {
+        self.log.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_log(&self, log: DiskLog) {
+        *self.log.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(log));
+    }
+
+    /// Lets go of the log: another will take its place.
+    fn close_log(&self) {
+        let _log = self.log.write().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Whether others have a say in the group that this node is of.
+    fn votes_with_others(&self) -> Result<bool, Error> {
+        let saved = Saved::read(&self.setup.data_dir)?;
+        Ok(saved.is_some_and(|saved| saved.voters.keys().any(|node| *node != saved.node)))
+    }
+
+    /// The road to the others, while there is one.
+    fn together(&self) -> Option<Arc<Together>> {
+        lock(&self.together).clone()
+    }
+
+    /// The history that its log is of.
+    fn history(&self) -> Uuid {
+        self.log().map_or(Uuid::UNDEFINED, |log| Uuid(log.of_history()))
     }
 
     /// The server is about to let go of the provider. Some: what is to be saved as soon as its tables are on the disk,
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
         self.gate.set(Passage::Closed);
-        let (history, seqno) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
             return None;
         }
-        let log = self.log.get()?;
+        let log = self.log()?;
         log.commit(log.last()).ok()?;
         let state = SavedState { stopped_at: seqno, ..SavedState::running(history, self.member()) };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
@@ -201,9 +292,15 @@ impl Node {
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let mut options = lock(&self.options);
         options.set(text, true)?;
-        self.limits.set_write_set_bytes(options.write_set_limit_bytes());
-        if let Some(log) = self.log.get() {
+        self.limits.set(&options);
+        if let Some(log) = self.log() {
             log.set_sync(options.log_sync());
+        }
+        if let Some(together) = self.together() {
+            together.ask(Command::Isolate(options.is_isolated()));
+            if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
+                together.ask(Command::Bootstrap);
+            }
         }
         Ok(())
     }
@@ -215,7 +312,7 @@ impl Node {
 
     /// What has committed here.
     pub fn last_committed(&self) -> Gtid {
-        let history = lock(&self.order).as_ref().map(|order| order.history);
+        let history = lock(&self.order).as_ref().map(|ordering| ordering.order.history);
         history.map_or(Gtid::UNDEFINED, |history| Gtid { history, seqno: self.turns.left() })
     }
 
@@ -231,7 +328,7 @@ impl Node {
 
     /// The log must be on the disk up to there. When that fails nothing can be promised any more.
     fn make_durable(&self, index: Index) -> Result<(), log::Error> {
-        let log = self.log.get().expect("what was appended to is open");
+        let log = self.log().expect("what was appended to is open");
         log.commit(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
     }
 
@@ -242,6 +339,11 @@ impl Node {
         }
         self.gate.set(Passage::Failed);
         self.turns.end();
+        if let Some(together) = self.together() {
+            together.waiting.refuse_all();
+            together.leave_soon();
+            together.ask(Command::End);
+        }
         self.receiving.stop();
     }
 
@@ -265,6 +367,11 @@ impl Node {
     /// This life of the node, as others know it: another for each time that it is connected.
     fn member(&self) -> Uuid {
         *lock(&self.member)
+    }
+
+    /// The term of what this node puts into the log by itself.
+    fn term(&self) -> Term {
+        Term(self.leads_in.load(Atomic::Relaxed))
     }
 
     fn note(&self, text: &str) {

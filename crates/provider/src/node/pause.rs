@@ -1,8 +1,10 @@
 //! Standing still for a global read lock or a backup, and waiting for what was written before.
 
+use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
 
-use super::{Node, lock};
+use super::together::Command;
+use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Gtid;
 
@@ -12,7 +14,8 @@ impl Node {
     pub fn pause(&self) -> Option<i64> {
         let seqno = {
             let order = lock(&self.order);
-            let seqno = order.as_ref()?.seqno;
+            let seqno = order.as_ref()?.order.seqno;
+            self.receiving.holds.store(true, Atomic::SeqCst);
             self.gate.change(Passage::Open, Passage::Paused).then_some(seqno)?
         };
         self.turns.wait_released(seqno, None).then_some(seqno)
@@ -20,7 +23,11 @@ impl Node {
 
     /// Goes on.
     pub fn resume(&self) {
+        self.receiving.holds.store(false, Atomic::SeqCst);
         self.gate.change(Passage::Paused, Passage::Open);
+        if let Some(together) = self.together() {
+            together.ask(Command::Look);
+        }
     }
 
     /// The node may fall behind. Nests.
@@ -36,14 +43,17 @@ impl Node {
     /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
     /// or the place is of another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
-        let (history, last) = lock(&self.order).as_ref().map(|order| (order.history, order.seqno))?;
+        let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
+        let until = Instant::now().checked_add(limit);
+        let (history, is_alone, last) = lock(&self.order)
+            .as_ref()
+            .map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
         let seqno = match upto {
-            None => last,
+            None if is_alone => last,
+            None => self.together()?.confirm(until)?,
             Some(upto) if upto.history == history => upto.seqno,
             Some(_) => return None,
         };
-        let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
-        let until = Instant::now().checked_add(limit);
         self.turns.wait_released(seqno, until).then(|| Gtid { history, seqno: self.turns.released() })
     }
 }

@@ -1,22 +1,20 @@
-//! The receiving threads: one of them delivers, the others stand by until the end.
-//!
-//! Whatever must happen on a receiving thread is put into a queue; it is short, for only one node's own doings are in it.
+//! What the receiving threads do with what they take from the queue.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::commit::Proposal;
+use super::receiving::Work;
 use super::{Node, lock};
+use crate::gate::Passage;
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
-#[cfg(test)]
-mod tests;
-
 /// How often a rollback that found no room in the log asks again.
 const ROOM_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How long a node that goes waits for the others to know.
+const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How a receiving thread's stay ended. Whatever it was, the thread goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,152 +25,12 @@ pub enum Received {
     NotNeeded,
 }
 
-/// Something to deliver.
-#[derive(Debug)]
-enum Work {
-    Begin,
-    /// A transaction that was sent in parts is rolled back.
-    Rollback {
-        trx: u64,
-        data: Vec<u8>,
-    },
-    Leave,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Receiving {
-    state: Mutex<State>,
-    changed: Condvar,
-    /// The place that is being applied by the delivering thread.
-    pub(super) applies: AtomicI64,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    is_connected: bool,
-    is_delivering: bool,
-    threads: usize,
-    queue: VecDeque<Work>,
-}
-
-impl Receiving {
-    /// Something is to be delivered. False: connected already.
-    pub(super) fn start(&self) -> bool {
-        let mut state = lock(&self.state);
-        // Of an earlier connection, which still takes its leave.
-        while state.threads > 0 && (!state.is_connected || state.queue.iter().any(|work| matches!(work, Work::Leave))) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        if state.is_connected {
-            return false;
-        }
-        state.is_connected = true;
-        state.queue.push_back(Work::Begin);
-        self.changed.notify_all();
-        true
-    }
-
-    /// Ends it. Where no thread receives, at once.
-    pub(super) fn stop(&self) {
-        let mut state = lock(&self.state);
-        if state.threads == 0 {
-            state.is_connected = false;
-            state.queue.clear();
-        } else if state.is_connected {
-            state.queue.push_back(Work::Leave);
-        }
-        self.changed.notify_all();
-    }
-
-    pub(super) fn is_connected(&self) -> bool {
-        lock(&self.state).is_connected
-    }
-
-    fn push(&self, work: Work) -> bool {
-        let mut state = lock(&self.state);
-        if state.is_connected {
-            state.queue.push_back(work);
-            self.changed.notify_all();
-        }
-        state.is_connected
-    }
-
-    /// Waits until it is this thread's to deliver. False: there is nothing to deliver any more.
-    fn take_over(&self) -> bool {
-        let mut state = lock(&self.state);
-        state.threads += 1;
-        while state.is_connected && state.is_delivering {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.is_delivering = state.is_connected;
-        if !state.is_connected {
-            state.threads -= 1;
-            self.changed.notify_all();
-        }
-        state.is_connected
-    }
-
-    /// The next thing to deliver. Leave stays in the queue until it is done.
-    fn next(&self) -> Work {
-        let mut state = lock(&self.state);
-        loop {
-            match state.queue.front() {
-                Some(Work::Leave) => return Work::Leave,
-                Some(_) => return state.queue.pop_front().expect("it was there"),
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-
-    /// Whether the node takes its leave, waited for at most so long.
-    fn leaves_within(&self, limit: Duration) -> bool {
-        let leaves = |state: &State| state.queue.iter().any(|work| matches!(work, Work::Leave));
-        let state = lock(&self.state);
-        let waited = self.changed.wait_timeout_while(state, limit, |state| !leaves(state));
-        leaves(&waited.unwrap_or_else(PoisonError::into_inner).0)
-    }
-
-    /// This thread goes. `has_left`: so do all others. False: it is the last, and must stay.
-    fn go(&self, has_left: bool) -> bool {
-        let mut state = lock(&self.state);
-        if !has_left && state.threads == 1 {
-            return false;
-        }
-        state.threads -= 1;
-        state.is_delivering = false;
-        if has_left {
-            state.is_connected = false;
-            state.queue.clear();
-        }
-        self.changed.notify_all();
-        true
-    }
-}
-
-/// The thread that delivers. If it ends by a fault of ours another takes its place: somebody must take the node's leave,
-/// or the server's shutdown waits for ever.
-struct Delivering<'a>(&'a Receiving);
-
-impl Drop for Delivering<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let mut state = lock(&self.0.state);
-            state.threads -= 1;
-            state.is_delivering = false;
-            self.0.changed.notify_all();
-        }
-    }
-}
-
 impl Node {
     /// A receiving thread. Returns when it is not needed any more, or when the node leaves its cluster.
     pub fn receive(&self, receiver: Receiver) -> Received {
-        if !self.receiving.take_over() {
-            return Received::Left;
-        }
-        let _delivering = Delivering(&self.receiving);
-        loop {
-            let is_needed = match self.receiving.next() {
+        self.receiving.come();
+        while let Some((work, taken)) = self.receiving.next() {
+            let is_needed = match work {
                 Work::Begin => {
                     if !self.bring_up(receiver) {
                         self.fail("the node cannot take its place in the cluster");
@@ -180,21 +38,31 @@ impl Node {
                     true
                 }
                 Work::Rollback { trx, data } => self.deliver_rollback(receiver, trx, &data),
+                Work::Deliver(delivery) => self.deliver_queued(receiver, delivery),
+                Work::OutOfTouch => self.deliver_loss(receiver),
+                Work::Donate { request, seqno } => self.give_state(receiver, &request, seqno),
+                Work::Donated => self.come_back(),
                 Work::Leave => {
                     self.take_leave(receiver);
+                    drop(taken);
                     self.receiving.go(true);
                     return Received::Left;
                 }
             };
+            drop(taken);
             if !is_needed && self.receiving.go(false) {
                 return Received::NotNeeded;
             }
         }
+        Received::Left
     }
 
     /// Leaves the cluster. What is ordered is finished first; what comes later is refused.
     pub fn disconnect(&self) {
-        self.gate.set(crate::gate::Passage::Closed);
+        self.gate.set(Passage::Closed);
+        if let Some(together) = self.together() {
+            together.leave_soon();
+        }
         self.receiving.stop();
     }
 
@@ -206,6 +74,9 @@ impl Node {
     fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
         let proposal =
             Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
+        if self.send_without_waiting(&proposal) {
+            return true;
+        }
         let ordered = loop {
             match self.propose(&proposal) {
                 Ok(ordered) => break ordered,
@@ -218,7 +89,7 @@ impl Node {
                 }
             }
         };
-        if self.make_durable(ordered.index).is_err() {
+        if ordered.index.is_some_and(|index| self.make_durable(index).is_err()) {
             return true;
         }
         let handle = Handle { id: trx, address: 0 };
@@ -228,36 +99,25 @@ impl Node {
         })
     }
 
-    /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is
-    /// needed any longer.
-    pub(super) fn apply(
-        &self,
-        receiver: Receiver,
-        handle: Handle,
-        flags: Flags,
-        data: &[u8],
-        meta: &crate::server::Meta,
-    ) -> Result<bool, crate::server::Refused> {
-        let seqno = meta.gtid.seqno;
-        if self.turns.enter(seqno, None).is_err() {
-            return Err(crate::server::Refused);
-        }
-        self.receiving.applies.store(seqno, Ordering::SeqCst);
-        let result = self.server.apply(receiver, handle, flags, data, meta);
-        self.receiving.applies.store(0, Ordering::SeqCst);
-        self.turns.leave(seqno);
-        self.turns.release(seqno);
-        self.counters.received.add(1);
-        self.counters.received_bytes.add(data.len() as i64);
-        result.map(|exit| !exit)
-    }
-
     fn take_leave(&self, receiver: Receiver) {
         // It was opened again if it was told to leave while it was on its way in.
-        self.gate.set(crate::gate::Passage::Closed);
-        let last = lock(&self.order).as_ref().map(|order| (order.history, order.seqno, order.view_number));
+        self.gate.set(Passage::Closed);
+        self.receiving.holds.store(true, Ordering::SeqCst);
+        if let Some(together) = self.together() {
+            together.go(LEAVE_LIMIT);
+        }
+        *lock(&self.together) = None;
+        // What took its place while it went.
+        for delivery in self.receiving.take_deliveries() {
+            if self.gate.passage() != Passage::Failed {
+                self.deliver_queued(receiver, delivery);
+            }
+        }
+        self.gate.set(Passage::Closed);
+        self.receiving.holds.store(false, Ordering::SeqCst);
+        let last = lock(&self.order).as_ref().map(|super::Ordering { order, .. }| (order.history, order.seqno, order.view_number));
         if let Some((history, seqno, number)) = last {
-            if self.gate.passage() != crate::gate::Passage::Failed {
+            if self.gate.passage() != Passage::Failed {
                 self.turns.wait_released(seqno, None);
             }
             let state = Gtid { history, seqno };

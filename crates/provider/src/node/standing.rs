@@ -1,6 +1,6 @@
 //! How a node stands, for its status variables.
 
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Uuid;
 
@@ -27,20 +27,25 @@ pub struct Standing {
     pub weight: i64,
     /// The first entry of the log.
     pub log_first: i64,
+    /// Write sets that wait to be applied here.
+    pub queued: i64,
 }
 
 impl Node {
     /// How it stands.
     pub fn standing(&self) -> Standing {
-        let (history, keys) =
-            lock(&self.order).as_ref().map_or((Uuid::UNDEFINED, 0), |order| (order.history, order.keys() as i64));
+        let (history, keys, members) = lock(&self.order).as_ref().map_or(
+            (Uuid::UNDEFINED, 0, Vec::new()),
+            |Ordering { order, .. }| (order.history, order.keys() as i64, order.members().to_vec()),
+        );
+        let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
         let state = match self.gate.passage() {
             Passage::Open | Passage::Paused if self.counters.desync_count.get() > 0 => 2,
             Passage::Open | Passage::Paused => 4,
             Passage::Closed if self.receiving.is_connected() => 1,
             Passage::Closed | Passage::Failed => 0,
         };
-        let log = self.log.get();
+        let log = self.log();
         let is_member = state > 1;
         Standing {
             history,
@@ -50,9 +55,10 @@ impl Node {
             state,
             keys,
             transactions: self.transactions.count() as i64,
-            incoming: if is_member { self.setup.incoming.clone() } else { String::new() },
+            incoming: if is_member { incoming.join(",") } else { String::new() },
             weight: if is_member { lock(&self.options).weight() } else { 0 },
             log_first: log.map_or(0, |log| log.first().0 as i64),
+            queued: self.receiving.queued() as i64,
         }
     }
 }

@@ -107,6 +107,39 @@ impl Options {
         names::bytes(self.value("log.segment")).expect(CHECKED)
     }
 
+    /// Whether the node shall be as if its cable were pulled.
+    pub fn is_isolated(&self) -> bool {
+        names::number(self.value("gmcast.isolate")).expect(CHECKED) > 0.0
+    }
+
+    /// Where other nodes' connections are taken, host:port.
+    pub fn listen_address(&self) -> String {
+        let address = self.value("gmcast.listen_addr");
+        // The port of the default is the base port's default.
+        if address == names::LISTEN_ADDRESS { format!("0.0.0.0:{}", self.value("base_port")) } else { address.to_owned() }
+    }
+
+    /// Where other nodes find this one: by the options, else by what the server says of itself.
+    pub fn group_address(&self, server_says: &str) -> String {
+        let (host, port) = (self.value("base_host"), self.value("base_port"));
+        match (host, server_says) {
+            ("", "") => String::new(),
+            ("", says) if says.contains(':') => says.to_owned(),
+            ("", says) => format!("{says}:{port}"),
+            (host, _) => format!("{host}:{port}"),
+        }
+    }
+
+    /// Whether the node shall go on without those who are away.
+    pub fn is_bootstrap_wanted(&self) -> bool {
+        names::boolean(self.value("pc.bootstrap")).expect(CHECKED)
+    }
+
+    /// How many write sets a node may have to apply before the cluster waits for it.
+    pub fn flow_limit(&self) -> u64 {
+        names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64
+    }
+
     /// How much a node's vote counts.
     pub fn weight(&self) -> i64 {
         names::number(self.value("pc.weight")).expect(CHECKED) as i64

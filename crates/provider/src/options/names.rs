@@ -59,6 +59,9 @@ const fn once(name: &'static str, default: &'static str, kind: Kind) -> Named {
 
 use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
 
+/// What `gmcast.listen_addr` is when nobody says.
+pub const LISTEN_ADDRESS: &str = "tcp://0.0.0.0:4567";
+
 /// In alphabetical order, as they are shown.
 pub const OPTIONS: &[Named] = &[
     once("base_dir", "", Text),
@@ -100,7 +103,7 @@ pub const OPTIONS: &[Named] = &[
     once("gcomm.thread_prio", "", Text),
     may("gcs.fc_debug", "0", Number),
     may("gcs.fc_factor", "1.0", Number),
-    may("gcs.fc_limit", "16", Number),
+    may("gcs.fc_limit", "256", Number),
     may("gcs.fc_master_slave", "no", Boolean),
     may("gcs.fc_single_primary", "no", Boolean),
     may("gcs.max_packet_size", "64500", Bytes),
@@ -111,7 +114,7 @@ pub const OPTIONS: &[Named] = &[
     may("gcs.vote_policy", "0", Number),
     once("gmcast.group", "", Text),
     may("gmcast.isolate", "0", Number),
-    once("gmcast.listen_addr", "tcp://0.0.0.0:4567", Text),
+    once("gmcast.listen_addr", LISTEN_ADDRESS, Text),
     once("gmcast.mcast_addr", "", Text),
     once("gmcast.mcast_ttl", "1", Number),
     may("gmcast.peer_addr", "", Text),

@@ -4,6 +4,7 @@ use hortator_core::{Key, Mode};
 
 use super::*;
 use crate::entry::WriteSetHead;
+use crate::group::raft::Term;
 use crate::log::Settings;
 use crate::server::{Flags, Member};
 
@@ -22,7 +23,7 @@ fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
     let (log, _) = DiskLog::open(folder.path(), settings, HISTORY.0).unwrap();
     for place in places {
         let bytes = if views.contains(&place) {
-            entry::encode_view(place, place, &[Member { id: LIFE, name: "n".into(), incoming: String::new() }])
+            view(place)
         } else {
             write_set(place, place - 1, LIFE, Flags(0x41), Key::row(b"s", b"t", 0, &place.to_le_bytes()))
         };
@@ -33,8 +34,21 @@ fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
 }
 
 fn write_set(seqno: i64, last_seen: i64, source: Uuid, flags: Flags, key: Key) -> Vec<u8> {
-    let head = WriteSetHead { flags, source, trx: seqno as u64, conn: 1, last_seen };
-    entry::encode_write_set(seqno, &head, &[(key, Mode::RowExclusive)], 0)
+    let head = WriteSetHead { flags, source, trx: seqno as u64, conn: 1, last_seen, ticket: 0 };
+    placed(seqno, entry::encode_write_set(&head, &[(key, Mode::RowExclusive)], 0))
+}
+
+fn view(seqno: i64) -> Vec<u8> {
+    placed(seqno, entry::encode_view(seqno, &[Member { id: LIFE, name: "n".into(), incoming: String::new() }]))
+}
+
+fn placed(seqno: i64, mut bytes: Vec<u8>) -> Vec<u8> {
+    entry::place(&mut bytes, Stamp { seqno, term: Term(1) });
+    bytes
+}
+
+fn plan(log: &DiskLog, history: Uuid, tables: Option<Gtid>, saved: Option<&SavedState>) -> Result<Plan, Error> {
+    super::plan(log, log.last(), history, tables, saved)
 }
 
 fn tables(seqno: i64) -> Option<Gtid> {
@@ -44,13 +58,14 @@ fn tables(seqno: i64) -> Option<Gtid> {
 #[test]
 fn what_is_behind_the_tables_is_applied() {
     let Fixture { log, _folder } = fixture(1..=10, &[1, 5]);
-    for (at, from, behind) in [(0, Some(1), 10), (4, Some(5), 6), (9, Some(10), 1), (10, None, 0)] {
+    for (at, from, behind) in [(0, 1, 10), (4, 5, 6), (9, 10, 1), (10, 11, 0)] {
         let plan = plan(&log, HISTORY, tables(at), None).unwrap();
-        assert_eq!((plan.order.seqno, plan.tables_at), (10, at));
-        assert_eq!(plan.replay_from.map(|index| index.0), from, "tables at {at}");
+        assert_eq!((plan.order.seqno, plan.end, plan.tables_at), (at, 10, at));
+        assert_eq!(plan.go_on_from.0, from, "tables at {at}");
         assert_eq!(plan.behind(), behind);
-        assert!(plan.failed.is_empty() && plan.remark.is_none());
-        assert_eq!(plan.earlier_member, (at > 0).then_some(LIFE), "whose transactions may be open at {at}");
+        assert!(plan.is_certain && plan.remark.is_none());
+        let earlier: Vec<_> = plan.earlier.iter().map(|member| member.id).collect();
+        assert_eq!(earlier, vec![LIFE; usize::from(at > 0)], "whose transactions may be open at {at}");
     }
 }
 
@@ -58,11 +73,11 @@ fn what_is_behind_the_tables_is_applied() {
 fn tables_that_are_ahead_of_the_log_are_believed() {
     let Fixture { log, _folder } = fixture(1..=10, &[1]);
     let ahead = plan(&log, HISTORY, tables(14), None).unwrap();
-    assert_eq!((ahead.order.seqno, ahead.tables_at, ahead.replay_from), (14, 14, None));
+    assert_eq!((ahead.order.seqno, ahead.end, ahead.tables_at, ahead.behind()), (10, 10, 14, 0));
     assert!(ahead.remark.unwrap().contains("ends at 10"));
 
     // It went on behind 14: who is at 12 lacks what no log has.
-    log.append(&[&entry::encode_view(15, 2, &[])]).unwrap();
+    log.append(&[&view(15)]).unwrap();
     log.commit(log.last()).unwrap();
     assert_eq!(plan(&log, HISTORY, tables(14), None).unwrap().behind(), 1);
     let error = plan(&log, HISTORY, tables(12), None).unwrap_err();
@@ -111,19 +126,23 @@ fn verdicts_are_the_same_again() {
     log.append(&[&write_set(5, 3, LIFE, Flags(0x41), row)]).unwrap();
     log.append(&[&write_set(6, 5, LIFE, Flags(0x41), row)]).unwrap();
     log.commit(log.last()).unwrap();
-    let failed = |at| {
-        let mut failed: Vec<_> = plan(&log, HISTORY, tables(at), None).unwrap().failed.into_iter().collect();
-        failed.sort_unstable();
-        failed
-    };
-    assert_eq!(failed(2), [5]);
-    assert_eq!(failed(5), [] as [i64; 0]);
+    for at in 0..6 {
+        let Plan { mut order, go_on_from, .. } = plan(&log, HISTORY, tables(at), None).unwrap();
+        let mut failed = Vec::new();
+        for record in log.read(go_on_from).unwrap().take(6) {
+            let (index, bytes) = record.unwrap();
+            let (stamp, entry) = entry::decode(&bytes).unwrap();
+            let verdict = order.take(index, stamp, &entry);
+            failed.extend(verdict.filter(|verdict| !verdict.passed).map(|_| stamp.seqno));
+        }
+        assert_eq!(failed, if at < 5 { vec![5] } else { vec![] }, "from tables at {at}");
+    }
 }
 
 #[test]
 fn an_entry_of_a_newer_release_stops_the_start() {
     let Fixture { log, _folder } = fixture(1..=2, &[1]);
-    let mut bytes = entry::encode_cut(2);
+    let mut bytes = entry::encode_nothing();
     bytes[1] += 1;
     log.append(&[&bytes]).unwrap();
     log.commit(log.last()).unwrap();

@@ -1,0 +1,78 @@
+//! The file comes back as it was written, or says what is wrong with it.
+
+use super::*;
+
+fn saved() -> Saved {
+    let voters = [(1, "10.0.0.1:4567"), (2, "[fe80::1]:4567"), (u64::MAX, "db3.example:4567")];
+    Saved {
+        node: NodeId(1),
+        term: Term(7),
+        voted_for: Some(NodeId(u64::MAX)),
+        committed: Index(815),
+        membership_at: Place { term: Term(3), index: Index(17) },
+        voters: voters.map(|(node, address)| (NodeId(node), address.to_owned())).into(),
+    }
+}
+
+#[test]
+fn what_was_written_last_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Saved::read(folder.path()).unwrap().is_none());
+    let alone = Saved { voted_for: None, voters: BTreeMap::new(), ..saved() };
+    for saved in [saved(), alone] {
+        saved.write(folder.path()).unwrap();
+        assert_eq!(Saved::read(folder.path()).unwrap(), Some(saved));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_byte_that_is_changed_or_missing_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read(&path).unwrap();
+    for at in 0..good.len() {
+        for flip in [1, 4, 0x80] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            fs::write(&path, bytes).unwrap();
+            assert!(Saved::read(folder.path()).is_err(), "byte {at}");
+        }
+        fs::write(&path, &good[..at]).unwrap();
+        assert!(Saved::read(folder.path()).is_err(), "{at} bytes");
+    }
+    fs::write(&path, [&good[..], b"\n"].concat()).unwrap();
+    assert!(Saved::read(folder.path()).is_err());
+}
+
+#[test]
+fn every_damage_is_an_error_that_says_where_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read_to_string(&path).unwrap();
+    for (from, to, message, remedy) in [
+        ("version: 1", "version: 2", "has version 2, and this release reads 1", "use the newer release"),
+        ("version: 1", "version: one", "line 2: `version: one` is not understood", "join anew"),
+        ("term: 7", "term: seven", "line 4: `term: seven` is not understood", "join anew"),
+        ("term: 7", "term: 8", "has changed since it was written", "join anew"),
+        ("committed: 815\n", "", "line 6: `membership_term: 3` is not understood", "join anew"),
+        ("4567\nchecksum", "4568\nchecksum", "its checksum is", "vote twice"),
+    ] {
+        fs::write(&path, good.replacen(from, to, 1)).unwrap();
+        let error = Saved::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains(remedy), "{error}");
+    }
+}
+
+#[test]
+fn an_address_that_would_be_another_line_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    for address in ["", "a:1\nterm: 9", "a:1 "] {
+        let other = Saved { voters: [(NodeId(2), address.to_owned())].into(), ..saved() };
+        assert!(matches!(other.write(folder.path()), Err(Error::Address { node: NodeId(2), .. })));
+    }
+    assert_eq!(Saved::read(folder.path()).unwrap(), Some(saved()));
+}

@@ -1,0 +1,133 @@
+//! What can be said.
+
+use crate::group::NodeId;
+use crate::group::raft::{Membership, Message, Place, Term};
+use crate::identity::{Gtid, Uuid};
+use crate::log::Index;
+
+/// Who a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The history that its log and its tables belong to; undefined: none yet.
+    pub history: Uuid,
+    /// The node, from the beginning of its log on.
+    pub node: NodeId,
+    /// This process of it; also its member id in views.
+    pub life: Uuid,
+    /// `wsrep_cluster_name`.
+    pub group: String,
+    /// `wsrep_node_name`.
+    pub name: String,
+    /// Where clients find it.
+    pub incoming: String,
+    /// Where other nodes find it, host:port.
+    pub address: String,
+}
+
+/// What links say to each other about the connection itself. The layer above never sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Who speaks here. The first frame of either side.
+    Hello(Hello),
+    /// The connection ends, and why. Its form is the same in every version.
+    Rejected {
+        /// For the server's log.
+        text: String,
+    },
+    /// Nothing to say, and still there.
+    Alive,
+    /// The speaker belongs to this history from now on.
+    History(Uuid),
+    /// Instead of a hello: there is another connection between these two, this one is not needed.
+    Already {
+        /// Of the speaker.
+        life: Uuid,
+    },
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// For agreement.
+    Raft {
+        /// What is said.
+        message: Message,
+        /// The bytes of an append's entries, as they stand in the log, one for each. Empty with other messages.
+        payloads: Vec<Vec<u8>>,
+    },
+    /// A follower's proposal, for the leader of that term and no other.
+    Forward {
+        /// Of the leader that it is meant for.
+        term: Term,
+        /// The life of the node that proposes.
+        origin: Uuid,
+        /// Its own number for it.
+        number: u64,
+        /// What it proposes.
+        payload: Vec<u8>,
+    },
+    /// How a node stands, for the leader.
+    Present {
+        /// This process of it.
+        life: Uuid,
+        /// Up to here its tables are.
+        applied: i64,
+        /// Whether it waits for a view with it inside.
+        wants_view: bool,
+        /// Whether it has more to apply than it wants.
+        is_behind: bool,
+    },
+    /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
+    Join {
+        /// What its server wants to be told to a donor.
+        request: Vec<u8>,
+        /// `wsrep_sst_donor`; empty: any.
+        donor: String,
+    },
+    /// Where a joiner's log begins.
+    BeginBehind {
+        /// Of the leader that says so.
+        term: Term,
+        /// The entry right before the first of its log.
+        place: Place,
+        /// Who decides there.
+        membership: Membership,
+        /// Where these nodes are.
+        addresses: Vec<(NodeId, String)>,
+        /// It must have everything up to here before it can tell what holds.
+        upto: Index,
+    },
+    /// A node goes in order.
+    Leave {
+        /// That node.
+        node: NodeId,
+    },
+    /// It may go.
+    Left,
+    /// Up to where must I have applied before I read?
+    Confirm {
+        /// Echoed.
+        ticket: u64,
+    },
+    /// The answer to that.
+    Confirmed {
+        /// Of the question.
+        ticket: u64,
+        /// Up to here.
+        index: Index,
+        /// The seqno at that place.
+        seqno: i64,
+    },
+    /// To one who asked the wrong node.
+    LeaderIs {
+        /// The right one.
+        node: NodeId,
+        /// Where it is.
+        address: String,
+    },
+    /// What was asked for is not done.
+    Refused {
+        /// Why, for the server's log.
+        text: String,
+    },
+}

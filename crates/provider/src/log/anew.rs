@@ -1,0 +1,70 @@
+//! A log that begins anew behind a place: its node took over another's state, and what it had is worth nothing.
+//!
+//! The new first segment gets the name `hortator-<first>.anew` when it is whole. From then on the old ones are not the log
+//! any more: they are removed, and it gets its proper name. Opening does what a crash has left of that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::recovery::{self, Listing, Lock, Opened, Recovered};
+use super::segment::{ANEW, Folder, Segment, first_of_name, index_of_name, name};
+use super::{DiskLog, Error, Index, Settings};
+
+impl DiskLog {
+    /// Throws away the log in `folder`, if there is one, damaged or not, and begins a new one whose first entry will be
+    /// the one behind `behind`. After a crash in between the folder holds the old log, whole, or the new one.
+    ///
+    /// # Errors
+    /// Another process, or another place in this one, has it open.
+    ///
+    /// # Panics
+    /// If `behind` is not below 2^63 - 1.
+    pub fn begin_behind(folder: &Path, settings: Settings, history: [u8; 16], behind: Index) -> Result<Self, Error> {
+        assert!(behind.0 < i64::MAX as u64, "an index is below 2^63");
+        let settings = settings.rounded();
+        let lock = Lock::take(folder)?;
+        let folder = Arc::new(Folder::open(folder)?);
+        finish(&folder)?;
+        let listing = Listing::of(&folder.path)?;
+        let stock = recovery::stock(&folder, listing.spares, &settings)?;
+        let spare = stock.take(settings.segment_bytes)?;
+        let spare_path = spare.path.clone();
+        let first = behind.next();
+        let mut segment = Segment::from_spare(spare, history, first.0, 0);
+        segment.path = folder.path.join(name(first.0, ANEW));
+        segment.begin(&spare_path, &folder, 0)?;
+        segment.path = finish(&folder)?.unwrap_or(segment.path);
+        let opened = Opened { first, last: behind, cut: None };
+        let segments = [Arc::new(segment)].into();
+        let end = super::segment::RECORDS_START;
+        Ok(Self::of(Recovered { lock, folder, stock, segments, end, opened }, settings, history))
+    }
+}
+
+/// The segment that takes the place of the whole log, if there is one.
+pub(super) fn found(folder: &Path) -> Result<Option<PathBuf>, Error> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let file = entry.map_err(Error::io("list", folder))?.path();
+        if index_of_name(&file, ANEW).is_some() {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+/// Puts it in that place, and gives its name there.
+pub(super) fn finish(folder: &Folder) -> Result<Option<PathBuf>, Error> {
+    let Some(anew) = found(&folder.path)? else { return Ok(None) };
+    let listing = Listing::of(&folder.path)?;
+    let old = listing.logs.into_iter().rev().chain(listing.cuts.into_iter().map(|(_, path)| path));
+    for file in old {
+        fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+    }
+    folder.sync()?;
+    let file = anew.with_extension("log");
+    debug_assert!(first_of_name(&file).is_some(), "its name has an index");
+    fs::rename(&anew, &file).map_err(Error::io("rename", &anew))?;
+    folder.sync()?;
+    Ok(Some(file))
+}

@@ -1,0 +1,78 @@
+//! What a power cut may leave: every state between one sync and the next.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::super::segment::RECORDS_START;
+use super::Rng;
+
+/// The log's files by name, spares and the lock left out.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
+thread_local! {
+    static ON_SYNC: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+}
+
+/// Called by the log after each sync of a file or folder.
+pub(in super::super) fn synced() {
+    ON_SYNC.with_borrow_mut(|on_sync| on_sync.iter_mut().for_each(|on_sync| on_sync()));
+}
+
+/// Calls `look` after each of this thread's syncs in `work`.
+pub(super) fn at_each_sync(look: impl FnMut() + 'static, work: impl FnOnce()) {
+    ON_SYNC.set(Some(Box::new(look)));
+    work();
+    ON_SYNC.set(None);
+}
+
+/// The files before `work`, after each of this thread's syncs in it, and at its end.
+pub(super) fn states(folder: &Path, work: impl FnOnce()) -> Vec<Files> {
+    let states = std::rc::Rc::new(RefCell::new(vec![read(folder)]));
+    let (folder, seen) = (folder.to_owned(), std::rc::Rc::clone(&states));
+    let look = move || seen.borrow_mut().push(read(&folder));
+    at_each_sync(look.clone(), work);
+    look();
+    states.take()
+}
+
+pub(super) fn read(folder: &Path) -> Files {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let ours = names.filter(|name| [".log", ".cut", ".anew"].iter().any(|ending| name.ends_with(ending)));
+    ours.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
+}
+
+pub(super) fn write(files: &Files, folder: &Path) {
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+/// A state on the way: names come and go each by itself, but renaming is one step; sectors are old or new.
+pub(super) fn between(before: &Files, after: &Files, rng: &mut Rng) -> Files {
+    let is_rename = before.keys().any(|name| name.ends_with(".anew") && !after.contains_key(name));
+    if is_rename {
+        return if rng.below(2) == 0 { before.clone() } else { after.clone() };
+    }
+    let mut files = Files::new();
+    let odds = 1 + rng.below(4);
+    for name in before.keys().chain(after.keys()) {
+        match (before.get(name), after.get(name)) {
+            (Some(old), Some(new)) => {
+                let mut bytes = new.clone();
+                for sector in (RECORDS_START as usize..bytes.len()).step_by(512) {
+                    if rng.below(odds) == 0 {
+                        bytes[sector..sector + 512].copy_from_slice(&old[sector..sector + 512]);
+                    }
+                }
+                files.insert(name.clone(), bytes);
+            }
+            (Some(bytes), None) | (None, Some(bytes)) if rng.below(2) == 0 => {
+                files.insert(name.clone(), bytes.clone());
+            }
+            _ => {}
+        }
+    }
+    files
+}

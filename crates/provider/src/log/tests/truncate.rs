@@ -1,0 +1,363 @@
+//! The end is taken away, or the whole log: by a user, in any order with the rest, under threads, and with the plug pulled.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use super::super::{DiskLog, Error, Index, Settings};
+use super::power::{at_each_sync, between, read, states, write};
+use super::{HISTORY, Rng, append, expect_entries, folder, open, payload, segments, small};
+
+#[test]
+fn what_is_dropped_is_gone_and_its_places_are_given_again() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 200);
+    log.commit(Index(150)).unwrap();
+    // In memory only, in the last segment, in one before, at the beginning of one, and all.
+    assert!(segments(folder.path()).len() > 2);
+    let second = super::super::segment::first_of_name(&segments(folder.path())[1]).unwrap();
+    for from in [180, 149, second + 1, second, second - 1, 1] {
+        log.truncate(Index(from)).unwrap();
+        assert_eq!((log.first(), log.last()), (Index(1), Index(from - 1)));
+        assert_eq!((log.written(), log.durable()), (Index(from - 1), Index(from - 1)));
+        assert!(matches!(log.commit(Index(from)), Err(Error::Dropped { index: Index(i) }) if i == from));
+        expect_entries(&log, 1, from - 1);
+        assert_eq!(log.append(&[b"other"]).unwrap(), Index(from));
+        log.commit(Index(from)).unwrap();
+        let other = log.read(Index(from)).unwrap().next().unwrap().unwrap();
+        assert_eq!(other, (Index(from), b"other".to_vec()));
+        log.truncate(Index(from)).unwrap();
+        log.truncate(Index(from)).unwrap();
+    }
+    append(&log, 100);
+    log.commit(Index(100)).unwrap();
+    drop(log);
+    let (log, opened) = open(folder.path());
+    assert_eq!((opened.last, opened.cut), (Index(100), None));
+    expect_entries(&log, 1, 100);
+}
+
+#[test]
+fn a_place_that_is_not_in_the_log_is_refused_and_changes_nothing() {
+    let folder = folder();
+    let log = DiskLog::begin_behind(folder.path(), small(), HISTORY, Index(10)).unwrap();
+    append(&log, 10);
+    log.commit(Index(20)).unwrap();
+    for from in [0, 1, 10, 22, u64::MAX] {
+        assert!(matches!(log.truncate(Index(from)), Err(Error::Absent { index: Index(i), .. }) if i == from));
+    }
+    expect_entries(&log, 11, 20);
+    log.truncate(Index(11)).unwrap();
+    assert_eq!((log.first(), log.last()), (Index(11), Index(10)));
+}
+
+/// Those that were not synced yet and are gone say nothing of what was.
+#[test]
+fn dropped_segments_do_not_count_as_synced() {
+    let folder = folder();
+    let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
+    append(&log, 300);
+    log.commit(Index(300)).unwrap();
+    assert!(log.durable() < Index(200));
+    log.truncate(Index(log.durable().0 + 2)).unwrap();
+    while log.last() < Index(290) {
+        append(&log, 1);
+        log.commit(log.last()).unwrap();
+        assert!(log.durable() <= log.written());
+    }
+}
+
+#[test]
+fn a_reader_past_the_cut_is_told_and_one_before_it_goes_on() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 50);
+    log.commit(Index(50)).unwrap();
+    let (mut past, mut before) = (log.read(Index(1)).unwrap(), log.read(Index(1)).unwrap());
+    assert_eq!((past.by_ref().take(31).count(), before.by_ref().take(30).count()), (31, 30));
+    log.truncate(Index(31)).unwrap();
+    assert!(before.next().is_none());
+    for name in [b"a".as_slice(), b"b", b"c"] {
+        log.append(&[name]).unwrap();
+    }
+    log.commit(log.last()).unwrap();
+    assert!(matches!(past.next(), Some(Err(Error::Dropped { index: Index(32) }))));
+    assert!(past.next().is_none());
+    assert_eq!(before.next().unwrap().unwrap(), (Index(31), b"a".to_vec()));
+    assert_eq!(before.map(|entry| entry.unwrap().1).collect::<Vec<_>>(), [b"b", b"c"]);
+}
+
+/// What is left is the old log or the cut one, and nothing of what was dropped ever comes back.
+#[test]
+fn a_power_cut_while_the_end_is_taken_away_leaves_the_old_log_or_the_new_one() {
+    let mut rng = Rng::seeded();
+    for _ in 0..60 {
+        let place = folder();
+        let (log, _) = open(place.path());
+        let count = 1 + rng.below(250);
+        for _ in 0..count {
+            append(&log, 1);
+            if rng.below(3) == 0 {
+                log.commit(log.last()).unwrap();
+            }
+        }
+        let durable = log.durable();
+        let from = 1 + rng.below(count);
+        let seen = states(place.path(), || log.truncate(Index(from)).unwrap());
+        assert!(seen.len() > 3, "a mark, zeros, no mark: three syncs at least");
+        drop(log);
+        let cut_decided = seen.iter().position(|files| files.keys().any(|name| name.ends_with(".cut"))).unwrap();
+        for (at, pair) in seen.windows(2).enumerate() {
+            for _ in 0..4 {
+                let files = between(&pair[0], &pair[1], &mut rng);
+                let place = folder();
+                write(&files, place.path());
+                let (log, opened) = open(place.path());
+                let is_old = opened.last >= durable && at < cut_decided;
+                assert!(is_old || opened.last == Index(from - 1), "step {at}, from {from}: {opened:?}");
+                expect_entries(&log, 1, opened.last.0);
+                for _ in 0..5 {
+                    log.append(&[b"behind it"]).unwrap();
+                }
+                log.commit(log.last()).unwrap();
+                drop(log);
+                assert!(read(place.path()).keys().all(|name| name.ends_with(".log")));
+                let (log, again) = open(place.path());
+                assert_eq!((again.last, again.cut), (Index(opened.last.0 + 5), None));
+                assert!(log.read(opened.last.next()).unwrap().all(|entry| entry.unwrap().1 == b"behind it"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_power_cut_while_a_log_begins_anew_leaves_the_old_log_or_the_new_one() {
+    let mut rng = Rng::seeded();
+    for _ in 0..30 {
+        let place = folder();
+        let (log, _) = open(place.path());
+        append(&log, 200);
+        log.commit(Index(200)).unwrap();
+        drop(log);
+        // Also such places as the old log's names have.
+        let behind = if rng.below(2) == 0 { Index(rng.below(400)) } else { Index(0) };
+        let mut log = None;
+        let begin = || log = Some(DiskLog::begin_behind(place.path(), small(), [8; 16], behind).unwrap());
+        let seen = states(place.path(), begin);
+        let log = log.unwrap();
+        assert_eq!((log.first(), log.last(), log.durable()), (behind.next(), behind, behind));
+        append(&log, 20);
+        log.commit(log.last()).unwrap();
+        drop(log);
+        for pair in seen.windows(2) {
+            for _ in 0..4 {
+                let files = between(&pair[0], &pair[1], &mut rng);
+                let place = folder();
+                write(&files, place.path());
+                let history = DiskLog::history(place.path()).unwrap().unwrap();
+                let (log, opened) = DiskLog::open(place.path(), small(), history).unwrap();
+                let expected = if history == HISTORY { (Index(1), Index(200)) } else { (behind.next(), behind) };
+                assert_eq!((opened.first, opened.last), expected);
+                append(&log, 20);
+                log.commit(log.last()).unwrap();
+                expect_entries(&log, opened.first.0, opened.last.0 + 20);
+            }
+        }
+        assert_eq!(DiskLog::history(place.path()).unwrap(), Some([8; 16]));
+        let (log, opened) = DiskLog::open(place.path(), small(), [8; 16]).unwrap();
+        assert_eq!((opened.first, opened.last, opened.cut), (behind.next(), Index(behind.0 + 20), None));
+        expect_entries(&log, behind.0 + 1, behind.0 + 20);
+    }
+}
+
+#[test]
+fn a_damaged_log_can_be_thrown_away_and_an_open_one_cannot() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 100);
+    log.commit(Index(100)).unwrap();
+    assert!(matches!(DiskLog::begin_behind(folder.path(), small(), HISTORY, Index(7)), Err(Error::Locked { .. })));
+    expect_entries(&log, 1, 100);
+    drop(log);
+    std::fs::write(&segments(folder.path())[0], b"nothing like it").unwrap();
+    let log = DiskLog::begin_behind(folder.path(), small(), HISTORY, Index(7)).unwrap();
+    append(&log, 1);
+    log.commit(Index(8)).unwrap();
+    expect_entries(&log, 8, 8);
+}
+
+/// Against a plain list: whatever is done in whatever order.
+#[test]
+fn any_order_of_calls_leaves_what_a_list_would_hold() {
+    let mut rng = Rng::seeded();
+    for round in 0..30 {
+        let place = folder();
+        let settings = Settings { sync: round % 2 == 0, ..small() };
+        let (mut log, _) = DiskLog::open(place.path(), settings, HISTORY).unwrap();
+        let (mut list, mut before, mut number) = (Vec::new(), 0, 0);
+        for _ in 0..120 {
+            let end = before + list.len() as u64;
+            match rng.below(12) {
+                0..=4 => {
+                    for _ in 0..rng.below(40) {
+                        number += 1;
+                        list.push(payload(number));
+                        let index = log.append(&[&payload(number)]).unwrap();
+                        assert_eq!(index.0, before + list.len() as u64);
+                    }
+                }
+                5 | 6 if end > before => log.commit(Index(before + 1 + rng.below(end - before))).unwrap(),
+                7 | 8 => {
+                    let most = 1 << rng.below(9);
+                    let back = rng.below(most).min(list.len() as u64);
+                    log.truncate(Index(end + 1 - back)).unwrap();
+                    list.truncate(list.len() - back as usize);
+                }
+                9 => {
+                    let written = log.written();
+                    drop(log);
+                    let opened;
+                    (log, opened) = DiskLog::open(place.path(), settings, HISTORY).unwrap();
+                    assert_eq!((opened.last, opened.cut), (written, None));
+                    list.truncate((written.0 - before) as usize);
+                    log.set_keeps_recent(rng.below(2) == 0);
+                }
+                10 => {
+                    log.purge(Index(before + rng.below(list.len() as u64 + 1)));
+                    list.drain(..(log.first().0 - 1 - before) as usize);
+                    before = log.first().0 - 1;
+                }
+                _ if end > before => {
+                    let skip = rng.below(end - before);
+                    let limit = rng.below(3000) as usize;
+                    let entries = log.entries(Index(before + 1 + skip), limit).unwrap();
+                    let bytes: usize = entries.iter().map(|(_, payload)| payload.len()).sum();
+                    assert!(entries.len() == 1 || (entries.len() > 1 && bytes <= limit));
+                    for (at, (index, payload)) in entries.iter().enumerate() {
+                        let at = at + skip as usize;
+                        assert_eq!((index.0, &payload[..]), (before + 1 + at as u64, &list[at][..]));
+                    }
+                }
+                _ => {}
+            }
+            assert!(log.durable() <= log.written() && log.written() <= log.last());
+        }
+        log.commit(log.last()).unwrap();
+        let held: Vec<_> = log.read(Index(before + 1)).unwrap().map(|entry| entry.unwrap().1).collect();
+        assert_eq!(held, list);
+    }
+}
+
+/// Several who wait for the same dropped entry: all of them are woken, though nobody commits behind them.
+#[test]
+fn whoever_waits_for_what_is_dropped_is_told() {
+    let folder = folder();
+    let (log, _) = open(folder.path());
+    append(&log, 10);
+    let (log, waiting) = (&log, Arc::new(Barrier::new(4)));
+    let (told, all_told) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (told, waiting) = (told.clone(), Arc::clone(&waiting));
+            scope.spawn(move || {
+                waiting.wait();
+                told.send(log.commit(Index(10))).unwrap();
+            });
+        }
+        let mut is_first = true;
+        let meet = move || {
+            if std::mem::take(&mut is_first) {
+                waiting.wait();
+                // They need only come to their wait, and it fails nothing if one does not.
+                thread::sleep(Duration::from_millis(50));
+            }
+        };
+        at_each_sync(meet, || log.truncate(Index(5)).unwrap());
+        for _ in 0..3 {
+            match all_told.recv_timeout(Duration::from_secs(30)) {
+                Ok(result) => assert!(matches!(result, Ok(()) | Err(Error::Dropped { .. })), "{result:?}"),
+                Err(_) => {
+                    eprintln!("somebody waits for ever");
+                    std::process::abort();
+                }
+            }
+        }
+    });
+    expect_entries(log, 1, 4);
+}
+
+/// Lets the others end, also after a panic.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Each entry holds the number of the one before it, so that a reader notices a mix of two logs.
+#[test]
+fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
+    let mut rng = Rng::seeded();
+    for sync in [true, false] {
+        let place = folder();
+        let (log, _) = DiskLog::open(place.path(), Settings { sync, ..small() }, HISTORY).unwrap();
+        let (log, is_done, asked) = (&log, &AtomicBool::new(false), &AtomicU64::new(0));
+        let numbers = Mutex::new(vec![0_u64]);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(move || {
+                    while !is_done.load(Ordering::Relaxed) {
+                        let result = log.commit(log.last());
+                        assert!(matches!(result, Ok(()) | Err(Error::Dropped { .. })), "{result:?}");
+                        asked.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+            for _ in 0..2 {
+                scope.spawn(move || {
+                    while !is_done.load(Ordering::Relaxed) {
+                        let mut before = 0;
+                        for entry in log.read(Index(1)).unwrap() {
+                            let bytes = match entry {
+                                Ok((_, bytes)) => bytes,
+                                Err(Error::Dropped { .. }) => break,
+                                Err(error) => panic!("{error}"),
+                            };
+                            let number = |at| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+                            assert_eq!(number(0), before, "not the entry that follows");
+                            before = number(8);
+                        }
+                    }
+                });
+            }
+            let _done = Done(is_done);
+            let mut number = 0;
+            let mut numbers = numbers.lock().unwrap();
+            for _ in 0..300 {
+                for _ in 0..rng.below(20) {
+                    number += 1;
+                    let before = *numbers.last().unwrap();
+                    let filling = payload(number);
+                    log.append(&[&before.to_le_bytes(), &number.to_le_bytes(), &filling]).unwrap();
+                    numbers.push(number);
+                }
+                if rng.below(3) == 0 {
+                    log.commit(log.last()).unwrap();
+                }
+                if rng.below(2) == 0 && log.last().0 > 0 {
+                    let from = log.last().0 - rng.below(log.last().0.min(30));
+                    log.truncate(Index(from)).unwrap();
+                    numbers.truncate(from as usize);
+                }
+            }
+        });
+        assert!(asked.load(Ordering::Relaxed) > 0);
+        log.commit(log.last()).unwrap();
+        let held: Vec<_> = log.read(Index(1)).unwrap().map(|entry| entry.unwrap().1).collect();
+        let held: Vec<_> = held.iter().map(|bytes| u64::from_le_bytes(bytes[8..16].try_into().unwrap())).collect();
+        assert_eq!(held, numbers.into_inner().unwrap()[1..]);
+    }
+}

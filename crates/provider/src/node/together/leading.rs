@@ -1,0 +1,306 @@
+//! What a leader sees to: that the view is of those who are there, that cuts come, and who votes.
+
+use super::thread::{GroupThread, Present};
+use crate::entry::{self, Voter};
+use crate::gate::Passage;
+use crate::group::NodeId;
+use crate::group::raft::Action;
+use crate::identity::Uuid;
+use crate::log::Index;
+use crate::node::{Ordering, lock};
+use crate::server::Member;
+
+/// A node whose link is down for so long is left out of the view.
+const AWAY_MS: u64 = 1_500;
+/// One that says nothing for so long, though it is linked, too; `evs.suspect_timeout` may say more.
+const SILENT_LIMIT_MS: u64 = 5_000;
+/// So long a new leader waits for those whom it has not heard of yet.
+const GRACE_MS: u64 = 3_000;
+/// A node with fewer entries than this to go may vote.
+const NEAR: u64 = 256;
+
+/// What a leader keeps while it leads.
+#[derive(Debug)]
+pub(super) struct Leading {
+    /// The last seqno in its log, agreed on or not.
+    pub appended_seqno: i64,
+    since_ms: u64,
+    /// Nothing is seen to before this has taken its place: then all that came before has.
+    pub(super) ready_at: Index,
+    /// The last view, cut or group that it appended.
+    latest: Index,
+}
+
+impl GroupThread {
+    /// This node leads from now on.
+    pub(super) fn lead(&mut self, term: crate::group::raft::Term, actions: &mut Vec<Action>) {
+        let last = self.node.log().and_then(|log| {
+            let entries = log.entries(log.last(), 1).ok()?;
+            entry::shape(&entries.first()?.1).ok()
+        });
+        let appended_seqno = last.map_or(0, |(stamp, _)| stamp.seqno);
+        {
+            let _order = lock(&self.node.order);
+            self.node.leads_in.store(term.0, std::sync::atomic::Ordering::Relaxed);
+        }
+        let since_ms = self.now_ms();
+        self.leading = Some(Leading { appended_seqno, since_ms, ready_at: Index(u64::MAX), latest: Index(0) });
+        let index = self.append(entry::encode_nothing(), None, actions);
+        if let (Some(leading), Some(index)) = (&mut self.leading, index) {
+            leading.ready_at = index;
+        }
+        if self.raft.membership().voters.len() > 1 {
+            self.node.note(&format!("this node leads the group ({term:?})"));
+        }
+    }
+
+    /// Whether others are, or were a moment ago.
+    fn has_company(&self) -> bool {
+        self.peers.values().any(|peer| peer.away_since_ms.is_none())
+    }
+
+    /// A node that is the whole group lets its clients' threads write the log themselves.
+    fn try_to_be_alone(&mut self) {
+        if self.contact.is_alone || self.has_company() || self.leading.is_none() || !self.raft.is_alone() {
+            return;
+        }
+        let Some(log) = self.node.log() else { return };
+        let mut ordering = lock(&self.node.order);
+        match ordering.as_mut() {
+            // Its tables are not there yet: it comes up alone.
+            None => {}
+            Some(Ordering { is_alone, .. }) => {
+                let is_quiet = self.taken == Some(log.last())
+                    && self.proposals.is_empty()
+                    && self.together.waiting.len() == 0
+                    && self.node.gate.passage() == Passage::Open;
+                if !is_quiet {
+                    return;
+                }
+                *is_alone = true;
+            }
+        }
+        drop(ordering);
+        log.set_keeps_recent(false);
+        self.contact.is_alone = true;
+    }
+
+    /// Somebody else is there: from now on it is agreed on what comes.
+    pub(super) fn stop_being_alone(&mut self) {
+        if !self.contact.is_alone {
+            return;
+        }
+        let Some(log) = self.node.log() else { return };
+        let mut ordering = lock(&self.node.order);
+        let Some(Ordering { order, is_alone }) = ordering.as_mut() else { return };
+        if !matches!(self.node.gate.passage(), Passage::Open | Passage::Paused) {
+            // It is on its way up, and finishes that first.
+            return;
+        }
+        let last = log.last();
+        if let Err(error) = log.commit(last) {
+            drop(ordering);
+            self.node.fail(&format!("the log cannot be written: {error}"));
+            return;
+        }
+        log.set_keeps_recent(true);
+        *is_alone = false;
+        self.raft.appended_alone(last);
+        self.taken = Some(last);
+        self.contact.agreed = last;
+        if let Some(leading) = &mut self.leading {
+            leading.appended_seqno = order.seqno;
+            leading.ready_at = leading.ready_at.min(last);
+        }
+        self.contact.is_alone = false;
+        self.together.is_settled.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// What has to be seen to in a round.
+    pub(super) fn see_to_it(&mut self, actions: &mut Vec<Action>) {
+        if self.has_company() {
+            self.stop_being_alone();
+        } else {
+            self.try_to_be_alone();
+        }
+        if self.leaves {
+            self.go(actions);
+        }
+        self.see_to_flow(actions);
+        if self.contact.is_alone {
+            return;
+        }
+        let Some(Leading { ready_at, latest, .. }) = self.leading else { return };
+        if self.join.is_some() {
+            self.let_another_lead(actions);
+        }
+        let is_ready = self.taken.is_some_and(|taken| taken >= ready_at && taken >= latest);
+        if is_ready && !self.see_to_votes(actions) && !self.see_to_view(actions) {
+            self.see_to_cuts(actions);
+        }
+        self.carry_out(actions, None);
+    }
+
+    /// Who waits for the tables himself can see to nothing.
+    fn let_another_lead(&mut self, actions: &mut Vec<Action>) {
+        let voters = self.saved.voters.keys().filter(|node| **node != self.own());
+        let other = voters.copied().find(|node| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none()));
+        if let Some(other) = other {
+            self.raft.hand_over(other, actions);
+        }
+    }
+
+    /// It wants to go in order.
+    fn go(&mut self, actions: &mut Vec<Action>) {
+        let votes = self.saved.voters.contains_key(&self.own());
+        let is_last = self.saved.voters.len() <= 1;
+        if self.contact.is_alone || !votes || is_last {
+            self.contact.has_left = true;
+        } else if self.leading.is_none()
+            && let Some(leader) = self.raft.leader()
+        {
+            let now = self.now_ms();
+            if now - self.asked_ms > 200 {
+                self.asked_ms = now;
+                let node = self.own();
+                self.links.send(leader, &crate::group::wire::Frame::Leave { node });
+            }
+        }
+        self.carry_out(actions, None);
+    }
+
+    fn propose(&mut self, bytes: Vec<u8>, voters: Option<&[Voter]>, actions: &mut Vec<Action>) -> bool {
+        let membership = voters.map(entry::membership);
+        let index = self.append(bytes, membership, actions);
+        if let (Some(leading), Some(index)) = (&mut self.leading, index) {
+            leading.latest = index;
+        }
+        index.is_some()
+    }
+
+    /// One at a time comes or goes. True: something is under way.
+    fn see_to_votes(&mut self, actions: &mut Vec<Action>) -> bool {
+        for (node, peer) in &self.peers {
+            if peer.leaves && !self.saved.voters.contains_key(node) {
+                self.links.send(*node, &crate::group::wire::Frame::Left);
+            }
+        }
+        if !self.raft.may_change_membership() {
+            return false;
+        }
+        let mut voters = self.saved.voters.clone();
+        if self.is_new_group {
+            self.is_new_group = false;
+            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+            return self.propose(entry::encode_group(&voters), Some(&voters), actions);
+        }
+        let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
+        let leaver = leaver.or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
+        if let Some(leaver) = leaver {
+            voters.remove(&leaver);
+        } else if let Some((joiner, address)) = self.who_may_vote() {
+            // A node that lost its log is another node at the same address; the former one will not come back.
+            let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
+            match former {
+                Some(former) => voters.remove(&former),
+                None => voters.insert(joiner, address),
+            };
+        } else {
+            return false;
+        }
+        let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+        self.propose(entry::encode_group(&voters), Some(&voters), actions)
+    }
+
+    fn who_may_vote(&self) -> Option<(NodeId, String)> {
+        let near = self.contact.agreed.0.saturating_sub(NEAR);
+        self.raft.progress().find_map(|progress| {
+            let peer = self.peers.get(&progress.node)?;
+            let waits = peer.present.is_some_and(|(present, _)| present.wants_view);
+            let may = waits && !peer.leaves && peer.away_since_ms.is_none() && progress.matched.0 >= near;
+            (may && !self.saved.voters.contains_key(&progress.node)).then(|| (progress.node, peer.hello.address.clone()))
+        })
+    }
+
+    /// True: another view is under way.
+    fn see_to_view(&mut self, actions: &mut Vec<Action>) -> bool {
+        let (current, number) = {
+            let ordering = lock(&self.node.order);
+            let Some(Ordering { order, .. }) = ordering.as_ref() else { return false };
+            (order.members().to_vec(), order.view_number)
+        };
+        let mut members: Vec<Member> = current.iter().filter(|member| self.is_here(member.id)).cloned().collect();
+        let mut add = |present: Option<Present>, name: &str, incoming: &str| {
+            if let Some(present) = present.filter(|present| present.wants_view) {
+                let id = present.life;
+                members.retain(|member| member.id != id);
+                members.push(Member { id, name: name.to_owned(), incoming: incoming.to_owned() });
+            }
+        };
+        if !self.leaves {
+            let own = self.node.own_member();
+            add(Some(self.present()), &own.name, &own.incoming);
+        }
+        for (node, peer) in &self.peers {
+            let may = self.saved.voters.contains_key(node) && peer.away_since_ms.is_none() && !peer.leaves;
+            if may {
+                add(peer.present.map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
+            }
+        }
+        members.sort_by_key(|member| member.id);
+        let mut before = current;
+        before.sort_by_key(|member| member.id);
+        if members.is_empty() || members == before {
+            return false;
+        }
+        self.propose(entry::encode_view(number + 1, &members), None, actions)
+    }
+
+    /// Whether that member of the view is still there.
+    fn is_here(&self, life: Uuid) -> bool {
+        if life == self.node.member() {
+            return !self.leaves;
+        }
+        let now = self.now_ms();
+        let known = self.peers.values().find(|peer| peer.present.is_some_and(|(present, _)| present.life == life));
+        match known {
+            Some(peer) => {
+                let is_near = peer.away_since_ms.is_none_or(|since| now - since < AWAY_MS);
+                let is_heard = peer.present.is_some_and(|(_, at)| now - at < SILENT_LIMIT_MS);
+                is_near && is_heard && !peer.leaves
+            }
+            None => {
+                // Somebody who came back as another life has ended this one.
+                let since = self.leading.as_ref().map_or(now, |leading| leading.since_ms);
+                let all_told = self.saved.voters.keys().all(|node| {
+                    *node == self.own() || self.peers.get(node).is_some_and(|peer| peer.present.is_some())
+                });
+                !all_told && now - since < GRACE_MS
+            }
+        }
+    }
+
+    fn see_to_cuts(&mut self, actions: &mut Vec<Action>) {
+        let applied = {
+            let ordering = lock(&self.node.order);
+            let Some(Ordering { order, .. }) = ordering.as_ref() else { return };
+            if !order.wants_cut() {
+                return;
+            }
+            let lives = order.members().iter().map(|member| member.id);
+            let own = self.node.member();
+            let of = |life: Uuid| {
+                if life == own {
+                    return self.node.turns.released();
+                }
+                let presents = self.peers.values().filter_map(|peer| peer.present);
+                presents.filter(|(present, _)| present.life == life).map(|(present, _)| present.applied).min().unwrap_or(0)
+            };
+            let upto = lives.map(of).min().unwrap_or(0).min(order.seqno);
+            (upto > order.last_cut).then(|| order.next_cut(upto))
+        };
+        if let Some(cut) = applied {
+            self.propose(entry::encode_cut(&cut), None, actions);
+        }
+    }
+}
