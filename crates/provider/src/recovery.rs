@@ -96,8 +96,12 @@ pub enum Error {
 
 /// Where the tables are, from what the server says and what was saved; None: unknown, or there never was anything.
 ///
-/// A server moves its position on even over what it could not apply: then what was saved is right.
+/// A server moves its position on even over what it could not apply: then what was saved is right. And one that was
+/// killed while it took another's tables finds that one's position, and half of the tables: what was saved has no history.
 pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> {
+    if saved.is_some_and(|saved| saved.history.is_undefined()) {
+        return None;
+    }
     let said = if server_says.is_undefined() { saved.and_then(SavedState::position) } else { Some(server_says) };
     let failed_at = saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history) == said.map(|said| said.history));
     match (said, failed_at) {

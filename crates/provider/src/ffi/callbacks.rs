@@ -32,8 +32,8 @@ pub struct Callbacks {
     connected: ConnectedCallback,
     view: ViewCallback,
     apply: ApplyCallback,
-    sst_request: SstRequestCallback,
-    sst_donate: SstDonateCallback,
+    sst_request: Option<SstRequestCallback>,
+    sst_donate: Option<SstDonateCallback>,
     synced: SyncedCallback,
 }
 
@@ -52,8 +52,8 @@ impl Callbacks {
             connected: args.connected_cb?,
             view: args.view_cb?,
             apply: args.apply_cb?,
-            sst_request: args.sst_request_cb?,
-            sst_donate: args.sst_donate_cb?,
+            sst_request: args.sst_request_cb,
+            sst_donate: args.sst_donate_cb,
             synced: args.synced_cb?,
         })
     }
@@ -131,9 +131,10 @@ impl Server for Callbacks {
     }
 
     fn sst_request(&self) -> Result<Vec<u8>, Refused> {
+        let sst_request = self.sst_request.ok_or(Refused)?;
         let (mut bytes, mut length) = (std::ptr::null_mut(), 0);
         // SAFETY: the server's own context; it writes a piece of memory that it got from malloc, and its length.
-        succeeded(unsafe { (self.sst_request)(self.context, &raw mut bytes, &raw mut length) })?;
+        succeeded(unsafe { sst_request(self.context, &raw mut bytes, &raw mut length) })?;
         if bytes.is_null() {
             return Ok(Vec::new());
         }
@@ -145,13 +146,14 @@ impl Server for Callbacks {
     }
 
     fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused> {
+        let sst_donate = self.sst_donate.ok_or(Refused)?;
         let request = RawBuffer { ptr: request.as_ptr().cast(), len: request.len() };
         let nothing = RawBuffer { ptr: std::ptr::null(), len: 0 };
         let state = raw_gtid(state);
         let receiver = receiver.0 as *mut c_void;
         // SAFETY: the server's own contexts; everything else lives until it returns.
         succeeded(unsafe {
-            (self.sst_donate)(self.context, receiver, &raw const request, &raw const state, &raw const nothing, false)
+            sst_donate(self.context, receiver, &raw const request, &raw const state, &raw const nothing, false)
         })
     }
 

@@ -59,6 +59,7 @@ impl Node {
         if !self.receiving.start() {
             return Err(Error::Connected);
         }
+        self.end_together();
         donor.clone_into(&mut lock(&self.donor));
         match together::start(self, cluster, &hosts, beginning) {
             Ok(together) => *lock(&self.together) = Some(together),

@@ -146,6 +146,19 @@ pub enum Error {
     /// hortator.group.
     #[error(transparent)]
     SavedGroup(#[from] saved::Error),
+    /// hortator.group is of another time than the log.
+    #[error(
+        "the log has an entry of {term:?} at {index}, and hortator.group knows of {known:?} only: it is an old copy, and the \
+         node could vote twice. Move it away, together with the files hortator-*, and let the node join anew"
+    )]
+    OldVotes {
+        /// In the log.
+        index: Index,
+        /// In the log.
+        term: Term,
+        /// In the file.
+        known: Term,
+    },
     /// The links to other nodes.
     #[error(transparent)]
     Links(#[from] links::Error),
@@ -265,6 +278,7 @@ impl Node {
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
         self.gate.set(Passage::Closed);
+        self.end_together();
         let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
         if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
             return None;
@@ -285,6 +299,9 @@ impl Node {
         }
         if let Some(together) = self.together() {
             together.ask(Command::Isolate(options.is_isolated()));
+            if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
+                together.ask(Command::Bootstrap);
+            }
         }
         Ok(())
     }

@@ -15,8 +15,11 @@ impl Node {
         let seqno = {
             let order = lock(&self.order);
             let seqno = order.as_ref()?.order.seqno;
+            if !self.gate.change(Passage::Open, Passage::Paused) {
+                return None;
+            }
             self.receiving.holds.store(true, Atomic::SeqCst);
-            self.gate.change(Passage::Open, Passage::Paused).then_some(seqno)?
+            seqno
         };
         self.turns.wait_released(seqno, None).then_some(seqno)
     }

@@ -64,6 +64,18 @@ impl Node {
             together.leave_soon();
         }
         self.receiving.stop();
+        if !self.receiving.is_connected() {
+            // Nobody receives who could take its leave.
+            self.end_together();
+        }
+    }
+
+    /// The road to the others ends, in order as far as they can be reached.
+    pub(super) fn end_together(&self) {
+        let together = lock(&self.together).take();
+        if let Some(together) = together {
+            together.go(LEAVE_LIMIT);
+        }
     }
 
     /// A transaction that was sent in parts is rolled back: on the other nodes, and for its parts here. Does not wait.
@@ -103,10 +115,7 @@ impl Node {
         // It was opened again if it was told to leave while it was on its way in.
         self.gate.set(Passage::Closed);
         self.receiving.holds.store(true, Ordering::SeqCst);
-        if let Some(together) = self.together() {
-            together.go(LEAVE_LIMIT);
-        }
-        *lock(&self.together) = None;
+        self.end_together();
         // What took its place while it went.
         for delivery in self.receiving.take_deliveries() {
             if self.gate.passage() != Passage::Failed {

@@ -130,6 +130,16 @@ impl Options {
         }
     }
 
+    /// Whether the node goes on without a majority whenever it loses touch.
+    pub fn ignores_majorities(&self) -> bool {
+        ["pc.ignore_sb", "pc.ignore_quorum"].iter().any(|name| names::boolean(&self.values[name]).expect(CHECKED))
+    }
+
+    /// Whether the node shall go on without those who are away.
+    pub fn is_bootstrap_wanted(&self) -> bool {
+        names::boolean(self.value("pc.bootstrap")).expect(CHECKED)
+    }
+
     /// How many write sets a node may have to apply before the cluster waits for it.
     pub fn flow_limit(&self) -> u64 {
         names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64

@@ -8,6 +8,8 @@ use crate::group::raft::Term;
 use crate::log::Settings;
 use crate::server::{Flags, Member};
 
+mod whole_history;
+
 const HISTORY: Uuid = Uuid([5; 16]);
 const LIFE: Uuid = Uuid([6; 16]);
 
@@ -113,6 +115,12 @@ fn the_servers_word_comes_before_what_was_saved() {
     let failed = SavedState { stopped_at: -1, failed_at: 8, ..saved };
     assert_eq!(tables_at(said, Some(&failed)), tables(7));
     assert_eq!(tables_at(Gtid { seqno: 5, ..said }, Some(&failed)), tables(5));
+}
+
+#[test]
+fn tables_that_came_half_are_at_no_place() {
+    let half = SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
+    assert_eq!(tables_at(Gtid { history: HISTORY, seqno: 9 }, Some(&half)), None);
 }
 
 #[test]

@@ -250,13 +250,16 @@ int server_init(const char *dir, int64_t position, const char *options) {
     CHECK(allowlist_init(NULL) == OK, "the allowlist");
     data_dir = dir;
     gtid_t state = server_place(position);
+    /* Any free port: tests run side by side. */
+    static char all_options[4096];
+    snprintf(all_options, sizeof all_options, "gmcast.listen_addr=tcp://127.0.0.1:0;%s", options == NULL ? "" : options);
     init_args_t args = {
         .app_ctx = &wsrep,
         .node_name = NODE_NAME,
         .node_address = "192.0.2.1",
         .node_incoming = INCOMING,
         .data_dir = dir,
-        .options = options,
+        .options = all_options,
         .proto_ver = PROTOCOL,
         .state_id = position >= 0 ? &state : NULL,
         .logger_cb = log_line,

@@ -97,7 +97,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
         kind::LEAVE => Frame::Leave { node: take(rest)? },
         kind::LEFT => Frame::Left,
         kind::CONFIRM => Frame::Confirm { ticket: take(rest)? },
-        kind::CONFIRMED => Frame::Confirmed { ticket: take(rest)?, index: take(rest)?, seqno: take(rest)? },
+        kind::CONFIRMED => Frame::Confirmed { ticket: take(rest)?, index: take(rest)? },
         kind::LEADER_IS => Frame::LeaderIs { node: take(rest)?, address: take(rest)? },
         kind::REFUSED => Frame::Refused { text: take(rest)? },
         kind::APPEND => decode_append(rest)?,

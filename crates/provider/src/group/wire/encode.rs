@@ -43,10 +43,9 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::Confirm { ticket } => framed(buffer, kind::CONFIRM, |buffer| ticket.put(buffer)),
-        Frame::Confirmed { ticket, index, seqno } => framed(buffer, kind::CONFIRMED, |buffer| {
+        Frame::Confirmed { ticket, index } => framed(buffer, kind::CONFIRMED, |buffer| {
             ticket.put(buffer);
             index.put(buffer);
-            seqno.put(buffer);
         }),
         Frame::LeaderIs { node, address } => framed(buffer, kind::LEADER_IS, |buffer| {
             node.put(buffer);

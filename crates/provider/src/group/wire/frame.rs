@@ -113,10 +113,8 @@ pub enum Frame {
     Confirmed {
         /// Of the question.
         ticket: u64,
-        /// Up to here.
+        /// Up to here. 0: the node does not lead, and cannot tell.
         index: Index,
-        /// The seqno at that place.
-        seqno: i64,
     },
     /// To one who asked the wrong node.
     LeaderIs {

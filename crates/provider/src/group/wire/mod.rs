@@ -43,7 +43,7 @@
 //! | 36 | leave | node 8 |
 //! | 37 | left | |
 //! | 38 | confirm | ticket 8 |
-//! | 39 | confirmed | ticket 8, index 8, seqno 8 |
+//! | 39 | confirmed | ticket 8, index 8 |
 //! | 40 | leader is | node 8, address: text |
 //! | 41 | refused | text |
 //!

@@ -104,7 +104,7 @@ impl Rng {
             4 => Frame::Leave { node: NodeId(self.next()) },
             5 => Frame::Left,
             6 => Frame::Confirm { ticket: self.next() },
-            7 => Frame::Confirmed { ticket: self.next(), index: Index(self.next()), seqno: self.next() as i64 },
+            7 => Frame::Confirmed { ticket: self.next(), index: Index(self.next()) },
             8 => Frame::LeaderIs { node: NodeId(self.next()), address: self.text() },
             9 => Frame::Refused { text: self.text() },
             _ => {

@@ -39,7 +39,8 @@ impl Node {
     }
 
     /// The next entry takes its place. What is this node's own goes to whoever waits for it, all else into the queue.
-    pub(super) fn take_agreed(&self, together: &Together, index: Index, bytes: &[u8]) -> Result<Taken, Refused> {
+    /// None: the node was paused meanwhile, and nothing is taken.
+    pub(super) fn take_agreed(&self, together: &Together, index: Index, bytes: &[u8]) -> Result<Option<Taken>, Refused> {
         let (stamp, entry) = entry::decode(bytes).map_err(|error| {
             self.fail(&format!("entry {index} of the log cannot be understood: {error}"));
             Refused
@@ -48,6 +49,9 @@ impl Node {
             Taken { term: stamp.term, ticket: None, group: None, purge_below: None, is_excluded: false };
         let mut ordering = lock(&self.order);
         // A pause that came meanwhile has said where it stands: asked again under the lock.
+        if self.receiving.holds.load(Atomic::SeqCst) {
+            return Ok(None);
+        }
         let Ordering { order, .. } = ordering.as_mut().ok_or(Refused)?;
         let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
         let seqno = stamp.seqno;
@@ -80,7 +84,7 @@ impl Node {
                     let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
                     proposed.answer.give(Some(Ordered { meta, passed: verdict.passed, index: None, aborted }));
-                    return Ok(taken);
+                    return Ok(Some(taken));
                 }
                 Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
             }
@@ -91,18 +95,18 @@ impl Node {
             }
             (Entry::Cut(_), _) => {
                 taken.purge_below = order.begins_at().map(|place| place.index);
-                return Ok(taken);
+                return Ok(Some(taken));
             }
             (Entry::Group(voters), _) => {
                 taken.group = Some(voters);
-                return Ok(taken);
+                return Ok(Some(taken));
             }
-            _ => return Ok(taken),
+            _ => return Ok(Some(taken)),
         };
         if !is_applied {
             self.receiving.push(Work::Deliver(Delivery { seqno, what, is_replay: together.replays(index) }));
         }
-        Ok(taken)
+        Ok(Some(taken))
     }
 
     /// Among others, what needs no answer is proposed and comes back as theirs do. False: the node is alone.

@@ -12,9 +12,10 @@ use std::sync::atomic::Ordering as Atomic;
 use super::thread::GroupThread;
 use super::{Command, Together, Transfer};
 use crate::group::NodeId;
+use crate::group::proposals::{Origin, Proposals};
 use crate::group::raft::{Action, Membership, Place, Term};
 use crate::group::wire::Frame;
-use crate::identity::Gtid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{DiskLog, Index};
 use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
@@ -35,7 +36,7 @@ impl Node {
             let contact = together.contact();
             let log = self.log().filter(|_| !contact.is_too_far_behind || is_connected);
             if let Some(log) = log {
-                let history = crate::identity::Uuid(log.of_history());
+                let history = Uuid(log.of_history());
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
                     Ok(plan) if plan.is_certain => break plan,
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
@@ -76,6 +77,9 @@ impl Node {
         self.note(&format!("a state transfer is needed from the cluster {history}"));
         self.connected_to(Gtid { history, seqno: i64::try_from(contact.agreed.0).unwrap_or(0) })?;
         let request = self.server.sst_request()?;
+        // From here on the tables are nobody's until all of them have come, whatever a server that is killed meanwhile
+        // finds in them.
+        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED))?;
         together.ask(Command::Join { request });
         let position = match together.wait_for_transfer().ok_or(Refused)? {
             Transfer::Received(position) if position.history == history => position,
@@ -122,6 +126,15 @@ impl GroupThread {
         }
         let Some(log) = self.node.log() else { return };
         let begins_at = lock(&self.node.order).as_ref().and_then(|Ordering { order, .. }| order.begins_at());
+        // Asked again by one who had no answer yet: its donor is at work.
+        let is_served = self.peers.get(&from).is_some_and(|peer| peer.served.as_ref() == Some(&request));
+        let chosen = if is_served { None } else { self.choose_donor(from, &donor) };
+        if !is_served && chosen.is_none() {
+            // It asks again: once it knows where its log begins it would only wait.
+            let text = "no node is there that could give its state".to_owned();
+            self.links.send(from, &Frame::Refused { text });
+            return;
+        }
         let before = match begins_at {
             Some(place) => Index(place.index.0 - 1),
             None => Index(log.first().0 - 1),
@@ -135,21 +148,14 @@ impl GroupThread {
         let frame = Frame::BeginBehind { term, place, membership, addresses, upto };
         self.links.send(from, &frame);
         self.raft.observe(from, actions);
-        // Asked again by one who had no answer yet: its donor is at work.
-        let served = self.peers.get_mut(&from).map(|peer| peer.served.replace(request.clone()));
-        if served.is_some_and(|served| served.as_ref() == Some(&request)) {
-            return;
+        let Some(node) = chosen else { return };
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.served = Some(request.clone());
         }
-        match self.choose_donor(from, &donor) {
-            Some(node) if node == self.own() => self.node.donate(request),
-            Some(node) => {
-                let frame = Frame::Join { request, donor: String::new() };
-                self.links.send(node, &frame);
-            }
-            None => {
-                let text = "no node is there that could give its state".to_owned();
-                self.links.send(from, &Frame::Refused { text });
-            }
+        if node == self.own() {
+            self.node.donate(request);
+        } else {
+            self.links.send(node, &Frame::Join { request, donor: String::new() });
         }
     }
 
@@ -211,6 +217,14 @@ impl GroupThread {
             self.saved.committed = place.index;
             self.contact.agreed = place.index;
         }
+        if is_behind && let Ok(origin) = crate::identity::Uuid::random() {
+            // It has not seen what was agreed on in between, so it cannot say what came of what it proposed before.
+            self.proposals = Proposals::new();
+            self.payloads.clear();
+            self.origin = Origin(origin.0);
+            let (term, leader) = (self.raft.term(), self.raft.leader());
+            self.leader_is(term, leader, actions);
+        }
         for (_, address) in &addresses {
             self.links.dial(address);
         }
@@ -238,12 +252,27 @@ impl GroupThread {
         });
     }
 
-    /// The others are gone for good, says somebody who knows: this node goes on without them.
-    pub(super) fn bootstrap(&mut self, _actions: &mut Vec<Action>) {
-        self.node.server.log(
-            Level::Warning,
-            "pc.bootstrap is not there yet: start one node with --wsrep-new-cluster after moving hortator.group away",
-        );
+    /// The others are gone for good, says somebody who knows (`pc.bootstrap`): this node goes on without them, with all
+    /// that it has. Should they go on without it as well, there are two histories.
+    pub(super) fn bootstrap(&mut self, actions: &mut Vec<Action>) {
+        if self.contact.in_touch || self.contact.is_alone || self.node.log().is_none() {
+            return;
+        }
+        let text = "pc.bootstrap: this node goes on without those whom it does not hear, as a group by itself";
+        self.node.server.log(Level::Warning, text);
+        let last = self.raft.last();
+        self.saved.voters.retain(|node, _| *node == self.saved.node);
+        let address = self.links.own().address.clone();
+        self.saved.voters.entry(self.saved.node).or_insert(address);
+        (self.saved.membership_at, self.saved.committed, self.contact.agreed) = (last, last.index, last.index);
+        self.save();
+        match self.agree_anew() {
+            Ok(()) => self.is_new_group = true,
+            Err(error) => self.node.fail(&error.to_string()),
+        }
+        self.proposals = Proposals::new();
+        let (term, leader) = (self.raft.term(), self.raft.leader());
+        self.leader_is(term, leader, actions);
     }
 }
 
@@ -274,6 +303,11 @@ impl Node {
     /// Whom the server wants its state from.
     fn wished_donor(&self) -> String {
         lock(&self.donor).clone()
+    }
+
+    /// Whether it goes on without a majority by itself: `pc.ignore_sb`.
+    pub(super) fn ignores_majorities(&self) -> bool {
+        lock(&self.options).ignores_majorities()
     }
 
     /// Where other nodes find this one.

@@ -69,6 +69,8 @@ impl GroupThread {
         match ordering.as_mut() {
             // Its tables are not there yet: it comes up alone.
             None => {}
+            // Connected again, and it was alone before.
+            Some(Ordering { is_alone: true, .. }) => {}
             Some(Ordering { is_alone, .. }) => {
                 let is_quiet = self.taken == Some(log.last())
                     && self.proposals.is_empty()
@@ -189,6 +191,11 @@ impl GroupThread {
             return false;
         }
         let mut voters = self.saved.voters.clone();
+        if self.is_new_group {
+            self.is_new_group = false;
+            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+            return self.propose(entry::encode_group(&voters), Some(&voters), actions);
+        }
         let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
         let leaver = leaver.or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
         if let Some(leaver) = leaver {
@@ -242,10 +249,8 @@ impl GroupThread {
                 add(peer.present.map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
             }
         }
-        members.sort_by_key(|member| member.id);
-        let mut before = current;
-        before.sort_by_key(|member| member.id);
-        if members.is_empty() || members == before {
+        // Those who were there keep their places, by which the servers share out numbers.
+        if members.is_empty() || members == current {
             return false;
         }
         self.propose(entry::encode_view(number + 1, &members), None, actions)

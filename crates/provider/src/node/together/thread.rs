@@ -75,9 +75,9 @@ pub(super) struct GroupThread {
     pub(super) links: Links,
     pub(super) raft: Raft,
     pub(super) proposals: Proposals,
-    origin: Origin,
+    pub(super) origin: Origin,
     /// Payloads of own proposals that are not settled.
-    payloads: HashMap<u64, Vec<u8>>,
+    pub(super) payloads: HashMap<u64, Vec<u8>>,
     /// Lives of this node since the thread began.
     lives: Vec<Uuid>,
     pub(super) saved: Saved,
@@ -85,19 +85,23 @@ pub(super) struct GroupThread {
     /// Entries up to here have taken their places. None: not yet to be taken.
     pub(super) taken: Option<Index>,
     pub(super) contact: Contact,
+    /// Who decides does not stand in the log yet.
+    pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
     pub(super) flow: Flow,
     /// The end of the log is to be synced.
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
     confirms: Vec<(u64, u64, Option<NodeId>)>,
-    /// Confirmed, and not all taken yet.
-    confirmed: Vec<(Index, u64, Option<NodeId>)>,
+    /// Own ones that are confirmed up to there, which is not all taken yet.
+    confirmed: Vec<(Index, u64)>,
     /// What is asked of a leader until it answers.
     pub(super) join: Option<Vec<u8>>,
     pub(super) asked_ms: u64,
     pub(super) leaves: bool,
     told: Option<(Present, u64)>,
+    /// What agreement wanted before the thread began.
+    first: Vec<Action>,
     leader_seen_ms: u64,
     /// What the leader said first that everybody agrees on.
     heard_committed: Option<Index>,
@@ -113,6 +117,7 @@ pub(in crate::node) fn start(
     beginning: Beginning,
 ) -> Result<Arc<Together>, Error> {
     let log = node.log();
+    let is_new_group = matches!(beginning, Beginning::Alone);
     let saved = match beginning {
         Beginning::Again(saved) => saved,
         Beginning::Alone => fresh(node, true)?,
@@ -138,7 +143,12 @@ pub(in crate::node) fn start(
     if let Some(address) = saved.voters.get_mut(&saved.node) {
         *address = own_address;
     }
-    let raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut raft = Raft::new(start_of(&saved, log.as_deref(), process)?, TIMING, 0);
+    let mut first = Vec::new();
+    if saved.voters.len() == 1 && saved.voters.contains_key(&saved.node) {
+        // Nobody else can lead: there is nothing to wait for.
+        raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
+    }
     saved.write(&node.setup.data_dir)?;
     if let Some(log) = &log {
         // Until it is alone.
@@ -159,6 +169,7 @@ pub(in crate::node) fn start(
         peers: BTreeMap::new(),
         taken: None,
         contact,
+        is_new_group,
         leading: None,
         flow: Flow::default(),
         has_unsafe: false,
@@ -168,6 +179,7 @@ pub(in crate::node) fn start(
         asked_ms: 0,
         leaves: false,
         told: None,
+        first,
         leader_seen_ms: 0,
         heard_committed: None,
         began: Instant::now(),
@@ -193,13 +205,21 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
     let random = Uuid::random().map_err(Error::Random)?;
     let id = NodeId(random.bits());
     let log = node.log();
-    let at = log.map_or(Index(0), |log| log.last());
+    // What a log says of groups before does not count for a node that is a group by itself.
+    let last = match log {
+        Some(log) if log.last() >= log.first() => {
+            let entries = log.entries(log.last(), 1)?;
+            let term = entries.first().and_then(|(_, bytes)| entry::shape(bytes).ok()).map_or(Term(0), |(stamp, _)| stamp.term);
+            Place { term, index: log.last() }
+        }
+        _ => Place { term: Term(0), index: Index(0) },
+    };
     Ok(Saved {
         node: id,
-        term: Term(0),
+        term: last.term,
         voted_for: None,
-        committed: at,
-        membership_at: Place { term: Term(0), index: Index(0) },
+        committed: last.index,
+        membership_at: last,
         voters: if votes { [(id, node.group_address())].into() } else { BTreeMap::new() },
     })
 }
@@ -236,6 +256,9 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
     } else {
         base = Place { term: Term(0), index: Index(0) };
     }
+    if let Some((index, term)) = runs.last().filter(|(_, term)| *term > saved.term) {
+        return Err(Error::OldVotes { index: *index, term: *term, known: saved.term });
+    }
     Ok(Start {
         id: saved.node,
         term: saved.term,
@@ -251,6 +274,15 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
 }
 
 impl GroupThread {
+    /// Begins agreement from what is saved and in the log.
+    pub(super) fn agree_anew(&mut self) -> Result<(), Error> {
+        let log = self.node.log();
+        let start = start_of(&self.saved, log.as_deref(), Uuid(self.origin.0))?;
+        self.raft = Raft::new(start, TIMING, self.now_ms());
+        self.contact.agreed = self.raft.committed();
+        Ok(())
+    }
+
     pub(super) fn now_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -261,7 +293,8 @@ impl GroupThread {
 
     fn run(&mut self) {
         let mut events = Vec::new();
-        let mut actions = Vec::new();
+        let mut actions = std::mem::take(&mut self.first);
+        self.carry_out(&mut actions, None);
         while !self.is_over {
             self.heed_commands(&mut actions);
             self.raft.tick(self.now_ms(), &mut actions);
@@ -490,7 +523,14 @@ impl GroupThread {
                 let (ready, rest) = self.confirms.drain(..).partition(|(of, ..)| *of <= round);
                 self.confirms = rest;
                 let ready: Vec<(u64, u64, Option<NodeId>)> = ready;
-                self.confirmed.extend(ready.into_iter().map(|(_, ticket, whose)| (upto, ticket, whose)));
+                for (_, ticket, whose) in ready {
+                    match whose {
+                        None => self.confirmed.push((upto, ticket)),
+                        Some(node) => {
+                            self.links.send(node, &Frame::Confirmed { ticket, index: upto });
+                        }
+                    }
+                }
             }
         }
     }
@@ -526,7 +566,7 @@ impl GroupThread {
         }
     }
 
-    fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
+    pub(super) fn leader_is(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
         let known = match leader {
             None => Leader::Unknown,
             Some(node) if node == self.own() => Leader::Me,
@@ -616,7 +656,10 @@ impl GroupThread {
                     peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
-                    self.raft.observe(from, actions);
+                    // While it is alone, clients' threads write the log: it is known what to send from when that ends.
+                    if !self.contact.is_alone {
+                        self.raft.observe(from, actions);
+                    }
                 } else if let Some(leader) = self.raft.leader() {
                     self.point_to(from, leader);
                 }
@@ -632,7 +675,9 @@ impl GroupThread {
             }
             Frame::Left => self.contact.has_left |= self.leaves,
             Frame::Confirm { ticket } => self.confirm(ticket, Some(from), actions),
-            Frame::Confirmed { ticket, seqno, .. } => self.together.answer(ticket, (seqno >= 0).then_some(seqno)),
+            // Of one who does not lead any more.
+            Frame::Confirmed { ticket, index: Index(0) } => self.together.answer(ticket, None),
+            Frame::Confirmed { ticket, index } => self.confirmed.push((index, ticket)),
             Frame::LeaderIs { address, .. } => self.links.dial(&address),
             Frame::Refused { text } => {
                 self.node.note(&format!("{from}: {text}"));
@@ -658,7 +703,7 @@ impl GroupThread {
                 self.together.answer(ticket, None);
             }
         } else if let Some(from) = whose {
-            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0), seqno: -1 });
+            self.links.send(from, &Frame::Confirmed { ticket, index: Index(0) });
         }
     }
 
@@ -684,9 +729,16 @@ impl GroupThread {
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }
-                let Ok(what) = self.node.take_agreed(&self.together, index, &bytes) else {
-                    self.is_over = true;
-                    return;
+                let what = match self.node.take_agreed(&self.together, index, &bytes) {
+                    Ok(Some(what)) => what,
+                    Ok(None) => {
+                        bytes_taken = TAKE_LIMIT_BYTES;
+                        break;
+                    }
+                    Err(_) => {
+                        self.is_over = true;
+                        return;
+                    }
                 };
                 bytes_taken += bytes.len();
                 self.taken = Some(index);
@@ -714,17 +766,13 @@ impl GroupThread {
     fn answer_confirmed(&mut self) {
         let Some(taken) = self.taken else { return };
         let seqno = lock(&self.node.order).as_ref().map_or(-1, |Ordering { order, .. }| order.seqno);
-        let (ready, rest) = self.confirmed.drain(..).partition(|(upto, ..)| *upto <= taken);
-        self.confirmed = rest;
-        let ready: Vec<(Index, u64, Option<NodeId>)> = ready;
-        for (index, ticket, whose) in ready {
-            match whose {
-                None => self.together.answer(ticket, Some(seqno)),
-                Some(node) => {
-                    self.links.send(node, &Frame::Confirmed { ticket, index, seqno });
-                }
+        self.confirmed.retain(|(upto, ticket)| {
+            let waits = *upto > taken;
+            if !waits {
+                self.together.answer(*ticket, Some(seqno));
             }
-        }
+            waits
+        });
     }
 
     /// Those decide from there on, and everybody agrees.
@@ -775,11 +823,19 @@ impl GroupThread {
         // Before that it may know less than its tables hold.
         let known = match &self.leading {
             Some(leading) => Some(leading.ready_at),
-            None => self.heard_committed,
+            // A leader that is new may know less than that itself, until something of its own term is agreed on.
+            None => {
+                let is_of_this_term = self.raft.term_at(self.contact.agreed) == Some(self.raft.term());
+                self.heard_committed.filter(|_| is_of_this_term)
+            }
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
-            self.lose_touch();
+            if self.node.ignores_majorities() {
+                self.bootstrap(&mut Vec::new());
+            } else {
+                self.lose_touch();
+            }
         }
         self.together.set_contact(self.contact);
         let present = self.present();
