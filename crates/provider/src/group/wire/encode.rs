@@ -30,16 +30,18 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             put_bytes(buffer, request);
             donor.put(buffer);
         }),
-        Frame::BeginBehind { term, place, membership, addresses, upto } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
-            term.put(buffer);
-            place.put(buffer);
-            membership.put(buffer);
-            put_count(buffer, addresses.len());
-            for address in addresses {
-                address.put(buffer);
-            }
-            upto.put(buffer);
-        }),
+        Frame::BeginBehind { term, place, membership, addresses, upto } => {
+            framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+                term.put(buffer);
+                place.put(buffer);
+                membership.put(buffer);
+                put_count(buffer, addresses.len());
+                for address in addresses {
+                    address.put(buffer);
+                }
+                upto.put(buffer);
+            })
+        }
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::Confirm { ticket } => framed(buffer, kind::CONFIRM, |buffer| ticket.put(buffer)),

@@ -84,11 +84,15 @@ impl Node {
         let position = match together.wait_for_transfer().ok_or(Refused)? {
             Transfer::Received(position) if position.history == history => position,
             Transfer::Received(position) => {
-                self.server.log(Level::Error, &format!("the state that came is at {position}, not of the cluster {history}"));
+                self.server
+                    .log(Level::Error, &format!("the state that came is at {position}, not of the cluster {history}"));
                 return Err(Refused);
             }
             Transfer::Failed(code) => {
-                self.server.log(Level::Error, &format!("the state transfer failed with {code}: see the error log above, and the donor's"));
+                self.server.log(
+                    Level::Error,
+                    &format!("the state transfer failed with {code}: see the error log above, and the donor's"),
+                );
                 return Err(Refused);
             }
         };

@@ -12,12 +12,12 @@ use super::flow::{Flow, Held};
 use super::leading::Leading;
 use super::{Command, Contact, Together};
 use crate::entry::{self, Stamp, Voter};
+use crate::group::NodeId;
 use crate::group::links::{Event, Links};
 use crate::group::proposals::{Leader, Origin, Proposals, Step, Ticket};
 use crate::group::raft::{Action, Append, Membership, Message, Place, Raft, Start, Term, Timing};
 use crate::group::saved::Saved;
 use crate::group::wire::{BATCH_LIMIT_BYTES, Frame, Hello};
-use crate::group::NodeId;
 use crate::identity::Uuid;
 use crate::log::{DiskLog, Index};
 use crate::node::{Error, Node, Ordering, lock};
@@ -135,7 +135,8 @@ pub(in crate::node) fn start(
     };
     let (mut links, waker) = Links::open(&node.listen_address(), hello)?;
     let own_address = links.own().address.clone();
-    for host in hosts.iter().chain(saved.voters.iter().filter(|(id, _)| **id != saved.node).map(|(_, address)| address)) {
+    for host in hosts.iter().chain(saved.voters.iter().filter(|(id, _)| **id != saved.node).map(|(_, address)| address))
+    {
         links.dial(host);
     }
     links.isolate(lock(&node.options).is_isolated());
@@ -242,8 +243,8 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
         }
         for record in log.read(first)? {
             let (index, bytes) = record?;
-            let (stamp, shape) = entry::shape(&bytes)
-                .map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
+            let (stamp, shape) =
+                entry::shape(&bytes).map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
             if runs.last().is_none_or(|(_, term)| *term != stamp.term) {
                 runs.push((index, stamp.term));
             }
@@ -631,7 +632,9 @@ impl GroupThread {
                     return;
                 }
                 if is_append && payloads.iter().any(|bytes| !entry::has_head(bytes) && entry::shape(bytes).is_err()) {
-                    self.node.server.log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
+                    self.node
+                        .server
+                        .log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
                     return;
                 }
                 let committed = if let Message::Append(append) = &message { Some(append.committed) } else { None };
@@ -789,9 +792,10 @@ impl GroupThread {
 
     /// Nobody who is here needs what lies below.
     fn purge(&mut self, log: &DiskLog, below: Index) {
-        let followers = self.raft.progress().filter(|progress| {
-            self.peers.get(&progress.node).is_some_and(|peer| peer.away_since_ms.is_none())
-        });
+        let followers = self
+            .raft
+            .progress()
+            .filter(|progress| self.peers.get(&progress.node).is_some_and(|peer| peer.away_since_ms.is_none()));
         let below = followers.map(|progress| progress.matched.next()).min().map_or(below, |least| least.min(below));
         let first = log.first();
         log.purge(below);
@@ -840,7 +844,9 @@ impl GroupThread {
         self.together.set_contact(self.contact);
         let present = self.present();
         let is_due = self.told.is_none_or(|(told, at)| {
-            told.is_behind != present.is_behind || told != present && now - at >= PRESENT_SOON_MS || now - at >= PRESENT_MS
+            told.is_behind != present.is_behind
+                || told != present && now - at >= PRESENT_SOON_MS
+                || now - at >= PRESENT_MS
         });
         if let Some(leader) = leader.filter(|leader| *leader != self.own())
             && is_due
