@@ -18,6 +18,8 @@ use crate::{Error, measure, rest, server};
 /// what others have committed would be the limit of all alike.
 pub(crate) const CLUSTER_SETTINGS: [(&str, &str); 1] = [("wsrep_slave_threads", "4")];
 
+/// A node that leaves a statement without an answer for so long has stopped for good: that is told, not waited for.
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 /// How often it is looked at whether all nodes have everything.
 const APPLIED_INTERVAL: Duration = Duration::from_millis(10);
 /// A node that has not applied everything by then never will.
@@ -43,7 +45,9 @@ impl Nodes {
 
     /// A connection to a node, counted from 0.
     pub(crate) fn connect(&self, node: usize) -> Result<Connection, Error> {
-        Connection::open(&self.sandbox.node(node).connect_options()).map_err(Error::server("connecting"))
+        let mut options = self.sandbox.node(node).connect_options();
+        options.read_timeout = Some(ANSWER_LIMIT);
+        Connection::open(&options).map_err(Error::server("connecting"))
     }
 
     /// A connection to each of them.

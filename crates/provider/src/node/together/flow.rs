@@ -60,7 +60,9 @@ impl GroupThread {
 
     /// Holds it back if that is what has to be done. Gives it back if not.
     pub(super) fn hold(&mut self, held: Held) -> Option<Held> {
-        self.flow.paused_since?;
+        if self.flow.paused_since.is_none() {
+            return Some(held);
+        }
         let is_own = matches!(held, Held::Own { .. });
         // This node's own are bounded by its clients, each of which waits.
         if is_own || self.flow.held_bytes + held.bytes() <= HELD_LIMIT_BYTES {
