@@ -18,9 +18,7 @@ fn main() -> ExitCode {
         Some("kills") => report("kills", kills::run(repository(), std::env::args().nth(2).as_deref())),
         Some("mysql") => report("mysql", mysql::run(repository())),
         Some("mtr") => report("mtr", mtr::run(repository(), std::env::args().skip(2))),
-        Some("provider-kills") => {
-            report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2)))
-        }
+        Some("provider-kills") => report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2))),
         Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
         Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
         _ => {

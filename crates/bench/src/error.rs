@@ -61,6 +61,33 @@ pub enum Error {
         /// Rows in the dump.
         expected: u64,
     },
+    /// The nodes do not have what was confirmed.
+    #[error(
+        "after {work}, {confirmed} rows were confirmed, and the nodes have {}: rows are lost, doubled, or not everywhere",
+        .found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    Apart {
+        /// What was done.
+        work: String,
+        /// Rows that were confirmed.
+        confirmed: u64,
+        /// Rows that each node has.
+        found: Vec<u64>,
+    },
+    /// A node does not get as far as the others.
+    #[error(
+        "node {node} has got to {applied}, the cluster to {committed}, and no further in {limit_s} s: see its error log"
+    )]
+    Behind {
+        /// Its number, from 1.
+        node: usize,
+        /// The last seqno that it has applied.
+        applied: u64,
+        /// That which it should have.
+        committed: u64,
+        /// How long it was waited for.
+        limit_s: u64,
+    },
     /// The private server can't be started or stopped.
     #[error(transparent)]
     Sandbox(hortator_sandbox::Error),

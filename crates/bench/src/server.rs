@@ -3,33 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Sandbox, Temporary, Topology};
+use hortator_sandbox::{Builder, Sandbox, Temporary};
 
-use crate::{Error, measure};
+use crate::{Error, measure, rest};
 
 /// What the server is started with, beyond its own defaults, for every way alike.
 pub const SETTINGS: [(&str, &str); 3] =
     [("innodb_buffer_pool_size", "1G"), ("innodb_log_file_size", "1G"), ("innodb_flush_log_at_trx_commit", "1")];
-
-/// A server that has not come to rest after this long is used as it is.
-const REST_LIMIT: Duration = Duration::from_secs(60);
-/// How often a server that should come to rest is looked at.
-const REST_INTERVAL: Duration = Duration::from_millis(250);
-/// At rest, few old row versions wait to be purged …
-const REST_HISTORY: u64 = 20;
-/// … few pages wait to be written …
-const REST_DIRTY_PAGES: u64 = 200;
-/// … and the server uses less than this part of one core.
-const REST_CPU_SHARE: f64 = 0.05;
-
-/// How the server is made to write its pages out while it comes to rest, and then set back.
-const HURRY: [(&str, &str); 3] =
-    [("innodb_io_capacity_max", "20000"), ("innodb_io_capacity", "20000"), ("innodb_max_dirty_pages_pct", "0")];
 
 /// A private server with nothing but the experiment's schemas on it.
 #[derive(Debug)]
@@ -53,17 +37,7 @@ impl Server {
     /// # Errors
     /// [`Error::Sandbox`] when it does not start.
     pub fn temporary(stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        Self::of(Topology::Standalone, &[], stop)
-    }
-
-    /// Starts a single node of any kind on empty data that ends with this value. The further settings override
-    /// [`SETTINGS`].
-    pub(crate) fn of(
-        topology: Topology,
-        further: &[(&'static str, &'static str)],
-        stop: Arc<AtomicBool>,
-    ) -> Result<Self, Error> {
-        let builder = set_up(Builder::new(topology), further, &stop);
+        let builder = set_up(Builder::standalone(), &[], &stop);
         Ok(Self { life: Life::Experiment(builder.start_temporary()?), stop })
     }
 
@@ -121,50 +95,15 @@ impl Server {
         measure::cpu_time(process).map_err(Error::io(doing))
     }
 
-    /// Drops a schema and waits until the server has nothing left to do: no old row versions to purge, no pages to
-    /// write, no CPU used. A run that starts then does not pay for the one before it.
+    /// Drops a schema and waits until the server has nothing left to do.
     ///
     /// # Errors
     /// [`Error::Server`] when a statement fails, [`Error::Interrupted`] when told to stop.
     pub fn rest_without(&self, schema: &str) -> Result<(), Error> {
         let mut connection = self.connect()?;
-        let failed = || Error::server("bringing the server to rest");
-        connection.execute(format!("DROP DATABASE IF EXISTS `{schema}`").as_bytes()).map_err(failed())?;
-
-        let mut before = Vec::new();
-        for (name, value) in HURRY {
-            let rows = connection.fetch(format!("SELECT @@GLOBAL.{name}").as_bytes()).map_err(failed())?;
-            let old = rows.into_iter().flatten().flatten().next().unwrap_or_default();
-            before.push((name, String::from_utf8_lossy(&old).into_owned()));
-            connection.execute(format!("SET GLOBAL {name} = {value}").as_bytes()).map_err(failed())?;
-        }
-        let rested = self.wait_for_rest(&mut connection);
-        // The limit is lowered last: it may not be below the capacity.
-        for (name, value) in before.iter().rev() {
-            connection.execute(format!("SET GLOBAL {name} = {value}").as_bytes()).map_err(failed())?;
-        }
-        rested
-    }
-
-    fn wait_for_rest(&self, connection: &mut Connection) -> Result<(), Error> {
-        let deadline = Instant::now() + REST_LIMIT;
-        let (mut looked, mut used) = (Instant::now(), self.cpu_time()?);
-        while Instant::now() < deadline {
-            thread::sleep(REST_INTERVAL);
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted);
-            }
-            let (looked_now, used_now) = (Instant::now(), self.cpu_time()?);
-            let share = (used_now - used).as_secs_f64() / (looked_now - looked).as_secs_f64();
-            (looked, used) = (looked_now, used_now);
-            let at_rest = share < REST_CPU_SHARE
-                && number(connection, "Innodb_history_list_length")? < REST_HISTORY
-                && number(connection, "Innodb_buffer_pool_pages_dirty")? < REST_DIRTY_PAGES;
-            if at_rest {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let drop_schema = format!("DROP DATABASE IF EXISTS `{schema}`");
+        connection.execute(drop_schema.as_bytes()).map_err(Error::server("bringing the server to rest"))?;
+        rest::wait(&mut [connection], || self.cpu_time(), &self.stop)
     }
 }
 

@@ -155,7 +155,7 @@ impl Course<'_> {
 }
 
 /// The server's own client that loads the dump, to be run in the dump's folder.
-pub(crate) fn server_client(dump: &Dump, server: &Server) -> Result<Command, Error> {
+fn server_client(dump: &Dump, server: &Server) -> Result<Command, Error> {
     let mut command = server.client("mariadb", &[]);
     command.stdin(Stdio::from(dump.open()?));
     Ok(command)

@@ -14,7 +14,7 @@ use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::ways::Way;
 use hortator_bench::{employees, galera, report};
 
-use provider::ProviderArgs;
+use provider::{ClusterArgs, ProviderArgs};
 
 /// What a shell gives for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -34,6 +34,8 @@ enum Which {
     Load(LoadArgs),
     /// Insert and load on a single node with Hortator's wsrep provider, with Galera's, and on a server with none
     Provider(ProviderArgs),
+    /// Insert, update and load on three nodes with Hortator's wsrep provider and on three with Galera's
+    Cluster(ClusterArgs),
 }
 
 #[derive(Debug, Args)]
@@ -131,7 +133,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     match args.experiment {
         Which::Employees(args) => employees_experiment(args),
         Which::Load(args) => galera_experiment(args),
-        Which::Provider(args) => provider::run(args),
+        Which::Provider(args) => provider::single(args),
+        Which::Cluster(args) => provider::cluster(args),
     }
 }
 

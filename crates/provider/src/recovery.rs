@@ -217,13 +217,7 @@ impl Survey {
 }
 
 /// The order at that place, and the first entry behind it.
-fn order_at(
-    log: &DiskLog,
-    agreed: Index,
-    history: Uuid,
-    tables_at: i64,
-    told: Told,
-) -> Result<(Order, Index), Error> {
+fn order_at(log: &DiskLog, agreed: Index, history: Uuid, tables_at: i64, told: Told) -> Result<(Order, Index), Error> {
     let mut order = Order::with_verdicts(history, 0, told);
     let mut go_on_from = agreed.next();
     for_each(log, agreed, |index, stamp, entry| {

@@ -6,7 +6,6 @@
 //! node by the same cores, so the least that there is to pay is the work of as many single servers: one load into a single
 //! server tells that.
 
-mod cluster;
 mod report;
 mod ways;
 
@@ -17,13 +16,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hortator_check::state::{self, State};
+use hortator_sandbox::Topology;
 
 use crate::employees::{self, Dump, SCHEMA};
 use crate::experiment::Verdict;
 use crate::measure::{self, Usage};
+use crate::nodes::{CLUSTER_SETTINGS, Nodes};
 use crate::server::Server;
 use crate::{Error, server_copy};
-use cluster::Cluster;
 
 pub use report::{markdown, table};
 pub use ways::Way;
@@ -96,7 +96,7 @@ impl Experiment {
         say(&format!("dump: {} rows, {} MB, checksum {:032x}", dump.rows, dump.bytes / 1_000_000, dump.checksum));
 
         say(&format!("servers: starting a cluster of {} nodes and a single server", self.nodes));
-        let cluster = Cluster::start(self.nodes, Arc::clone(&self.stop))?;
+        let cluster = Nodes::start(Topology::Galera(self.nodes), &CLUSTER_SETTINGS, &self.stop)?;
         let single = Server::temporary(Arc::clone(&self.stop))?;
         let mut versions = vec![format!("server {}", single.connect()?.version().text), cluster.provider()?];
         versions.extend(crate::ways::version("mariadb"));
@@ -144,7 +144,7 @@ impl Experiment {
 struct Rounds<'a> {
     of: &'a Experiment,
     dump: &'a Dump,
-    cluster: &'a Cluster,
+    cluster: &'a Nodes,
     single: &'a Server,
     runs: Vec<Run>,
     /// What the client left on the first node.

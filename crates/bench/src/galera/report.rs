@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::cluster::NODE_SETTINGS;
 use super::{Outcome, Run, Way};
+use crate::nodes::CLUSTER_SETTINGS;
 use crate::report::{Spread, machine, markdown_table, plain_table, thousands, verdict_text};
 use crate::server::SETTINGS;
 
@@ -59,7 +59,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     let mut page = String::from("# Loading an employees-shaped dump into a Galera cluster\n\n");
     let dump = &outcome.dump;
     let settings: Vec<String> =
-        SETTINGS.into_iter().chain(NODE_SETTINGS).map(|(name, value)| format!("{name}={value}")).collect();
+        SETTINGS.into_iter().chain(CLUSTER_SETTINGS).map(|(name, value)| format!("{name}={value}")).collect();
     for fact in [
         format!("{} rows, {} bytes, checksum {:032x}", thousands(dump.rows), thousands(dump.bytes), dump.checksum),
         format!(

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::cluster::Cluster;
 use crate::Error;
 use crate::employees::{Dump, ENTRY};
+use crate::nodes::Nodes;
 use crate::server::Server;
 
 /// A way of getting the rows into all nodes.
@@ -67,7 +67,7 @@ impl Way {
         self,
         hortator: &Path,
         threads: Option<usize>,
-        cluster: &Cluster,
+        cluster: &Nodes,
         single: &Server,
         dump: &Dump,
     ) -> Result<Command, Error> {

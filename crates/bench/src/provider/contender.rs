@@ -5,29 +5,27 @@ use std::sync::atomic::AtomicBool;
 
 use hortator_sandbox::Topology;
 
+use super::Lineup;
 use crate::Error;
-use crate::server::Server;
+use crate::nodes::Nodes;
 
 /// What every server is started with beyond [`crate::server::SETTINGS`]: more connections than the default lets in, and the
 /// lock mode that clusters need. None has a binary log.
 pub(super) const COMMON_SETTINGS: [(&str, &str); 2] = [("max_connections", "250"), ("innodb_autoinc_lock_mode", "2")];
 const FLUSH: &str = "innodb_flush_log_at_trx_commit";
 
-/// A server that takes part: always a single node.
+/// Who takes part, with one node or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
-    /// A node with Hortator's provider.
+    /// Hortator's provider.
     Hortator,
-    /// A node with the installed Galera, which the others are compared with.
+    /// The installed Galera, which the others are compared with.
     Galera,
     /// A server without a provider: what a provider costs is told by it.
     Alone,
 }
 
 impl Contender {
-    /// All of them, in the report's order.
-    pub const ALL: [Self; 3] = [Self::Hortator, Self::Galera, Self::Alone];
-
     /// A line's heading.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -38,10 +36,10 @@ impl Contender {
         }
     }
 
-    fn topology(self) -> Topology {
+    fn topology(self, nodes: usize) -> Topology {
         match self {
-            Self::Hortator => Topology::Cluster(1),
-            Self::Galera => Topology::Galera(1),
+            Self::Hortator => Topology::Cluster(nodes),
+            Self::Galera => Topology::Galera(nodes),
             Self::Alone => Topology::Standalone,
         }
     }
@@ -56,9 +54,10 @@ impl Contender {
         }
     }
 
-    pub(super) fn start(self, promise: Promise, stop: &Arc<AtomicBool>) -> Result<Server, Error> {
-        let further = [&COMMON_SETTINGS, self.settings(promise)].concat();
-        Server::of(self.topology(), &further, Arc::clone(stop))
+    /// Starts its nodes on empty data.
+    pub(super) fn start(self, lineup: Lineup, promise: Promise, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
+        let further = [&COMMON_SETTINGS, lineup.settings(), self.settings(promise)].concat();
+        Nodes::start(self.topology(lineup.nodes()), &further, stop)
     }
 }
 
@@ -81,14 +80,6 @@ impl Promise {
         match self {
             Self::Synced => "synced",
             Self::Unsynced => "unsynced",
-        }
-    }
-
-    /// What that means, for the report.
-    pub(super) fn meaning(self) -> &'static str {
-        match self {
-            Self::Synced => "a confirmed row survives a power cut",
-            Self::Unsynced => "a power cut may take the last moments' rows",
         }
     }
 }

@@ -1,12 +1,19 @@
-//! How fast a single node with Hortator's provider is, beside one with Galera's and a server with none.
+//! How fast servers with Hortator's provider are, beside those with Galera's: a single node of each and a server with none,
+//! or three nodes of each ([`Lineup`]).
 //!
-//! On one machine, with the same settings but for those by which each keeps the same promise ([`Promise`]). One server runs
-//! at a time: it is started on empty data, does all workloads, and is gone; the rounds interleave the servers. On a machine
-//! that does other things besides, the server's CPU time for a row is the steadier figure than rows by the second.
+//! On one machine, with the same settings but for those by which each keeps the same promise ([`Promise`]). One server or
+//! cluster runs at a time: it is started on empty data, does all workloads, and is gone; the rounds interleave them. After
+//! each workload all nodes must have what was confirmed. On a machine that does other things besides, the servers' CPU time
+//! for a row is the steadier figure than rows by the second; that of a cluster is of all its nodes together.
 
 mod contender;
+mod hot_row;
 mod inserts;
+mod lineup;
+mod load;
+mod pressure;
 mod report;
+mod settled;
 mod spent;
 mod workload;
 
@@ -16,27 +23,26 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use crate::Error;
 use crate::employees::{self, Dump};
-use crate::server::{self, Server};
-use crate::{Error, measure, server_copy, ways};
-use spent::Clocks;
+use crate::nodes::Nodes;
 
 pub use contender::{Contender, Promise};
+pub use lineup::Lineup;
 pub use report::{markdown, table};
 pub use spent::Spent;
-pub use workload::{Inserts, Workload};
-
-/// The warm-up of inserts is this part of what is measured.
-const WARM_UP_PART: u32 = 5;
+pub use workload::{Threads, Workload};
 
 /// What is to be done.
 #[derive(Debug)]
 pub struct Experiment {
-    /// How often each server does each workload.
+    /// Who takes part, and with how many nodes.
+    pub lineup: Lineup,
+    /// How often each of them does each workload.
     pub rounds: usize,
-    /// For how long inserts are measured.
+    /// For how long inserts and updates are measured.
     pub time: Duration,
-    /// What the servers are given to do.
+    /// What the servers are given to do: some of [`Lineup::workloads`].
     pub workloads: Vec<Workload>,
     /// The dump's size; 1 is all of the sample's rows.
     pub scale: f64,
@@ -46,41 +52,54 @@ pub struct Experiment {
     pub stop: Arc<AtomicBool>,
 }
 
-/// One workload done once by one server.
+/// One workload done once.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// Under which promise.
     pub promise: Promise,
     /// What was done.
     pub workload: Workload,
-    /// By which server.
+    /// By whom.
     pub contender: Contender,
-    /// Rows that it confirmed.
+    /// What came of it.
+    pub done: Done,
+}
+
+/// What came of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// Rows that were confirmed.
     pub rows: u64,
+    /// Statements that got error 1213, and were sent again.
+    pub refused: u64,
     /// What it took.
     pub spent: Spent,
+    /// How long after the last statement's end all nodes had everything.
+    pub behind: Duration,
 }
 
 impl Run {
     /// Confirmed rows by the second.
     #[must_use]
     pub fn rows_per_s(&self) -> f64 {
-        self.rows as f64 / self.spent.wall.as_secs_f64()
+        self.done.rows as f64 / self.done.spent.wall.as_secs_f64()
     }
 
-    /// Microseconds of the server's CPU for each confirmed row.
+    /// Microseconds of the servers' CPU for each confirmed row.
     #[must_use]
     pub fn cpu_us_per_row(&self) -> f64 {
-        self.spent.server_cpu.as_secs_f64() * 1e6 / self.rows as f64
+        self.done.spent.server_cpu.as_secs_f64() * 1e6 / self.done.rows as f64
     }
 }
 
 /// What came out.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How often each server did each workload.
+    /// Who took part.
+    pub lineup: Lineup,
+    /// How often each did each workload.
     pub rounds: usize,
-    /// For how long inserts were measured.
+    /// For how long inserts and updates were measured.
     pub time: Duration,
     /// What was loaded, if that was a workload.
     pub dump: Option<Dump>,
@@ -94,23 +113,23 @@ impl Experiment {
     /// Does it all, with a line to `say` for each step.
     ///
     /// # Errors
-    /// Any [`Error`]; the server is gone then.
+    /// Any [`Error`], also where a node lacks what was confirmed; the servers are gone then.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         let dump = if self.workloads.contains(&Workload::Load) { Some(self.dump(say)?) } else { None };
-        let mut outcome =
-            Outcome { rounds: self.rounds, time: self.time, dump, runs: Vec::new(), versions: Vec::new() };
+        let (runs, versions) = (Vec::new(), Vec::new());
+        let mut outcome = Outcome { lineup: self.lineup, rounds: self.rounds, time: self.time, dump, runs, versions };
         for round in 0..self.rounds {
             for promise in Promise::ALL {
-                let mut order = Contender::ALL;
-                order.rotate_left(round % Contender::ALL.len());
-                for contender in order {
+                let contenders = self.lineup.contenders();
+                // Each is first in turn.
+                for contender in contenders.iter().cycle().skip(round % contenders.len()).take(contenders.len()) {
                     let title = format!("{}, {}", promise.title(), contender.title());
                     say(&format!("round {}/{}: {title}: starting", round + 1, self.rounds));
-                    let server = contender.start(promise, &self.stop)?;
-                    take_versions(contender, &server, &mut outcome.versions)?;
+                    let nodes = contender.start(self.lineup, promise, &self.stop)?;
+                    take_versions(*contender, &nodes, &mut outcome.versions)?;
                     for workload in &self.workloads {
-                        let (rows, spent) = self.cell(*workload, outcome.dump.as_ref(), &server)?;
-                        let run = Run { promise, workload: *workload, contender, rows, spent };
+                        let done = self.cell(*workload, outcome.dump.as_ref(), &nodes)?;
+                        let run = Run { promise, workload: *workload, contender: *contender, done };
                         say(&format!("  {}", report::line(&run)));
                         outcome.runs.push(run);
                     }
@@ -126,41 +145,25 @@ impl Experiment {
         employees::cached(&self.folder, self.scale)
     }
 
-    /// Rows that were confirmed, and what that took.
-    fn cell(&self, workload: Workload, dump: Option<&Dump>, server: &Server) -> Result<(u64, Spent), Error> {
-        server.rest_without(inserts::SCHEMA)?;
+    fn cell(&self, workload: Workload, dump: Option<&Dump>, nodes: &Nodes) -> Result<Done, Error> {
+        nodes.rest_without(pressure::SCHEMA)?;
         match (workload, dump) {
-            (Workload::Inserts(shape), _) => {
-                inserts::run(server, shape, self.time / WARM_UP_PART, self.time, &self.stop)
-            }
-            (Workload::Load, Some(dump)) => self.load(dump, server),
+            (Workload::Inserts { threads, rows }, _) => inserts::run(nodes, threads, rows, self.time, &self.stop),
+            (Workload::HotRow(threads), _) => hot_row::run(nodes, threads, self.time, &self.stop),
+            (Workload::Load, Some(dump)) => load::run(dump, nodes, &self.folder, &self.stop),
             (Workload::Load, None) => unreachable!("the dump is made when it is to be loaded"),
         }
     }
-
-    fn load(&self, dump: &Dump, server: &Server) -> Result<(u64, Spent), Error> {
-        let mut command = ways::server_client(dump, server)?;
-        command.current_dir(&dump.folder);
-        let before = Clocks::read(server)?;
-        measure::run(&mut command, &self.folder.join("provider-load.log"), &self.stop)?;
-        let spent = Clocks::read(server)?.since(&before);
-        let rows = server_copy::loaded_rows(&mut server.connect()?)?;
-        if rows != dump.rows {
-            return Err(Error::Incomplete { way: ways::Way::Client.title(), rows, expected: dump.rows });
-        }
-        Ok((rows, spent))
-    }
 }
 
-/// Of the server when it is the first, and of its provider.
-fn take_versions(contender: Contender, server: &Server, versions: &mut Vec<String>) -> Result<(), Error> {
-    let mut connection = server.connect()?;
-    let found = match contender {
-        Contender::Alone => format!("server {}", connection.version().text),
-        Contender::Hortator | Contender::Galera => server::provider(&mut connection)?,
-    };
-    if !versions.contains(&found) {
-        versions.push(found);
+/// Of the server, and of its provider.
+fn take_versions(contender: Contender, nodes: &Nodes, versions: &mut Vec<String>) -> Result<(), Error> {
+    let server = format!("server {}", nodes.connect(0)?.version().text);
+    let provider = if contender == Contender::Alone { None } else { Some(nodes.provider()?) };
+    for found in [Some(server), provider].into_iter().flatten() {
+        if !versions.contains(&found) {
+            versions.push(found);
+        }
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! What a cell took: by the wall clock, of the server's CPU, of everybody else's.
+//! What a cell took: by the wall clock, of the servers' CPU, of everybody else's.
 
 use std::time::{Duration, Instant};
 
-use crate::server::Server;
+use crate::nodes::Nodes;
 use crate::{Error, measure};
 
 /// All clocks at one moment.
 pub(super) struct Clocks {
     at: Instant,
-    server: Duration,
+    servers: Duration,
     /// This process, with the programs that it ran.
     own: Duration,
     machine: Duration,
@@ -19,25 +19,25 @@ pub(super) struct Clocks {
 pub struct Spent {
     /// From one to the other.
     pub wall: Duration,
-    /// User and system time of the server.
+    /// User and system time of all servers together.
     pub server_cpu: Duration,
-    /// What everything on the machine used but the server and the experiment itself.
+    /// What everything on the machine used but the servers and the experiment itself.
     pub other_cpu: Duration,
 }
 
 impl Clocks {
-    pub(super) fn read(server: &Server) -> Result<Self, Error> {
+    pub(super) fn read(nodes: &Nodes) -> Result<Self, Error> {
         let read = || Error::io("reading CPU time");
         Ok(Self {
             at: Instant::now(),
-            server: server.cpu_time()?,
+            servers: nodes.cpu_time()?,
             own: measure::cpu_time(std::process::id()).map_err(read())?,
             machine: measure::machine_cpu_time().map_err(read())?,
         })
     }
 
     pub(super) fn since(&self, before: &Self) -> Spent {
-        let server_cpu = self.server - before.server;
+        let server_cpu = self.servers - before.servers;
         let ours = server_cpu + (self.own - before.own);
         let other_cpu = (self.machine - before.machine).saturating_sub(ours);
         Spent { wall: self.at - before.at, server_cpu, other_cpu }

@@ -1,43 +1,45 @@
-//! The work that every server is given.
+//! The work that servers are given.
 
-/// What the rows are inserted by.
+/// What the servers have to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// Threads that insert for a fixed time, each statement a transaction of its own.
-    Inserts(Inserts),
-    /// The employees dump with its foreign keys, by the server's own client.
+    Inserts {
+        /// Who sends them.
+        threads: Threads,
+        /// Rows of one INSERT.
+        rows: u64,
+    },
+    /// Threads that all update the same row for a fixed time, each statement a transaction of its own.
+    HotRow(Threads),
+    /// The employees dump with its foreign keys, by the server's own client, until all nodes have all rows.
     Load,
 }
 
-/// So many threads, so many rows in each statement.
+/// Connections, each with a thread of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inserts {
-    /// Connections, each with a thread of its own.
-    pub threads: usize,
-    /// Rows of one INSERT.
-    pub rows: usize,
+pub struct Threads {
+    /// On all nodes together.
+    pub count: usize,
+    /// Over how many nodes, the first ones, they are spread evenly.
+    pub nodes: usize,
 }
 
 impl Workload {
-    /// All of them, in the report's order.
-    pub const ALL: [Self; 6] = [
-        Self::inserts(1, 1),
-        Self::inserts(16, 1),
-        Self::inserts(200, 1),
-        Self::inserts(1, 50),
-        Self::inserts(16, 50),
-        Self::Load,
-    ];
+    pub(super) const fn inserts(count: usize, nodes: usize, rows: u64) -> Self {
+        Self::Inserts { threads: Threads { count, nodes }, rows }
+    }
 
-    const fn inserts(threads: usize, rows: usize) -> Self {
-        Self::Inserts(Inserts { threads, rows })
+    pub(super) const fn hot_row(count: usize, nodes: usize) -> Self {
+        Self::HotRow(Threads { count, nodes })
     }
 
     /// What it is called on the command line.
     #[must_use]
     pub fn name(self) -> String {
         match self {
-            Self::Inserts(Inserts { threads, rows }) => format!("{threads}x{rows}"),
+            Self::Inserts { threads, rows } => format!("{}x{rows}{}", threads.count, threads.spread("-on-2")),
+            Self::HotRow(threads) => format!("hot{}{}", threads.count, threads.spread("-on-2")),
             Self::Load => "load".to_owned(),
         }
     }
@@ -46,8 +48,20 @@ impl Workload {
     #[must_use]
     pub fn title(self) -> String {
         match self {
-            Self::Inserts(Inserts { threads, rows }) => format!("{threads} × {rows}-row inserts"),
+            Self::Inserts { threads, rows } => {
+                format!("{} × {rows}-row inserts{}", threads.count, threads.spread(", on two nodes"))
+            }
+            Self::HotRow(threads) => {
+                format!("{} × update of one row{}", threads.count, threads.spread(", on two nodes"))
+            }
             Self::Load => "load with foreign keys".to_owned(),
         }
+    }
+}
+
+impl Threads {
+    /// What is said of them where there are two nodes.
+    fn spread(self, two: &'static str) -> &'static str {
+        if self.nodes > 1 { two } else { "" }
     }
 }

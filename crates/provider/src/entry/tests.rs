@@ -12,7 +12,8 @@ fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
 
 fn encoded() -> Vec<u8> {
     let (head, keys, data) = write_set();
-    let mut bytes = encode_write_set(&WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
+    let mut bytes =
+        encode_write_set(&WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
     send_off(&mut bytes, &head);
     bytes.extend(&data);
     placed(bytes)

@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use super::abi::{
     ApplyCallback, ConnectedCallback, INCOMING_BYTES, InitArgs, LogCallback, MEMBER_NAME_BYTES, RawBuffer, RawGtid,
-    RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SstDonateCallback, SstRequestCallback, SyncedCallback,
-    ViewCallback, capability,
+    RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SstDonateCallback, SstRequestCallback,
+    SyncedCallback, ViewCallback, capability,
 };
 use super::text::to_server;
 use crate::identity::{Gtid, Uuid};

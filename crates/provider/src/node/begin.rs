@@ -33,9 +33,12 @@ impl Node {
             return Err(Error::Failed);
         }
         let group = Saved::read(&self.setup.data_dir)?;
-        let others: Vec<String> = group.iter().flat_map(|group| {
-            group.voters.iter().filter(|(node, _)| **node != group.node).map(|(_, address)| address.clone())
-        }).collect();
+        let others: Vec<String> = group
+            .iter()
+            .flat_map(|group| {
+                group.voters.iter().filter(|(node, _)| **node != group.node).map(|(_, address)| address.clone())
+            })
+            .collect();
         if is_new && !others.is_empty() {
             return Err(Error::OthersVote(others.join(", ")));
         }
@@ -78,7 +81,8 @@ impl Node {
     /// All of it, on a receiving thread. False: it cannot be.
     pub(super) fn bring_up(&self, receiver: Receiver) -> bool {
         let Some(together) = self.together() else { return false };
-        let is_ready = |contact: &Contact| contact.is_alone || contact.in_touch || contact.is_linked && self.log().is_none();
+        let is_ready =
+            |contact: &Contact| contact.is_alone || contact.in_touch || contact.is_linked && self.log().is_none();
         // None: it is told to go before anybody was there.
         let Some(contact) = together.wait_for(None, is_ready) else { return self.gate.passage() != Passage::Failed };
         if !contact.is_alone {

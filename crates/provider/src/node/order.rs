@@ -223,7 +223,8 @@ impl Order {
             self.certification.purge(Seqno(cut.upto as u64));
         }
         self.cuts.push_back(CutPlace { index, behind: self.seqno, judged_from: cut.judged_from });
-        while self.cuts.get(1).is_some_and(|next| next.behind <= self.earlier_cut) || self.cuts.len() > CUT_PLACES_LIMIT {
+        while self.cuts.get(1).is_some_and(|next| next.behind <= self.earlier_cut) || self.cuts.len() > CUT_PLACES_LIMIT
+        {
             self.cuts.pop_front();
         }
         self.begins_at().map(|place| place.index)

@@ -8,6 +8,9 @@ use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Gtid;
 
+/// Without a leader a read asks again after this long.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
 impl Node {
     /// Lets nothing more into the order, waits until what is in it is done, and says where that is. None: there is
     /// nothing to pause.
@@ -54,17 +57,31 @@ impl Node {
         self.counters.desync_count.take_one()
     }
 
+    /// Asks the leader, and again while nobody leads.
+    fn ask_how_far(&self, until: Option<Instant>) -> Option<i64> {
+        let together = self.together()?;
+        loop {
+            if let Some(seqno) = together.confirm(until) {
+                return Some(seqno);
+            }
+            let is_over = until.is_some_and(|until| until <= Instant::now());
+            if is_over || !matches!(self.gate.passage(), Passage::Open | Passage::Paused) {
+                return None;
+            }
+            std::thread::sleep(ASK_AGAIN);
+        }
+    }
+
     /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
     /// or the place is of another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
         let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
         let until = Instant::now().checked_add(limit);
-        let (history, is_alone, last) = lock(&self.order)
-            .as_ref()
-            .map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
+        let (history, is_alone, last) =
+            lock(&self.order).as_ref().map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
         let seqno = match upto {
             None if is_alone => last,
-            None => self.together()?.confirm(until)?,
+            None => self.ask_how_far(until)?,
             Some(upto) if upto.history == history => upto.seqno,
             Some(_) => return None,
         };

@@ -124,7 +124,9 @@ impl Node {
         }
         self.gate.set(Passage::Closed);
         self.receiving.holds.store(false, Ordering::SeqCst);
-        let last = lock(&self.order).as_ref().map(|super::Ordering { order, .. }| (order.history, order.seqno, order.view_number));
+        let last = lock(&self.order)
+            .as_ref()
+            .map(|super::Ordering { order, .. }| (order.history, order.seqno, order.view_number));
         if let Some((history, seqno, number)) = last {
             if self.gate.passage() != Passage::Failed {
                 self.turns.wait_released(seqno, None);

@@ -34,10 +34,10 @@ pub struct Standing {
 impl Node {
     /// How it stands.
     pub fn standing(&self) -> Standing {
-        let (history, keys, members) = lock(&self.order).as_ref().map_or(
-            (Uuid::UNDEFINED, 0, Vec::new()),
-            |Ordering { order, .. }| (order.history, order.keys() as i64, order.members().to_vec()),
-        );
+        let (history, keys, members) =
+            lock(&self.order).as_ref().map_or((Uuid::UNDEFINED, 0, Vec::new()), |Ordering { order, .. }| {
+                (order.history, order.keys() as i64, order.members().to_vec())
+            });
         let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
         let state = match self.gate.passage() {
             Passage::Open | Passage::Paused if self.counters.desync_count.get() > 0 => 2,

@@ -116,7 +116,11 @@ impl Options {
     pub fn listen_address(&self) -> String {
         let address = self.value("gmcast.listen_addr");
         // The port of the default is the base port's default.
-        if address == names::LISTEN_ADDRESS { format!("0.0.0.0:{}", self.value("base_port")) } else { address.to_owned() }
+        if address == names::LISTEN_ADDRESS {
+            format!("0.0.0.0:{}", self.value("base_port"))
+        } else {
+            address.to_owned()
+        }
     }
 
     /// Where other nodes find this one: by the options, else by what the server says of itself.

@@ -20,26 +20,29 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, wants_view, is_behind } => framed(buffer, kind::PRESENT, |buffer| {
+        Frame::Present { life, applied, wants_view, is_behind, is_donor } => framed(buffer, kind::PRESENT, |buffer| {
             life.put(buffer);
             applied.put(buffer);
             wants_view.put(buffer);
             is_behind.put(buffer);
+            is_donor.put(buffer);
         }),
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
             donor.put(buffer);
         }),
-        Frame::BeginBehind { term, place, membership, addresses, upto } => framed(buffer, kind::BEGIN_BEHIND, |buffer| {
-            term.put(buffer);
-            place.put(buffer);
-            membership.put(buffer);
-            put_count(buffer, addresses.len());
-            for address in addresses {
-                address.put(buffer);
-            }
-            upto.put(buffer);
-        }),
+        Frame::BeginBehind { term, place, membership, addresses, upto } => {
+            framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+                term.put(buffer);
+                place.put(buffer);
+                membership.put(buffer);
+                put_count(buffer, addresses.len());
+                for address in addresses {
+                    address.put(buffer);
+                }
+                upto.put(buffer);
+            })
+        }
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::Confirm { ticket } => framed(buffer, kind::CONFIRM, |buffer| ticket.put(buffer)),

@@ -51,8 +51,7 @@ impl Node {
             self.fail(&format!("entry {index} of the log cannot be understood: {error}"));
             Refused
         })?;
-        let mut taken =
-            Taken { term: stamp.term, ticket: None, group: None, purge_below: None, is_excluded: false };
+        let mut taken = Taken { term: stamp.term, ticket: None, group: None, purge_below: None, is_excluded: false };
         let mut ordering = lock(&self.order);
         // A pause that came meanwhile has said where it stands: asked again under the lock.
         if self.receiving.holds.load(Atomic::SeqCst) && !self.may_take(together) {
@@ -82,9 +81,8 @@ impl Node {
                 taken.ticket = Some((head.source, head.ticket));
                 if let Some(proposed) = together.waiting.take(head.source, head.ticket) {
                     let transaction = proposed.transaction.as_deref();
-                    let aborted = transaction.is_some_and(|transaction| {
-                        transaction.ordered(seqno, head.flags, verdict.passed)
-                    });
+                    let aborted =
+                        transaction.is_some_and(|transaction| transaction.ordered(seqno, head.flags, verdict.passed));
                     let gtid = Gtid { history: order.history, seqno };
                     let depends_on = verdict.depends_on;
                     let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
@@ -150,8 +148,8 @@ impl Node {
         {
             let mut ordering = lock(&self.order);
             let Ordering { order, .. } = ordering.as_mut()?;
-            let was_in = self.gate.change(Passage::Open, Passage::Closed)
-                || self.gate.change(Passage::Paused, Passage::Closed);
+            let was_in =
+                self.gate.change(Passage::Open, Passage::Closed) || self.gate.change(Passage::Paused, Passage::Closed);
             if !was_in {
                 return None;
             }

@@ -196,13 +196,15 @@ impl GroupThread {
             let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
             return self.propose(entry::encode_group(&voters), Some(&voters), actions);
         }
-        let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
+        let leaver =
+            self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
         let leaver = leaver.or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
         if let Some(leaver) = leaver {
             voters.remove(&leaver);
         } else if let Some((joiner, address)) = self.who_may_vote() {
             // A node that lost its log is another node at the same address; the former one will not come back.
-            let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
+            let former =
+                voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
             match former {
                 Some(former) => voters.remove(&former),
                 None => voters.insert(joiner, address),
@@ -220,7 +222,8 @@ impl GroupThread {
             let peer = self.peers.get(&progress.node)?;
             let waits = peer.present.is_some_and(|(present, _)| present.wants_view);
             let may = waits && !peer.leaves && peer.away_since_ms.is_none() && progress.matched.0 >= near;
-            (may && !self.saved.voters.contains_key(&progress.node)).then(|| (progress.node, peer.hello.address.clone()))
+            (may && !self.saved.voters.contains_key(&progress.node))
+                .then(|| (progress.node, peer.hello.address.clone()))
         })
     }
 
@@ -272,9 +275,10 @@ impl GroupThread {
             None => {
                 // Somebody who came back as another life has ended this one.
                 let since = self.leading.as_ref().map_or(now, |leading| leading.since_ms);
-                let all_told = self.saved.voters.keys().all(|node| {
-                    *node == self.own() || self.peers.get(node).is_some_and(|peer| peer.present.is_some())
-                });
+                let all_told =
+                    self.saved.voters.keys().all(|node| {
+                        *node == self.own() || self.peers.get(node).is_some_and(|peer| peer.present.is_some())
+                    });
                 !all_told && now - since < GRACE_MS
             }
         }
@@ -294,7 +298,11 @@ impl GroupThread {
                     return self.node.turns.released();
                 }
                 let presents = self.peers.values().filter_map(|peer| peer.present);
-                presents.filter(|(present, _)| present.life == life).map(|(present, _)| present.applied).min().unwrap_or(0)
+                presents
+                    .filter(|(present, _)| present.life == life)
+                    .map(|(present, _)| present.applied)
+                    .min()
+                    .unwrap_or(0)
             };
             let upto = lives.map(of).min().unwrap_or(0).min(order.seqno);
             (upto > order.last_cut).then(|| order.next_cut(upto))

@@ -12,12 +12,12 @@ use super::flow::{Flow, Held};
 use super::leading::Leading;
 use super::{Command, Contact, Together};
 use crate::entry::{self, Stamp, Voter};
+use crate::group::NodeId;
 use crate::group::links::{Event, Links};
 use crate::group::proposals::{Leader, Origin, Proposals, Step, Ticket};
 use crate::group::raft::{Action, Append, Membership, Message, Place, Raft, Start, Term, Timing};
 use crate::group::saved::Saved;
 use crate::group::wire::{BATCH_LIMIT_BYTES, Frame, Hello};
-use crate::group::NodeId;
 use crate::identity::Uuid;
 use crate::log::{DiskLog, Index};
 use crate::node::{Error, Node, Ordering, lock};
@@ -66,6 +66,7 @@ pub(super) struct Present {
     pub applied: i64,
     pub wants_view: bool,
     pub is_behind: bool,
+    pub is_donor: bool,
 }
 
 /// The group's thread.
@@ -89,6 +90,8 @@ pub(super) struct GroupThread {
     pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
     pub(super) flow: Flow,
+    /// Whom it chose as donors, and when.
+    pub(super) donors: BTreeMap<NodeId, u64>,
     /// The end of the log is to be synced.
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
@@ -135,7 +138,8 @@ pub(in crate::node) fn start(
     };
     let (mut links, waker) = Links::open(&node.listen_address(), hello)?;
     let own_address = links.own().address.clone();
-    for host in hosts.iter().chain(saved.voters.iter().filter(|(id, _)| **id != saved.node).map(|(_, address)| address)) {
+    for host in hosts.iter().chain(saved.voters.iter().filter(|(id, _)| **id != saved.node).map(|(_, address)| address))
+    {
         links.dial(host);
     }
     links.isolate(lock(&node.options).is_isolated());
@@ -172,6 +176,7 @@ pub(in crate::node) fn start(
         is_new_group,
         leading: None,
         flow: Flow::default(),
+        donors: BTreeMap::new(),
         has_unsafe: false,
         confirms: Vec::new(),
         confirmed: Vec::new(),
@@ -242,8 +247,8 @@ fn start_of(saved: &Saved, log: Option<&DiskLog>, process: Uuid) -> Result<Start
         }
         for record in log.read(first)? {
             let (index, bytes) = record?;
-            let (stamp, shape) = entry::shape(&bytes)
-                .map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
+            let (stamp, shape) =
+                entry::shape(&bytes).map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
             if runs.last().is_none_or(|(_, term)| *term != stamp.term) {
                 runs.push((index, stamp.term));
             }
@@ -631,7 +636,9 @@ impl GroupThread {
                     return;
                 }
                 if is_append && payloads.iter().any(|bytes| !entry::has_head(bytes) && entry::shape(bytes).is_err()) {
-                    self.node.server.log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
+                    self.node
+                        .server
+                        .log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
                     return;
                 }
                 let committed = if let Message::Append(append) = &message { Some(append.committed) } else { None };
@@ -650,10 +657,10 @@ impl GroupThread {
                     self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, is_behind } => {
+            Frame::Present { life, applied, wants_view, is_behind, is_donor } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
+                    peer.present = Some((Present { life, applied, wants_view, is_behind, is_donor }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
                     // While it is alone, clients' threads write the log: it is known what to send from when that ends.
@@ -789,9 +796,10 @@ impl GroupThread {
 
     /// Nobody who is here needs what lies below.
     fn purge(&mut self, log: &DiskLog, below: Index) {
-        let followers = self.raft.progress().filter(|progress| {
-            self.peers.get(&progress.node).is_some_and(|peer| peer.away_since_ms.is_none())
-        });
+        let followers = self
+            .raft
+            .progress()
+            .filter(|progress| self.peers.get(&progress.node).is_some_and(|peer| peer.away_since_ms.is_none()));
         let below = followers.map(|progress| progress.matched.next()).min().map_or(below, |least| least.min(below));
         let first = log.first();
         log.purge(below);
@@ -840,7 +848,9 @@ impl GroupThread {
         self.together.set_contact(self.contact);
         let present = self.present();
         let is_due = self.told.is_none_or(|(told, at)| {
-            told.is_behind != present.is_behind || told != present && now - at >= PRESENT_SOON_MS || now - at >= PRESENT_MS
+            told.is_behind != present.is_behind
+                || told != present && now - at >= PRESENT_SOON_MS
+                || now - at >= PRESENT_MS
         });
         if let Some(leader) = leader.filter(|leader| *leader != self.own())
             && is_due
@@ -857,11 +867,11 @@ impl GroupThread {
     }
 
     fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view, is_behind } = present;
+        let Present { life, applied, wants_view, is_behind, is_donor } = present;
         if is_behind && !self.told.is_some_and(|(told, _)| told.is_behind) {
             self.node.counters.flow_sent.add(1);
         }
-        let frame = Frame::Present { life, applied, wants_view, is_behind };
+        let frame = Frame::Present { life, applied, wants_view, is_behind, is_donor };
         self.links.send(to, &frame);
     }
 
@@ -872,6 +882,7 @@ impl GroupThread {
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
-        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind() }
+        let is_donor = self.node.receiving.donates.load(Atomic::SeqCst);
+        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind(), is_donor }
     }
 }

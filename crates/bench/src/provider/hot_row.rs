@@ -1,0 +1,28 @@
+//! Updates of one and the same row by all threads.
+//!
+//! On one node they wait for each other's lock. On two, both nodes may have changed the row at the same time: one of the two
+//! has to give way, and its client gets error 1213 and sends the statement again.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::pressure::{SCHEMA, Task};
+use super::workload::Threads;
+use super::{Done, Workload};
+use crate::Error;
+use crate::nodes::Nodes;
+
+pub(super) fn run(nodes: &Nodes, threads: Threads, time: Duration, stop: &AtomicBool) -> Result<Done, Error> {
+    let update = format!("UPDATE {SCHEMA}.hot SET updates = updates + 1 WHERE id = 1");
+    let task = Task {
+        work: Workload::HotRow(threads),
+        threads,
+        setup: &[
+            "CREATE TABLE hot (id INT NOT NULL PRIMARY KEY, updates BIGINT UNSIGNED NOT NULL) ENGINE=InnoDB",
+            "INSERT INTO hot VALUES (1, 0)",
+        ],
+        rows: 1,
+        count: &format!("SELECT updates FROM {SCHEMA}.hot"),
+    };
+    task.run(nodes, time, stop, |_| |sql: &mut String| sql.push_str(&update))
+}
