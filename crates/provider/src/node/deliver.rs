@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::together::Command;
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
 use crate::gate::Passage;
@@ -162,7 +162,8 @@ impl Node {
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.turns.leave(state.seqno);
         self.turns.release(state.seqno);
-        if is_in && self.gate.passage() == Passage::Closed {
+        let is_still_in = lock(&self.order).as_ref().is_some_and(|Ordering { order, .. }| order.is_in_view(own_id));
+        if is_in && is_still_in && self.gate.passage() == Passage::Closed {
             self.save(SavedState::running(state.history, own_id))?;
             self.gate.set(Passage::Open);
             self.server.synced()?;

@@ -77,9 +77,13 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             number: take(rest)?,
             payload: take_bytes(rest)?.to_owned(),
         },
-        kind::PRESENT => {
-            Frame::Present { life: take(rest)?, applied: take(rest)?, wants_view: take(rest)?, is_behind: take(rest)?, is_donor: take(rest)? }
-        }
+        kind::PRESENT => Frame::Present {
+            life: take(rest)?,
+            applied: take(rest)?,
+            wants_view: take(rest)?,
+            is_behind: take(rest)?,
+            is_donor: take(rest)?,
+        },
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::BeginBehind {
             term: take(rest)?,
@@ -90,6 +94,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
         },
         kind::LEAVE => Frame::Leave { node: take(rest)? },
         kind::LEFT => Frame::Left,
+        kind::TOO_FAR_BEHIND => Frame::TooFarBehind,
         kind::CONFIRM => Frame::Confirm { ticket: take(rest)? },
         kind::CONFIRMED => Frame::Confirmed { ticket: take(rest)?, index: take(rest)? },
         kind::LEADER_IS => Frame::LeaderIs { node: take(rest)?, address: take(rest)? },

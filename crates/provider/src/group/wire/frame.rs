@@ -125,6 +125,8 @@ pub enum Frame {
         /// Where it is.
         address: String,
     },
+    /// What the other node needs next is not in the leader's log any more.
+    TooFarBehind,
     /// What was asked for is not done.
     Refused {
         /// Why, for the server's log.

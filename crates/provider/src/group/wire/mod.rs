@@ -46,6 +46,7 @@
 //! | 39 | confirmed | ticket 8, index 8 |
 //! | 40 | leader is | node 8, address: text |
 //! | 41 | refused | text |
+//! | 42 | too far behind | |
 //!
 //! # Why it is so
 //!
@@ -108,4 +109,5 @@ mod kind {
     pub const CONFIRMED: u8 = 39;
     pub const LEADER_IS: u8 = 40;
     pub const REFUSED: u8 = 41;
+    pub const TOO_FAR_BEHIND: u8 = 42;
 }
