@@ -130,12 +130,11 @@ impl Node {
                 let flags = if passed { head.flags } else { FAILED };
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
-                self.apply(receiver, handle, flags, &data, &meta).map_err(|refused| {
+                self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
                     let text =
                         format!("the write set at {gtid} could not be applied: the tables are not what they were");
                     self.server.log(Level::Error, &text);
                     self.could_not_apply(seqno);
-                    refused
                 })
             }
         }

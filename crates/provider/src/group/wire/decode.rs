@@ -4,7 +4,6 @@ use super::arriving::Arrived;
 use super::body::{Bad, Field, take, take_bytes, take_count};
 use super::{Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
 use crate::group::raft::{Append, Membership, Message, Shape, Term};
-use crate::identity::Gtid;
 
 /// The fixed part of a frame whose checksum is right.
 #[derive(Debug, Clone, Copy)]

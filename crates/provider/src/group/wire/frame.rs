@@ -2,7 +2,7 @@
 
 use crate::group::NodeId;
 use crate::group::raft::{Membership, Message, Place, Term};
-use crate::identity::{Gtid, Uuid};
+use crate::identity::Uuid;
 use crate::log::Index;
 
 /// Who a node is.

@@ -54,8 +54,6 @@
 //!   stranger's bytes are refused at once, and not after 2 GiB of waiting.
 //! - A buffer grows with what has arrived, never with what a length announces.
 
-#![allow(dead_code, unused_imports, reason = "the node begins to use it when it becomes several")]
-
 mod arriving;
 mod body;
 mod decode;

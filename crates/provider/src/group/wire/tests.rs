@@ -3,7 +3,7 @@
 use super::*;
 use crate::group::NodeId;
 use crate::group::raft::{Append, Membership, Message, Place, Shape, Term};
-use crate::identity::{Gtid, Uuid};
+use crate::identity::Uuid;
 use crate::log::Index;
 
 /// splitmix64.

@@ -90,9 +90,9 @@ impl GroupThread {
                     self.point_to(from, leader);
                 }
             }
-            Frame::Join { request, donor, .. } => self.hear_join(from, request, donor, actions),
+            Frame::Join { request, donor, .. } => self.hear_join(from, request, &donor, actions),
             Frame::BeginBehind { term, place, membership, addresses, upto } => {
-                self.begin_behind(term, place, membership, addresses, upto, actions);
+                self.begin_behind(term, place, membership, &addresses, upto, actions);
             }
             Frame::Leave { .. } => {
                 if let Some(peer) = self.peers.get_mut(&from) {

@@ -119,7 +119,7 @@ impl Node {
 
 impl GroupThread {
     /// A node wants the tables.
-    pub(super) fn hear_join(&mut self, from: NodeId, request: Vec<u8>, donor: String, actions: &mut Vec<Action>) {
+    pub(super) fn hear_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
         if self.leading.is_none() {
             match self.raft.leader() {
                 // The leader has chosen this node to give them.
@@ -136,7 +136,7 @@ impl GroupThread {
         let begins_at = lock(&self.node.order).as_ref().and_then(|Ordering { order, .. }| order.begins_at());
         // Asked again by one who had no answer yet: its donor is at work.
         let is_served = self.peers.get(&from).is_some_and(|peer| peer.served.as_ref() == Some(&request));
-        let chosen = if is_served { None } else { self.choose_donor(from, &donor) };
+        let chosen = if is_served { None } else { self.choose_donor(from, donor) };
         if !is_served && chosen.is_none() {
             // It asks again: once it knows where its log begins it would only wait.
             let text = "no node is there that could give its state now".to_owned();
@@ -204,7 +204,7 @@ impl GroupThread {
         term: Term,
         place: Place,
         membership: Membership,
-        addresses: Vec<(NodeId, String)>,
+        addresses: &[(NodeId, String)],
         upto: Index,
         actions: &mut Vec<Action>,
     ) {
@@ -241,7 +241,7 @@ impl GroupThread {
             let (term, leader) = (self.raft.term(), self.raft.leader());
             self.leader_is(term, leader, actions);
         }
-        for (_, address) in &addresses {
+        for (_, address) in addresses {
             self.links.dial(address);
         }
         self.links.set_history(history);

@@ -5,6 +5,7 @@ use crate::entry::{self, Voter};
 use crate::gate::Passage;
 use crate::group::NodeId;
 use crate::group::raft::Action;
+use crate::group::wire::Frame;
 use crate::identity::Uuid;
 use crate::log::Index;
 use crate::node::{Ordering, lock};
@@ -82,9 +83,8 @@ impl GroupThread {
         let mut ordering = lock(&self.node.order);
         match ordering.as_mut() {
             // Its tables are not there yet: it comes up alone.
-            None => {}
-            // Connected again, and it was alone before.
-            Some(Ordering { is_alone: true, .. }) => {}
+            // Or: connected again, and it was alone before.
+            None | Some(Ordering { is_alone: true, .. }) => {}
             Some(Ordering { is_alone, .. }) => {
                 let is_quiet = self.taken == Some(log.last())
                     && self.proposals.is_empty()
@@ -179,7 +179,7 @@ impl GroupThread {
             if now - self.asked_ms > 200 {
                 self.asked_ms = now;
                 let node = self.own();
-                self.links.send(leader, &crate::group::wire::Frame::Leave { node });
+                self.links.send(leader, &Frame::Leave { node });
             }
         }
         self.carry_out(actions, None);
@@ -196,9 +196,17 @@ impl GroupThread {
 
     /// One at a time comes or goes. True: something is under way.
     fn see_to_votes(&mut self, actions: &mut Vec<Action>) -> bool {
+        let now = self.now_ms();
         for (node, peer) in &self.peers {
-            if peer.leaves && !self.saved.voters.contains_key(node) {
-                self.links.send(*node, &crate::group::wire::Frame::Left);
+            if self.saved.voters.contains_key(node) {
+                continue;
+            }
+            if peer.leaves {
+                self.links.send(*node, &Frame::Left);
+            }
+            // It is sent entries again when it says that it is there.
+            if peer.away_since_ms.is_some_and(|since| now - since > AWAY_MS) {
+                self.raft.forget(*node);
             }
         }
         if !self.raft.may_change_membership() {
