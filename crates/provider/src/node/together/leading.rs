@@ -13,7 +13,7 @@ use crate::server::Member;
 
 /// A node whose link is down for so long is left out of the view.
 const AWAY_MS: u64 = 1_500;
-/// One that says nothing for so long, though it is linked, too; `evs.suspect_timeout` may say more.
+/// One that says nothing for so long, though it is linked, too.
 const SILENT_LIMIT_MS: u64 = 5_000;
 /// So long a new leader waits for those whom it has not heard of yet.
 const GRACE_MS: u64 = 3_000;
