@@ -60,9 +60,9 @@ impl Counter {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes one away. False: there is none.
-    pub fn take_one(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1)).is_ok()
+    /// Takes one away, if there is one.
+    pub fn take_one(&self) {
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1));
     }
 
     /// Sets it to nothing.

@@ -493,6 +493,9 @@ unsafe extern "C" fn desync(wsrep: *mut Wsrep) -> Status {
 unsafe extern "C" fn resync(wsrep: *mut Wsrep) -> Status {
     // SAFETY: the server's own table.
     unsafe {
-        with(wsrep, Status::NodeFail, |provider| if provider.node.resync() { Status::Ok } else { Status::NotAllowed })
+        with(wsrep, Status::NodeFail, |provider| {
+            provider.node.resync();
+            Status::Ok
+        })
     }
 }

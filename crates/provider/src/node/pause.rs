@@ -52,9 +52,9 @@ impl Node {
         self.counters.desync_count.add(1);
     }
 
-    /// One desync less. False: there is none.
-    pub fn resync(&self) -> bool {
-        self.counters.desync_count.take_one()
+    /// One desync less. Of one that lost touch meanwhile there is none any more.
+    pub fn resync(&self) {
+        self.counters.desync_count.take_one();
     }
 
     /// Asks the leader, and again while nobody leads.
