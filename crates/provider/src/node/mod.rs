@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::counters::Counters;
+use crate::former_names;
 use crate::gate::{Gate, Passage};
 use crate::group::links;
 use crate::group::raft::Term;
@@ -117,9 +118,17 @@ pub enum Error {
     /// An option.
     #[error(transparent)]
     Options(#[from] options::Error),
-    /// hortator.state.
+    /// The node's own file.
     #[error(transparent)]
     SavedState(#[from] saved_state::Error),
+    /// Files of an earlier release.
+    #[error("{folder}: the files of an earlier release cannot be given the names that they have now: {error}")]
+    FormerNames {
+        /// Where they are.
+        folder: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
     /// The log.
     #[error(transparent)]
     Log(#[from] log::Error),
@@ -140,16 +149,20 @@ pub enum Error {
     Connected,
     /// Other nodes have a say.
     #[error(
-        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for          good, move hortator.group out of the data folder first"
+        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
+         without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
+         good, move {} out of the data folder first",
+        saved::FILE_NAME
     )]
     OthersVote(String),
-    /// hortator.group.
+    /// The group's file.
     #[error(transparent)]
     SavedGroup(#[from] saved::Error),
-    /// hortator.group is of another time than the log.
+    /// The group's file is of another time than the log.
     #[error(
-        "the log has an entry of {term:?} at {index}, and hortator.group knows of {known:?} only: it is an old copy, and the \
-         node could vote twice. Move it away, together with the files hortator-*, and let the node join anew"
+        "the log has an entry of {term:?} at {index}, and {} knows of {known:?} only: it is an old copy, and the node could \
+         vote twice. Move it away, together with the files hortator-*, and let the node join anew",
+        saved::FILE_NAME
     )]
     OldVotes {
         /// In the log.
@@ -178,6 +191,8 @@ impl Node {
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
+        former_names::adopt(&setup.data_dir)
+            .map_err(|error| Error::FormerNames { folder: setup.data_dir.clone(), error })?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
             server,
