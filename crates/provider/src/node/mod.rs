@@ -151,8 +151,8 @@ pub enum Error {
     #[error(
         "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
-         good, move {} out of the data folder first",
-        saved::FILE_NAME
+         good, move {file} out of the data folder first",
+        file = saved::FILE_NAME
     )]
     OthersVote(String),
     /// The group's file.
@@ -160,9 +160,9 @@ pub enum Error {
     SavedGroup(#[from] saved::Error),
     /// The group's file is of another time than the log.
     #[error(
-        "the log has an entry of {term:?} at {index}, and {} knows of {known:?} only: it is an old copy, and the node could \
+        "the log has an entry of {term:?} at {index}, and {file} knows of {known:?} only: it is an old copy, and the node could \
          vote twice. Move it away, together with the files hortator-*, and let the node join anew",
-        saved::FILE_NAME
+        file = saved::FILE_NAME
     )]
     OldVotes {
         /// In the log.
