@@ -11,6 +11,7 @@ mod counters;
 pub mod entry;
 mod events;
 mod ffi;
+mod former_names;
 mod gate;
 mod group;
 mod identity;

@@ -1,4 +1,4 @@
-//! `hortator.state`: what a node must know of itself before its log is read. A small text in the data folder.
+//! `hortator.state.log`: what a node must know of itself before its log is read. A small text in the data folder.
 //!
 //! The server says its own position, which its storage engine keeps, but only when its start script asked for it
 //! (`--wsrep-recover`, `--wsrep-start-position`). This file says when it may go without.
@@ -14,7 +14,7 @@ use crate::whole_file;
 mod tests;
 
 /// Its name in the data folder.
-pub const FILE_NAME: &str = "hortator.state";
+pub const FILE_NAME: &str = "hortator.state.log";
 
 const VERSION: &str = "1";
 

@@ -1,4 +1,6 @@
 //! Small files that are either as they were or as they are to be, whatever happens while they are written.
+//!
+//! Drafts end in `.log`, as all names of the provider's do: see `log`.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,7 +11,7 @@ use std::path::Path;
 /// # Errors
 /// What the system says; then the file holds what it held before, or all of `text`.
 pub fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
-    let draft = folder.join(format!("{name}.new"));
+    let draft = folder.join(name).with_extension("new.log");
     let mut file = File::create(&draft)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;

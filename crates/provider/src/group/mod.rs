@@ -6,7 +6,7 @@
 //! | `proposals` | what a node has proposed and not seen in the order yet: nothing twice, nothing lost without knowing |
 //! | `wire/` | messages as bytes: frames, versioned and checked |
 //! | `links/` | connections to the other nodes |
-//! | `saved` | what a node must remember of its votes and of the group: `hortator.group` |
+//! | `saved` | what a node must remember of its votes and of the group: `hortator.group.log` |
 //!
 //! Why not a library: of the kept implementations, openraft alone has a licence that can stand beside GPLv2-only
 //! mariadbd, and its tree has not (`anyerror` is Apache-2.0 only); it would bring seventy packages and an executor into the

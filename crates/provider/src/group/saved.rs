@@ -1,4 +1,4 @@
-//! `hortator.group`: what a node must remember of its votes and of the group. A small text in the data folder.
+//! `hortator.group.log`: what a node must remember of its votes and of the group. A small text in the data folder.
 //!
 //! It is written whole for every vote, and is on disk before the vote is given: a node that forgot one could vote twice
 //! in a term, and two leaders would be chosen. So a file that is not certainly what was written last is refused:
@@ -33,7 +33,7 @@ use crate::whole_file;
 mod tests;
 
 /// Its name in the data folder.
-pub const FILE_NAME: &str = "hortator.group";
+pub const FILE_NAME: &str = "hortator.group.log";
 
 const VERSION: &str = "1";
 

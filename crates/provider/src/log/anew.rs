@@ -1,6 +1,6 @@
 //! A log that begins anew behind a place: its node took over another's state, and what it had is worth nothing.
 //!
-//! The new first segment gets the name `hortator-<first>.anew` when it is whole. From then on the old ones are not the log
+//! The new first segment gets the name `hortator-<first>.anew.log` when it is whole. From then on the old ones are not the log
 //! any more: they are removed, and it gets its proper name. Opening does what a crash has left of that.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::recovery::{self, Listing, Lock, Opened, Recovered};
-use super::segment::{ANEW, Folder, Segment, first_of_name, index_of_name, name};
+use super::segment::{ANEW, Folder, SEGMENT, Segment, index_of_name, name};
 use super::{DiskLog, Error, Index, Settings};
 
 impl DiskLog {
@@ -42,12 +42,12 @@ impl DiskLog {
     }
 }
 
-/// The segment that takes the place of the whole log, if there is one.
-pub(super) fn found(folder: &Path) -> Result<Option<PathBuf>, Error> {
+/// The segment that takes the place of the whole log, if there is one, and its first entry.
+pub(super) fn found(folder: &Path) -> Result<Option<(u64, PathBuf)>, Error> {
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let file = entry.map_err(Error::io("list", folder))?.path();
-        if index_of_name(&file, ANEW).is_some() {
-            return Ok(Some(file));
+        if let Some(first) = index_of_name(&file, ANEW) {
+            return Ok(Some((first, file)));
         }
     }
     Ok(None)
@@ -55,15 +55,14 @@ pub(super) fn found(folder: &Path) -> Result<Option<PathBuf>, Error> {
 
 /// Puts it in that place, and gives its name there.
 pub(super) fn finish(folder: &Folder) -> Result<Option<PathBuf>, Error> {
-    let Some(anew) = found(&folder.path)? else { return Ok(None) };
+    let Some((first, anew)) = found(&folder.path)? else { return Ok(None) };
     let listing = Listing::of(&folder.path)?;
     let old = listing.logs.into_iter().rev().chain(listing.cuts.into_iter().map(|(_, path)| path));
     for file in old {
         fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     }
     folder.sync()?;
-    let file = anew.with_extension("log");
-    debug_assert!(first_of_name(&file).is_some(), "its name has an index");
+    let file = anew.with_file_name(name(first, SEGMENT));
     fs::rename(&anew, &file).map_err(Error::io("rename", &anew))?;
     folder.sync()?;
     Ok(Some(file))

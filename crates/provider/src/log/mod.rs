@@ -9,10 +9,13 @@
 //! | name | what |
 //! |---|---|
 //! | `hortator-<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
-//! | `hortator-<n>.spare` | a file of a segment's length that waits for its use; its content means nothing |
-//! | `hortator-<index, 20 digits>.cut` | empty: the entries from that one on are being taken away ([`DiskLog::truncate`]) |
-//! | `hortator-<first index, 20 digits>.anew` | a whole segment that takes the place of all others ([`DiskLog::begin_behind`]) |
-//! | `hortator-lock` | held by flock while a process has the log open |
+//! | `hortator-<n>.spare.log` | a file of a segment's length that waits for its use; its content means nothing |
+//! | `hortator-<index, 20 digits>.cut.log` | empty: the entries from that one on are being taken away ([`DiskLog::truncate`]) |
+//! | `hortator-<first index, 20 digits>.anew.log` | a whole segment that takes the place of all others ([`DiskLog::begin_behind`]) |
+//! | `hortator-lock.log` | held by flock while a process has the log open |
+//!
+//! All end in `.log`, and so do the provider's other files in the folder: the server's script for state transfers by
+//! mariabackup empties a joiner's data folder below the running provider, but for names that end so, or in a few other ways.
 //!
 //! # Segment
 //!
@@ -58,12 +61,12 @@
 //!   damage too.
 //! - The end can be taken away, as nothing that stays says anything of it: a durable mark, in a record or a header, only
 //!   covers what stands before it. But half taken away it would look like damage, as a later record bears witness to an earlier
-//!   one that is zeros by now. So the decision is on disk first, by one name (`.cut`), and off the disk last, before
+//!   one that is zeros by now. So the decision is on disk first, by one name (`.cut.log`), and off the disk last, before
 //!   the place is given again; opening finishes what it finds decided. In between segments go, the newest first, and then
 //!   zeros are written. What a crash leaves is the old log, or one that ends right there; never a mix.
 //! - With the name there and entries before it missing, opening takes nothing away before the ordinary check: what stands
 //!   behind is what tells a torn end from damage.
-//! - A log begins anew by one name too (`.anew`), which its first segment gets when it is whole.
+//! - A log begins anew by one name too (`.anew.log`), which its first segment gets when it is whole.
 //! - A failed write or sync is final. The kernel may drop what it could not write and call the next sync a success; so
 //!   opening writes again, and syncs, whatever no durable mark covers.
 //!

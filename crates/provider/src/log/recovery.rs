@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::{self, Bad};
-use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, Segment, first_of_name, index_of_name};
+use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, SEGMENT, Segment, first_of_name, index_of_name};
 use super::stock::{SPARES_LIMIT, Spare, Stock};
 use super::truncate::{self, CUT, Mark};
 use super::{Error, Index, Settings, anew};
@@ -108,7 +108,7 @@ pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let newest = anew::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |anew| Ok(Some(anew)))?;
+    let newest = anew::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |(_, anew)| Ok(Some(anew)))?;
     let Some(newest) = newest else { return Ok(None) };
     let file = File::open(&newest).map_err(Error::io("open", &newest))?;
     Header::read(&file, &newest).map(|header| Some(header.history))
@@ -127,7 +127,7 @@ impl Lock {
                 Folder::open(parent)?.sync()?;
             }
         }
-        let name = path.join(format!("{FILE_PREFIX}lock"));
+        let name = path.join(format!("{FILE_PREFIX}lock{SEGMENT}"));
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&name);
         let file = file.map_err(Error::io("open", &name))?;
         match file.try_lock() {

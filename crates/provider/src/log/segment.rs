@@ -17,8 +17,10 @@ pub(super) const HEADER_BYTES: usize = 72;
 /// Where the first record stands.
 pub(super) const RECORDS_START: u64 = 4096;
 
+/// How the name of a segment ends. All of the log's names do, as state transfers leave such files where they are.
+pub(super) const SEGMENT: &str = ".log";
 /// How the name of a segment ends that takes the place of the whole log.
-pub(super) const ANEW: &str = ".anew";
+pub(super) const ANEW: &str = ".anew.log";
 
 /// A file's length that has room for a payload.
 pub(super) fn length_for(payload_bytes: u64) -> u64 {
@@ -116,7 +118,7 @@ pub(super) const FILE_PREFIX: &str = "hortator-";
 
 /// The number in the name of a segment.
 pub(super) fn first_of_name(path: &Path) -> Option<u64> {
-    index_of_name(path, ".log")
+    index_of_name(path, SEGMENT)
 }
 
 /// The index in a name that ends so.
@@ -144,7 +146,7 @@ impl Segment {
         // Every RandomState has other keys, which come from the system's random numbers.
         let salt = RandomState::new().build_hasher().finish() | 1 << 63;
         let header = Header { history, first, previous, salt, bytes: spare.bytes, durable: 0 };
-        let path = spare.path.with_file_name(name(first, ".log"));
+        let path = spare.path.with_file_name(name(first, SEGMENT));
         Self { header, file: spare.file, path }
     }
 

@@ -13,6 +13,8 @@ use std::thread::JoinHandle;
 use super::segment::{FILE_PREFIX, Folder, Segment};
 use super::{Error, os};
 
+/// How the name of one ends.
+const SPARE: &str = ".spare.log";
 /// More than these are not kept; their files are removed.
 pub(super) const SPARES_LIMIT: usize = 2;
 /// Zeros are written in pieces of this size.
@@ -29,7 +31,7 @@ pub(super) struct Spare {
 impl Spare {
     /// Makes one. `fill` writes its blocks once, which makes each fdatasync cheaper later.
     fn make(folder: &Path, number: u64, bytes: u64, fill: bool) -> Result<Self, Error> {
-        let path = folder.join(format!("{FILE_PREFIX}{number}.spare"));
+        let path = folder.join(format!("{FILE_PREFIX}{number}{SPARE}"));
         let made = Self::allocated(&path, bytes, fill);
         made.map(|file| Self { path: path.clone(), file, bytes }).map_err(|error| {
             // What is left of it would only take the room that is missing; the next open removes it otherwise.
@@ -67,7 +69,7 @@ impl Spare {
 
     /// The number in the name of a spare.
     pub fn number(path: &Path) -> Option<u64> {
-        path.file_name()?.to_str()?.strip_prefix(FILE_PREFIX)?.strip_suffix(".spare")?.parse().ok()
+        path.file_name()?.to_str()?.strip_prefix(FILE_PREFIX)?.strip_suffix(SPARE)?.parse().ok()
     }
 }
 
@@ -220,7 +222,7 @@ impl Shared {
         let alone = Arc::into_inner(segment).filter(|segment| segment.header.bytes == self.segment_bytes);
         let spare = match (alone, keep) {
             (Some(segment), Some(number)) => {
-                let spare_path = self.folder.path.join(format!("{FILE_PREFIX}{number}.spare"));
+                let spare_path = self.folder.path.join(format!("{FILE_PREFIX}{number}{SPARE}"));
                 fs::rename(&path, &spare_path).map_err(Error::io("rename", &path))?;
                 Some(Spare { path: spare_path, file: segment.file, bytes: self.segment_bytes })
             }

@@ -9,12 +9,14 @@ pub(super) mod power;
 mod sharing;
 mod truncate;
 mod usage;
+mod wiped;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::segment::first_of_name;
 use super::{DiskLog, Error, Index, Opened, Settings};
 
 const HISTORY: [u8; 16] = [7; 16];
@@ -61,7 +63,7 @@ fn expect_entries(log: &DiskLog, first: u64, last: u64) {
 /// The segments, the oldest first.
 fn segments(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "log"));
+    files.retain(|file| first_of_name(file).is_some());
     files.sort();
     files
 }

@@ -1,7 +1,7 @@
 //! Taking the log's end away: what a new leader's log does not have was never agreed on.
 //!
 //! What is taken away may hold durable marks that would make what is left of it, after a crash half way, look like damage. So
-//! a file whose name says from where on comes first, `hortator-<from>.cut`. While it is there, opening does the rest. It is
+//! a file whose name says from where on comes first, `hortator-<from>.cut.log`. While it is there, opening does the rest. It is
 //! gone from the disk before anything new is appended.
 
 use std::cell::{Cell, RefCell};
@@ -17,7 +17,7 @@ use super::segment::{Folder, Segment, name};
 use super::{DiskLog, Error, Index, os};
 
 /// How the name of a cut that is under way ends.
-pub(super) const CUT: &str = ".cut";
+pub(super) const CUT: &str = ".cut.log";
 /// Zeros are written in pieces of this size.
 const ZEROS_BYTES: usize = 1 << 20;
 

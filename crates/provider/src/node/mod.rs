@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::counters::Counters;
+use crate::former_names;
 use crate::gate::{Gate, Passage};
 use crate::group::links;
 use crate::group::raft::Term;
@@ -117,9 +118,17 @@ pub enum Error {
     /// An option.
     #[error(transparent)]
     Options(#[from] options::Error),
-    /// hortator.state.
+    /// The node's own file.
     #[error(transparent)]
     SavedState(#[from] saved_state::Error),
+    /// Files of an earlier release.
+    #[error("{folder}: the files of an earlier release cannot be given the names that they have now: {error}")]
+    FormerNames {
+        /// Where they are.
+        folder: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
     /// The log.
     #[error(transparent)]
     Log(#[from] log::Error),
@@ -142,23 +151,26 @@ pub enum Error {
     #[error(
         "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
-         good, move hortator.group out of the data folder first"
+         good, move {file} out of the data folder first",
+        file = saved::FILE_NAME
     )]
     OthersVote(String),
     /// Nobody knows how it voted.
     #[error(
-        "hortator.group is not in the data folder, and the log says that {0} vote together: without it this node could vote \
+        "{file} is not in the data folder, and the log says that {0} vote together: without it this node could vote \
          twice. Put it back; or move the files hortator* away, and let the node join anew; or, to go on without the others, \
-         for good, start it with --wsrep-new-cluster"
+         for good, start it with --wsrep-new-cluster",
+        file = saved::FILE_NAME
     )]
     NoVotes(String),
-    /// hortator.group.
+    /// The group's file.
     #[error(transparent)]
     SavedGroup(#[from] saved::Error),
-    /// hortator.group is of another time than the log.
+    /// The group's file is of another time than the log.
     #[error(
-        "the log has an entry of {term:?} at {index}, and hortator.group knows of {known:?} only: it is an old copy, and the \
-         node could vote twice. Move it away, together with the files hortator-*, and let the node join anew"
+        "the log has an entry of {term:?} at {index}, and {file} knows of {known:?} only: it is an old copy, and the node could \
+         vote twice. Move it away, together with the files hortator-*, and let the node join anew",
+        file = saved::FILE_NAME
     )]
     OldVotes {
         /// In the log.
@@ -187,6 +199,8 @@ impl Node {
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
+        former_names::adopt(&setup.data_dir)
+            .map_err(|error| Error::FormerNames { folder: setup.data_dir.clone(), error })?;
         let saved = SavedState::read(&setup.data_dir)?;
         let node = Self {
             server,

@@ -13,6 +13,7 @@ mod parent;
 mod provider;
 mod semisync;
 mod standalone;
+mod transfers;
 
 use std::path::Path;
 

@@ -39,7 +39,7 @@ pub(super) fn states(folder: &Path, work: impl FnOnce()) -> Vec<Files> {
 
 pub(super) fn read(folder: &Path) -> Files {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let ours = names.filter(|name| [".log", ".cut", ".anew"].iter().any(|ending| name.ends_with(ending)));
+    let ours = names.filter(|name| !name.ends_with(".spare.log") && !name.ends_with("-lock.log"));
     ours.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
 }
 
@@ -51,7 +51,7 @@ pub(super) fn write(files: &Files, folder: &Path) {
 
 /// A state on the way: names come and go each by itself, but renaming is one step; sectors are old or new.
 pub(super) fn between(before: &Files, after: &Files, rng: &mut Rng) -> Files {
-    let is_rename = before.keys().any(|name| name.ends_with(".anew") && !after.contains_key(name));
+    let is_rename = before.keys().any(|name| name.ends_with(".anew.log") && !after.contains_key(name));
     if is_rename {
         return if rng.below(2) == 0 { before.clone() } else { after.clone() };
     }

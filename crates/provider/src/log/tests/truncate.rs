@@ -108,7 +108,7 @@ fn a_power_cut_while_the_end_is_taken_away_leaves_the_old_log_or_the_new_one() {
         let seen = states(place.path(), || log.truncate(Index(from)).unwrap());
         assert!(seen.len() > 3, "a mark, zeros, no mark: three syncs at least");
         drop(log);
-        let cut_decided = seen.iter().position(|files| files.keys().any(|name| name.ends_with(".cut"))).unwrap();
+        let cut_decided = seen.iter().position(|files| files.keys().any(|name| name.ends_with(".cut.log"))).unwrap();
         for (at, pair) in seen.windows(2).enumerate() {
             for _ in 0..4 {
                 let files = between(&pair[0], &pair[1], &mut rng);
@@ -123,7 +123,7 @@ fn a_power_cut_while_the_end_is_taken_away_leaves_the_old_log_or_the_new_one() {
                 }
                 log.commit(log.last()).unwrap();
                 drop(log);
-                assert!(read(place.path()).keys().all(|name| name.ends_with(".log")));
+                assert!(read(place.path()).keys().all(|name| !name.ends_with(".cut.log")));
                 let (log, again) = open(place.path());
                 assert_eq!((again.last, again.cut), (Index(opened.last.0 + 5), None));
                 assert!(log.read(opened.last.next()).unwrap().all(|entry| entry.unwrap().1 == b"behind it"));
