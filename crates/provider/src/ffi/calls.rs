@@ -12,10 +12,10 @@ use super::abi::{Status, Wsrep};
 use super::absent;
 use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
 use super::provider::{Provider, guarded, with};
-use super::state_transfer;
 use super::stats::StatsBlock;
 use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
 use super::transactions::{find, find_or_begin, forget};
+use super::{standing_still, state_transfer};
 use crate::node::{CommitTurn, Outcome};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::AbortAnswer;
@@ -67,10 +67,10 @@ pub fn fill(wsrep: &mut Wsrep) {
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
         stats_reset: Some(stats_reset),
-        pause: Some(pause),
-        resume: Some(resume),
-        desync: Some(desync),
-        resync: Some(resync),
+        pause: Some(standing_still::pause),
+        resume: Some(standing_still::resume),
+        desync: Some(standing_still::desync),
+        resync: Some(standing_still::resync),
         lock: Some(absent::lock),
         unlock: Some(absent::unlock),
         is_locked: Some(absent::is_locked),
@@ -463,39 +463,4 @@ unsafe extern "C" fn stats_free(wsrep: *mut Wsrep, variables: *mut RawStatsVar) 
 unsafe extern "C" fn stats_reset(wsrep: *mut Wsrep) {
     // SAFETY: the server's own table.
     unsafe { with(wsrep, (), |provider| provider.node.counters().reset()) };
-}
-
-unsafe extern "C" fn pause(wsrep: *mut Wsrep) -> i64 {
-    // SAFETY: the server's own table.
-    unsafe { with(wsrep, -1, |provider| provider.node.pause().unwrap_or(-1)) }
-}
-
-unsafe extern "C" fn resume(wsrep: *mut Wsrep) -> Status {
-    // SAFETY: the server's own table.
-    unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            provider.node.resume();
-            Status::Ok
-        })
-    }
-}
-
-unsafe extern "C" fn desync(wsrep: *mut Wsrep) -> Status {
-    // SAFETY: the server's own table.
-    unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            provider.node.desync();
-            Status::Ok
-        })
-    }
-}
-
-unsafe extern "C" fn resync(wsrep: *mut Wsrep) -> Status {
-    // SAFETY: the server's own table.
-    unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            provider.node.resync();
-            Status::Ok
-        })
-    }
 }

@@ -13,6 +13,7 @@ mod callbacks;
 mod calls;
 mod process;
 mod provider;
+mod standing_still;
 mod state_transfer;
 mod stats;
 mod text;

@@ -1,3 +1,5 @@
+//! Files of an earlier release are found under their new names.
+
 use std::fs::{self, File};
 
 use super::*;
