@@ -120,7 +120,10 @@ pub(in crate::node) fn start(
         if run.is_err() {
             thread.node.fail("a fault in the provider's group");
         }
-        thread.together.end();
+        let together = Arc::clone(&thread.together);
+        // Whoever waits for the end may want the port again.
+        drop(thread);
+        together.end();
     })
     .map_err(Error::Thread)?;
     Ok(together)
