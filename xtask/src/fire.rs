@@ -93,7 +93,8 @@ fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> S
          node. Again with:\n\n    \
          cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
          A seed gives the same faults and clients, not the same race. What Galera loses it does not promise to keep with that\n\
-         setting when no node is left.\n\n"
+         setting when no node is left. Its nodes are then started as a person would have to, the most advanced one first; ours\n\
+         are just started.\n\n"
     );
     text.push_str(&table(columns));
     text

@@ -56,13 +56,17 @@ impl Node {
             _ if self.log().is_none() => Beginning::Joining,
             // What a release that ran single nodes left, or one whose file was moved away.
             None => Beginning::Alone,
-            Some(group) if group.voters.is_empty() => Beginning::Alone,
+            // One without voters was about to join when it ended, and must never be a group by itself.
             Some(group) => Beginning::Again(group),
         };
         if !self.receiving.start() {
             return Err(Error::Connected);
         }
         self.end_together();
+        if lock(&self.order).is_some() {
+            // Tickets count from 1 again, and the former life may be in the view still.
+            *lock(&self.member) = Uuid::random().map_err(Error::Random)?;
+        }
         donor.clone_into(&mut lock(&self.donor));
         match together::start(self, cluster, &hosts, beginning) {
             Ok(together) => *lock(&self.together) = Some(together),

@@ -333,6 +333,10 @@ impl Node {
                 self.turns.interrupt(seqno);
             }
             self.gate.wake();
+            if let Some(together) = self.together() {
+                // It may have to take its place before it can give way.
+                together.ask(Command::Look);
+            }
         }
         Some(answer)
     }

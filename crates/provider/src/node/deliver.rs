@@ -1,5 +1,7 @@
 //! What the order brings to this node's tables: write sets of others, and its own after a crash; views.
 
+use std::sync::atomic::Ordering as Atomic;
+
 use super::together::Command;
 use super::{Node, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
@@ -106,6 +108,7 @@ impl Node {
             self.note(&format!("the state at {state} goes to another node"));
             if self.server.sst_donate(receiver, request, state).is_err() {
                 self.server.log(Level::Warning, "the server cannot give its state: see the lines above");
+                self.receiving.donates.store(false, Atomic::SeqCst);
             }
         }
         true

@@ -15,16 +15,27 @@ impl Node {
     /// Lets nothing more into the order, waits until what is in it is done, and says where that is. None: there is
     /// nothing to pause.
     pub fn pause(&self) -> Option<i64> {
-        let seqno = {
+        let mut seqno = {
             let order = lock(&self.order);
             let seqno = order.as_ref()?.order.seqno;
             if !self.gate.change(Passage::Open, Passage::Paused) {
                 return None;
             }
+            self.receiving.drains.store(true, Atomic::SeqCst);
             self.receiving.holds.store(true, Atomic::SeqCst);
             seqno
         };
-        self.turns.wait_released(seqno, None).then_some(seqno)
+        loop {
+            let is_done = self.turns.wait_released(seqno, None);
+            // What stands in the way of that may have had to take its place first.
+            let order = lock(&self.order);
+            let reached = order.as_ref().map_or(seqno, |ordering| ordering.order.seqno);
+            if !is_done || reached == seqno {
+                self.receiving.drains.store(false, Atomic::SeqCst);
+                return is_done.then_some(seqno);
+            }
+            seqno = reached;
+        }
     }
 
     /// Goes on.

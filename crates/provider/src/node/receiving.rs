@@ -53,8 +53,12 @@ pub(super) struct Receiving {
     changed: Condvar,
     /// Places that are being applied.
     applied: Mutex<Vec<i64>>,
+    /// The server's state goes to another node.
+    pub(super) donates: AtomicBool,
     /// Nothing more is to take its place: somebody has paused the node.
     pub(super) holds: AtomicBool,
+    /// Whoever paused it still waits for what has its place.
+    pub(super) drains: AtomicBool,
     queued: AtomicUsize,
     queued_bytes: AtomicUsize,
 }

@@ -17,6 +17,8 @@ mod tables;
 mod verdict;
 mod work;
 
+use std::env;
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 use hortator_sandbox::{Builder, Sandbox};
 
 use crate::kills::dice::Dice;
-use crate::kills::{from_environment, seed};
+use crate::kills::{fetch, from_environment, seed};
 use crate::provider;
 use figures::Figures;
 use journal::Journal;
@@ -33,8 +35,6 @@ use session::Session;
 use work::{Kind, Shared};
 
 const NODES: usize = 3;
-/// Under fire, unless told otherwise.
-const SECONDS: u64 = 20;
 /// Clients write undisturbed for so long before and after.
 const QUIET: Duration = Duration::from_secs(2);
 /// What the clients of a run do: transfers, appends, single rows.
@@ -44,6 +44,16 @@ const KINDS: [(Kind, usize); 3] = [(Kind::Bank, 8), (Kind::Lists, 4), (Kind::Ent
 enum Provider {
     Ours,
     Galera,
+}
+
+impl Provider {
+    /// Under fire, unless told otherwise.
+    fn seconds(self) -> u64 {
+        match self {
+            Provider::Ours => 60,
+            Provider::Galera => 20,
+        }
+    }
 }
 
 #[test]
@@ -67,8 +77,23 @@ impl Drop for EndsClients<'_> {
     }
 }
 
+/// Keeps the error logs of a run that fails.
+struct KeepsLogs<'a>(&'a Sandbox, u64);
+
+impl Drop for KeepsLogs<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            for node in self.0.nodes() {
+                let kept = env::temp_dir().join(format!("hortator-fire-{}-{}.log", self.1, node.name()));
+                let copied = fs::copy(node.error_log(), &kept);
+                eprintln!("{}'s error log: {} ({copied:?} bytes)", node.name(), kept.display());
+            }
+        }
+    }
+}
+
 fn under_fire(provider: Provider) {
-    let seconds = from_environment("HORTATOR_FIRE_SECONDS").unwrap_or(SECONDS);
+    let seconds = from_environment("HORTATOR_FIRE_SECONDS").unwrap_or(provider.seconds());
     let seed = seed();
     eprintln!("HORTATOR_SEED={seed} HORTATOR_FIRE_SECONDS={seconds}");
     let builder = match provider {
@@ -77,7 +102,15 @@ fn under_fire(provider: Provider) {
     };
     let builder = builder.set("innodb_flush_log_at_trx_commit", "0").set("innodb_lock_wait_timeout", "5");
     let sandbox = builder.set("wsrep_slave_threads", "4").start_temporary().unwrap();
+    let _logs = KeepsLogs(&sandbox, seed);
     tables::make(&mut sandbox.node(0).connect().unwrap());
+    for node in sandbox.nodes() {
+        // Clients begin when every node has all of it.
+        let mut connection = node.connect().unwrap();
+        connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+        let lists = fetch(&mut connection, "SELECT COUNT(*) FROM fire.list");
+        assert_eq!(lists, [[tables::LISTS.to_string()]], "{}", node.name());
+    }
     let mut dice = Dice::new(seed);
     let shared = Shared::new(Instant::now());
     let fire = Duration::from_secs(seconds);
@@ -115,6 +148,7 @@ fn under_fire(provider: Provider) {
         let (told, seen) = (found.told(), shared.told());
         assert!(told.is_empty() && seen.is_empty(), "{}\n{}", told.join("\n"), seen.join("\n"));
         assert_eq!(nemesis.helped, 0, "the cluster did not come back by itself");
+        assert_eq!(found.crashes, [""; 0], "in the error logs");
     }
 }
 

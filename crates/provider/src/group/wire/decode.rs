@@ -78,7 +78,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             payload: take_bytes(rest)?.to_owned(),
         },
         kind::PRESENT => {
-            Frame::Present { life: take(rest)?, applied: take(rest)?, wants_view: take(rest)?, is_behind: take(rest)? }
+            Frame::Present { life: take(rest)?, applied: take(rest)?, wants_view: take(rest)?, is_behind: take(rest)?, is_donor: take(rest)? }
         }
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::BeginBehind {

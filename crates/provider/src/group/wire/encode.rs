@@ -20,11 +20,12 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, wants_view, is_behind } => framed(buffer, kind::PRESENT, |buffer| {
+        Frame::Present { life, applied, wants_view, is_behind, is_donor } => framed(buffer, kind::PRESENT, |buffer| {
             life.put(buffer);
             applied.put(buffer);
             wants_view.put(buffer);
             is_behind.put(buffer);
+            is_donor.put(buffer);
         }),
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);

@@ -76,6 +76,8 @@ pub enum Frame {
         wants_view: bool,
         /// Whether it has more to apply than it wants.
         is_behind: bool,
+        /// Whether its state goes to another node.
+        is_donor: bool,
     },
     /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
     Join {

@@ -37,7 +37,7 @@
 //! | 19 | append reply | term 8, round 8, taken flag, upto 8 |
 //! | 20 | take over | term 8 |
 //! | 32 | forward | term 8, origin 16, number 8, payload |
-//! | 33 | present | life 16, applied 8, wants view flag, behind flag |
+//! | 33 | present | life 16, applied 8, wants view flag, behind flag, donor flag |
 //! | 34 | join | request: payload, donor: text |
 //! | 35 | begin behind | term 8, place, membership, list of node 8 and address text, upto 8 |
 //! | 36 | leave | node 8 |

@@ -92,6 +92,7 @@ impl Rng {
                 applied: self.next() as i64,
                 wants_view: self.flag(),
                 is_behind: self.flag(),
+                is_donor: self.flag(),
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::BeginBehind {

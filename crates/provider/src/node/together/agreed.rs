@@ -33,9 +33,15 @@ pub(super) struct Taken {
 }
 
 impl Node {
-    /// Whether the next entry can take its place.
-    pub(super) fn may_take(&self) -> bool {
-        !self.receiving.holds.load(Atomic::SeqCst) && self.receiving.queued_bytes() < QUEUE_LIMIT_BYTES
+    /// Whether the next entry can take its place. What is applied may wait for a transaction of this node to give way, which
+    /// it does when its own place comes: then neither the queue's limit nor a pause that still waits may keep that away.
+    pub(super) fn may_take(&self, together: &Together) -> bool {
+        let has_room = self.receiving.queued_bytes() < QUEUE_LIMIT_BYTES;
+        if self.receiving.holds.load(Atomic::SeqCst) {
+            self.receiving.drains.load(Atomic::SeqCst) && together.waiting.has_victim()
+        } else {
+            has_room || together.waiting.has_victim()
+        }
     }
 
     /// The next entry takes its place. What is this node's own goes to whoever waits for it, all else into the queue.
@@ -48,7 +54,7 @@ impl Node {
         let mut taken = Taken { term: stamp.term, ticket: None, group: None, purge_below: None, is_excluded: false };
         let mut ordering = lock(&self.order);
         // A pause that came meanwhile has said where it stands: asked again under the lock.
-        if self.receiving.holds.load(Atomic::SeqCst) {
+        if self.receiving.holds.load(Atomic::SeqCst) && !self.may_take(together) {
             return Ok(None);
         }
         let Ordering { order, .. } = ordering.as_mut().ok_or(Refused)?;

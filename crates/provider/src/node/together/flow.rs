@@ -41,10 +41,12 @@ pub(super) struct Flow {
 }
 
 impl GroupThread {
-    /// Whether this node has more to apply than it wants.
+    /// Whether this node has more to apply than it wants. Not while what it applies waits for a transaction of its own to
+    /// give way: that needs its place first, and would wait for it behind the pause.
     pub(super) fn is_behind(&self) -> bool {
         let is_desynced = self.node.counters.desync_count.get() > 0;
-        !is_desynced && self.node.receiving.queued() as u64 > self.node.limits.queued()
+        let is_full = self.node.receiving.queued() as u64 > self.node.limits.queued();
+        !is_desynced && is_full && !self.together.waiting.has_victim()
     }
 
     /// Whether a member of the view has.

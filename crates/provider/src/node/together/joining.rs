@@ -23,6 +23,9 @@ use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{Level, Receiver, Refused};
 
+/// A donor that was chosen says by then that it is one.
+const DONOR_TELLS_MS: u64 = 3_000;
+
 /// A question to a leader is asked again after this long.
 const ASK_AGAIN_MS: u64 = 2_000;
 
@@ -135,7 +138,7 @@ impl GroupThread {
         let chosen = if is_served { None } else { self.choose_donor(from, &donor) };
         if !is_served && chosen.is_none() {
             // It asks again: once it knows where its log begins it would only wait.
-            let text = "no node is there that could give its state".to_owned();
+            let text = "no node is there that could give its state now".to_owned();
             self.links.send(from, &Frame::Refused { text });
             return;
         }
@@ -153,6 +156,7 @@ impl GroupThread {
         self.links.send(from, &frame);
         self.raft.observe(from, actions);
         let Some(node) = chosen else { return };
+        self.donors.insert(node, self.now_ms());
         if let Some(peer) = self.peers.get_mut(&from) {
             peer.served = Some(request.clone());
         }
@@ -169,21 +173,29 @@ impl GroupThread {
             .as_ref()
             .map(|Ordering { order, .. }| order.members().iter().map(|member| member.id).collect())
             .unwrap_or_default();
+        let now = self.now_ms();
+        let is_chosen =
+            |node: NodeId| self.donors.get(&node).is_some_and(|chosen_ms| now - chosen_ms < DONOR_TELLS_MS);
         let may = |node: NodeId| {
-            self.peers.get(&node).is_some_and(|peer| {
-                node != joiner
-                    && peer.away_since_ms.is_none()
-                    && peer.present.is_some_and(|(present, _)| lives.contains(&present.life))
-            })
+            !is_chosen(node)
+                && self.peers.get(&node).is_some_and(|peer| {
+                    node != joiner
+                        && peer.away_since_ms.is_none()
+                        && peer.present.is_some_and(|(present, _)| !present.is_donor && lives.contains(&present.life))
+                })
+        };
+        let may_itself = || {
+            let own = self.present();
+            !is_chosen(self.own()) && !own.is_donor && lives.contains(&own.life)
         };
         let wished = wish.split(',').map(str::trim).filter(|name| !name.is_empty()).find_map(|name| {
             if name == self.node.setup.name {
-                return Some(self.own());
+                return may_itself().then(|| self.own());
             }
             self.peers.iter().find(|(node, peer)| peer.hello.name == name && may(**node)).map(|(node, _)| *node)
         });
         let other = || self.peers.keys().copied().find(|node| may(*node));
-        wished.or_else(other).or_else(|| lives.contains(&self.node.member()).then(|| self.own()))
+        wished.or_else(other).or_else(|| may_itself().then(|| self.own()))
     }
 
     /// The leader says where this node's log begins.
@@ -221,7 +233,7 @@ impl GroupThread {
             self.saved.committed = place.index;
             self.contact.agreed = place.index;
         }
-        if is_behind && let Ok(origin) = crate::identity::Uuid::random() {
+        if is_behind && let Ok(origin) = Uuid::random() {
             // It has not seen what was agreed on in between, so it cannot say what came of what it proposed before.
             self.proposals = Proposals::new();
             self.payloads.clear();
@@ -284,11 +296,13 @@ impl Node {
     /// Gives the tables to another node, when all that has its place by now is done.
     pub(super) fn donate(&self, request: Vec<u8>) {
         let seqno = lock(&self.order).as_ref().map_or(0, |Ordering { order, .. }| order.seqno);
+        self.receiving.donates.store(true, Atomic::SeqCst);
         self.receiving.push(Work::Donate { request, seqno });
     }
 
     /// The server has sent its state, or could not.
     pub fn state_sent(&self, code: i32) {
+        self.receiving.donates.store(false, Atomic::SeqCst);
         if code != 0 {
             self.server.log(Level::Warning, &format!("the state could not be sent: {code}"));
         }

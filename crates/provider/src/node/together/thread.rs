@@ -66,6 +66,7 @@ pub(super) struct Present {
     pub applied: i64,
     pub wants_view: bool,
     pub is_behind: bool,
+    pub is_donor: bool,
 }
 
 /// The group's thread.
@@ -89,6 +90,8 @@ pub(super) struct GroupThread {
     pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
     pub(super) flow: Flow,
+    /// Whom it chose as donors, and when.
+    pub(super) donors: BTreeMap<NodeId, u64>,
     /// The end of the log is to be synced.
     has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
@@ -173,6 +176,7 @@ pub(in crate::node) fn start(
         is_new_group,
         leading: None,
         flow: Flow::default(),
+        donors: BTreeMap::new(),
         has_unsafe: false,
         confirms: Vec::new(),
         confirmed: Vec::new(),
@@ -321,7 +325,7 @@ impl GroupThread {
         let now = self.now_ms();
         let is_busy = !self.contact.is_alone || self.contact.is_linked || self.leaves;
         let chores = if is_busy { now + PRESENT_MS / 3 } else { now + 5_000 };
-        let has_more = self.taken.is_some_and(|taken| taken < self.contact.agreed) && self.node.may_take();
+        let has_more = self.taken.is_some_and(|taken| taken < self.contact.agreed) && self.node.may_take(&self.together);
         if has_more {
             return Duration::ZERO;
         }
@@ -653,10 +657,10 @@ impl GroupThread {
                     self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, is_behind } => {
+            Frame::Present { life, applied, wants_view, is_behind, is_donor } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view, is_behind }, now));
+                    peer.present = Some((Present { life, applied, wants_view, is_behind, is_donor }, now));
                 }
                 if self.raft.role() == crate::group::raft::Role::Leader {
                     // While it is alone, clients' threads write the log: it is known what to send from when that ends.
@@ -728,7 +732,7 @@ impl GroupThread {
                 if index > self.contact.agreed {
                     break;
                 }
-                if !self.node.may_take() {
+                if !self.node.may_take(&self.together) {
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }
@@ -863,11 +867,11 @@ impl GroupThread {
     }
 
     fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view, is_behind } = present;
+        let Present { life, applied, wants_view, is_behind, is_donor } = present;
         if is_behind && !self.told.is_some_and(|(told, _)| told.is_behind) {
             self.node.counters.flow_sent.add(1);
         }
-        let frame = Frame::Present { life, applied, wants_view, is_behind };
+        let frame = Frame::Present { life, applied, wants_view, is_behind, is_donor };
         self.links.send(to, &frame);
     }
 
@@ -878,6 +882,7 @@ impl GroupThread {
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
-        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind() }
+        let is_donor = self.node.receiving.donates.load(Atomic::SeqCst);
+        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind(), is_donor }
     }
 }

@@ -49,6 +49,7 @@ impl Figures {
             ("reads of another total", reads(&shared.wrong_totals)),
             ("causal reads that saw less than was confirmed", reads(&shared.stale_reads)),
             ("reads of what is not there in the end", found.vanished.to_string()),
+            ("servers that crashed by themselves", found.crashes.len().to_string()),
             ("seconds without a confirmed write", pace.empty_seconds().to_string()),
             ("longest time without one, s", format!("{:.1}", pace.longest_stall().as_secs_f64())),
             ("seconds until all nodes are back, half / all within", format!("{middle:.1} / {last:.1}")),

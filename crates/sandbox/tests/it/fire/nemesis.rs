@@ -17,14 +17,16 @@ const HELP_AFTER: Duration = Duration::from_secs(60);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Each once in every round, in an order from the seed.
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 10] = [
     Fault::KillOne,
     Fault::KillAll,
     Fault::KillInTurn,
     Fault::KillOneByOne,
     Fault::StopOne,
     Fault::PauseOne,
+    Fault::PauseTwo,
     Fault::CutOne,
+    Fault::CutAll,
     Fault::CutOneAndKillAll,
 ];
 
@@ -42,7 +44,11 @@ enum Fault {
     StopOne,
     /// SIGSTOP.
     PauseOne,
+    /// So that no majority is left.
+    PauseTwo,
     CutOne,
+    /// From each other.
+    CutAll,
     CutOneAndKillAll,
 }
 
@@ -66,9 +72,11 @@ impl Done {
             Fault::KillInTurn => "kill in turn",
             Fault::KillOneByOne => "kill one by one",
             Fault::StopOne => "stop",
-            Fault::PauseOne => "pause",
-            Fault::CutOne => "cut",
-            Fault::CutOneAndKillAll => "cut, and kill all",
+            Fault::PauseOne => "pause one",
+            Fault::PauseTwo => "pause two",
+            Fault::CutOne => "cut one",
+            Fault::CutAll => "cut all",
+            Fault::CutOneAndKillAll => "cut one and kill all",
         };
         self.faults.iter().map(|(fault, count)| format!("{count} × {}", word(fault))).collect::<Vec<_>>().join("; ")
     }
@@ -103,13 +111,15 @@ impl<'a> Nemesis<'a> {
             self.bring_back();
             let took = began.elapsed();
             self.done.returns.push(took);
-            eprintln!("{fault:?}: all nodes are back after {:.1} s", took.as_secs_f64());
+            let now = self.shared.elapsed().as_secs_f64();
+            eprintln!("{now:.1} s: all nodes are back after {:.1} s", took.as_secs_f64());
             self.wait(1000, 4000);
         }
     }
 
     fn inflict(&mut self, fault: Fault) {
         let node = self.sandbox.node(usize::try_from(self.dice.below(super::NODES as i64)).unwrap());
+        eprintln!("{:.1} s: {fault:?}, {}", self.shared.elapsed().as_secs_f64(), node.name());
         match fault {
             Fault::KillOne => {
                 node.kill().unwrap();
@@ -122,6 +132,17 @@ impl<'a> Nemesis<'a> {
             Fault::PauseOne => {
                 node.pause().unwrap();
                 self.wait(500, 9000);
+            }
+            Fault::PauseTwo => {
+                self.sandbox
+                    .nodes()
+                    .filter(|other| other.number() != node.number())
+                    .for_each(|one| one.pause().unwrap());
+                self.wait(500, 9000);
+            }
+            Fault::CutAll => {
+                self.sandbox.nodes().for_each(|node| node.cut().unwrap());
+                self.wait(1000, 12_000);
             }
             Fault::CutOne => {
                 node.cut().unwrap();

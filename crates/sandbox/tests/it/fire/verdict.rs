@@ -1,6 +1,7 @@
 //! What is found in the end: on every node, against what clients remember.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
 
 use hortator_sandbox::Sandbox;
 
@@ -10,6 +11,8 @@ use super::tables::{APPENDS, ENTRIES, ROWS, RULES, TRANSFERS};
 use super::work::Shared;
 use crate::kills::fetch;
 
+/// Words of a server that ends against its will.
+const CRASHES: [&str; 2] = ["panicked at", "got signal"];
 /// Of each kind so many are shown.
 const SHOWN: usize = 9;
 
@@ -27,6 +30,8 @@ pub struct Found {
     pub disordered: Vec<String>,
     /// Elements that a reader saw and that are not where they were.
     pub vanished: usize,
+    /// What error logs tell of servers that ended by themselves.
+    pub crashes: Vec<String>,
 }
 
 impl Found {
@@ -58,6 +63,9 @@ pub fn look(sandbox: &Sandbox, journals: &[Journal], shared: &Shared) -> Found {
                 found.broken_rules.push(format!("{}: {rule}", node.name()));
             }
         }
+        let log = fs::read(node.error_log()).unwrap();
+        let is_bad = |line: &&str| CRASHES.iter().any(|words| line.contains(words));
+        found.crashes.extend(String::from_utf8_lossy(&log).lines().filter(is_bad).map(str::to_owned));
         let first = first.get_or_insert_with(|| rows.clone());
         found.differences.extend(differences(&node.name(), first, &rows));
     }
@@ -156,4 +164,66 @@ fn disordered(journals: &[Journal], rows: &Rows) -> Vec<String> {
         }
     }
     disordered
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn attempt(number: i64, outcome: Outcome, began_s: u64, ended_s: u64) -> Attempt {
+        let [began, ended] = [began_s, ended_s].map(Duration::from_secs);
+        Attempt { number, outcome, began, ended }
+    }
+
+    fn journal(client: usize, table: &'static str, attempts: &[Attempt]) -> Journal {
+        Journal { attempts: attempts.to_vec(), ..Journal::new(client, table) }
+    }
+
+    fn rows(texts: &[&str]) -> Rows {
+        let row = |text: &&str| text.split_whitespace().map(str::to_owned).collect();
+        Rows::of(&texts.iter().map(row).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_lost_and_what_should_not_be_there_is_found() {
+        use Outcome::{Confirmed, Refused, Unknown};
+        let outcomes = [Confirmed, Confirmed, Refused, Refused, Unknown, Unknown];
+        let attempts: Vec<_> = (1..).zip(outcomes).map(|(number, outcome)| attempt(number, outcome, 1, 2)).collect();
+        let mut found = Found::default();
+        // The first of each kind is there; what others wrote is of no matter.
+        let there = rows(&["entry 7 1", "entry 7 3", "entry 7 5", "entry 8 2", "transfer 7 2 1 2 9"]);
+        hold_against(&journal(7, ENTRIES, &attempts), &there, &mut found);
+        assert_eq!(found.lost, ["entry 2 of client 7 at 2.0 s"]);
+        assert_eq!(found.unwanted, ["entry 3 of client 7 at 2.0 s"]);
+        assert_eq!(found.unknown_there, 1);
+        assert_eq!(found.told().len(), 2);
+    }
+
+    #[test]
+    fn a_list_is_in_the_order_in_which_it_was_confirmed() {
+        let early = journal(1, APPENDS, &[attempt(1, Outcome::Confirmed, 0, 1)]);
+        let late = journal(2, APPENDS, &[attempt(1, Outcome::Confirmed, 2, 3)]);
+        let meanwhile = journal(3, APPENDS, &[attempt(1, Outcome::Confirmed, 0, 9)]);
+        let journals = [early, late, meanwhile];
+        for (there, disorder) in [
+            (&["appended 5 1 1 1", "appended 5 2 2 1", "appended 5 3 3 1"], false),
+            (&["appended 5 1 3 1", "appended 5 2 1 1", "appended 5 3 2 1"], false),
+            (&["appended 5 1 2 1", "appended 5 2 1 1", "appended 5 3 3 1"], true),
+            (&["appended 5 1 2 1", "appended 5 2 3 1", "appended 5 3 1 1"], true),
+            // Not of the same list.
+            (&["appended 4 9 2 1", "appended 5 2 1 1", "appended 5 3 3 1"], false),
+        ] {
+            assert_eq!(!disordered(&journals, &rows(there)).is_empty(), disorder, "{there:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_on_one_node_only_is_a_difference() {
+        let [one, two] = [vec![vec!["entry".to_owned(), "1".to_owned()]], Vec::new()];
+        assert_eq!(differences("node2", &one, &one), [""; 0]);
+        assert_eq!(differences("node2", &one, &two), ["only on node1: entry 1"]);
+        assert_eq!(differences("node2", &two, &one), ["only on node2: entry 1"]);
+    }
 }

@@ -55,6 +55,11 @@ impl Shared {
         }
     }
 
+    /// Since the beginning of the run.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
     pub fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,7 +89,12 @@ fn longs(row: Vec<Option<Vec<u8>>>) -> Vec<i64> {
 }
 
 fn number(connection: &mut Connection, sql: &str) -> Result<i64, Error> {
-    Ok(longs(connection.fetch(sql.as_bytes())?.remove(0))[0])
+    let rows = connection.fetch(sql.as_bytes())?;
+    match &rows[..] {
+        [row] if row[0].is_some() => Ok(longs(row.clone())[0]),
+        // No client takes a row away.
+        _ => panic!("{sql}: {rows:?} is no number"),
+    }
 }
 
 fn run(connection: &mut Connection, sql: &str) -> Result<(), Error> {
@@ -105,13 +115,13 @@ pub fn write(kind: Kind, client: usize, sandbox: &Sandbox, seed: u64, shared: &S
         if shared.is_over.load(Ordering::SeqCst) {
             break;
         }
-        let began = shared.begin.elapsed();
+        let began = shared.elapsed();
         let outcome = match kind {
             Kind::Bank => transfer(&mut session, &mut dice, client, number),
             Kind::Lists => append(&mut session, &mut dice, client, number, shared),
             Kind::Entries => session.commit(&format!("INSERT INTO entry VALUES ({client}, {number})")),
         };
-        let ended = shared.begin.elapsed();
+        let ended = shared.elapsed();
         journal.attempts.push(Attempt { number, outcome, began, ended });
         if outcome == Outcome::Confirmed {
             shared.pace().confirm(ended);
