@@ -56,7 +56,8 @@ impl Node {
             _ if self.log().is_none() => Beginning::Joining,
             // What a release that ran single nodes left, or one whose file was moved away.
             None => Beginning::Alone,
-            // One without voters was about to join when it ended, and must never be a group by itself.
+            // One without voters was about to join when it ended: it is a group by itself only if somebody says so.
+            Some(group) if group.voters.is_empty() && is_new => Beginning::Alone,
             Some(group) => Beginning::Again(group),
         };
         if !self.receiving.start() {
