@@ -243,9 +243,18 @@ pub fn takes_place(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
 }
 
-/// Whether it is a write set.
+/// Whether it is a write set that can be decoded, of this format.
 pub fn is_write_set(bytes: &[u8]) -> bool {
-    bytes.first() == Some(&WRITE_SET)
+    let Ok((head, rest)) = Head::decode(bytes) else { return false };
+    let keys_bytes = head.count.saturating_mul(KEY_BYTES);
+    let is_whole =
+        bytes[1] == FORMAT && head.kind == WRITE_SET && rest.len() == keys_bytes.saturating_add(head.data_bytes);
+    is_whole && rest[..keys_bytes].chunks_exact(KEY_BYTES).all(|key| usize::from(key[0]) < MODES.len())
+}
+
+/// Whether it can be decoded.
+pub fn is_whole(bytes: &[u8]) -> bool {
+    is_write_set(bytes) || decode(bytes).is_ok()
 }
 
 /// A view. It has no place yet.

@@ -121,5 +121,6 @@ fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
             assert_eq!(decode(&again), Ok((stamp, Entry::View { number, members })));
         }
         let _ = shape(&bytes);
+        assert_eq!(is_whole(&bytes), decode(&bytes).is_ok());
     }
 }

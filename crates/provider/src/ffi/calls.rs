@@ -12,10 +12,10 @@ use super::abi::{Status, Wsrep};
 use super::absent;
 use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
 use super::provider::{Provider, guarded, with};
+use super::state_transfer;
 use super::stats::StatsBlock;
 use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
 use super::transactions::{find, find_or_begin, forget};
-use crate::identity::Gtid;
 use crate::node::{CommitTurn, Outcome};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::AbortAnswer;
@@ -61,8 +61,8 @@ pub fn fill(wsrep: &mut Wsrep) {
         to_execute_end: Some(to_execute_end),
         preordered_collect: Some(absent::preordered_collect),
         preordered_commit: Some(absent::preordered_commit),
-        sst_sent: Some(sst_sent),
-        sst_received: Some(sst_received),
+        sst_sent: Some(state_transfer::sst_sent),
+        sst_received: Some(state_transfer::sst_received),
         snapshot: Some(absent::snapshot),
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
@@ -133,31 +133,6 @@ unsafe extern "C" fn connect(
                     Status::NodeFail
                 }
             }
-        })
-    }
-}
-
-unsafe extern "C" fn sst_sent(wsrep: *mut Wsrep, _state: *const RawGtid, code: c_int) -> Status {
-    // SAFETY: the server's own table.
-    unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            provider.node.state_sent(code);
-            Status::Ok
-        })
-    }
-}
-
-unsafe extern "C" fn sst_received(
-    wsrep: *mut Wsrep,
-    state: *const RawGtid,
-    _buffer: *const RawBuffer,
-    code: c_int,
-) -> Status {
-    // SAFETY: the server's own table and place.
-    unsafe {
-        with(wsrep, Status::NodeFail, |provider| {
-            let state = state.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw));
-            if provider.node.state_received(state, code) { Status::Ok } else { Status::NotAllowed }
         })
     }
 }

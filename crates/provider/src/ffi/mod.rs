@@ -13,6 +13,7 @@ mod callbacks;
 mod calls;
 mod process;
 mod provider;
+mod state_transfer;
 mod stats;
 mod text;
 mod transactions;

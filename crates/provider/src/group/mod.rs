@@ -15,9 +15,7 @@
 //! one member at a time (4.1), reads by a round of heartbeats (6.4). A simulator holds it to the paper's properties.
 
 pub mod links;
-#[allow(dead_code, reason = "the node that drives it is still to come")]
 pub mod proposals;
-#[allow(dead_code, reason = "the node that drives it is still to come")]
 pub mod raft;
 pub mod saved;
 pub mod wire;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::together::Command;
-use super::{Node, lock};
+use super::{Node, Ordering, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
 use crate::gate::Passage;
@@ -130,12 +130,11 @@ impl Node {
                 let flags = if passed { head.flags } else { FAILED };
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
-                self.apply(receiver, handle, flags, &data, &meta).map_err(|refused| {
+                self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
                     let text =
                         format!("the write set at {gtid} could not be applied: the tables are not what they were");
                     self.server.log(Level::Error, &text);
                     self.could_not_apply(seqno);
-                    refused
                 })
             }
         }
@@ -162,7 +161,8 @@ impl Node {
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.turns.leave(state.seqno);
         self.turns.release(state.seqno);
-        if is_in && self.gate.passage() == Passage::Closed {
+        let is_still_in = lock(&self.order).as_ref().is_some_and(|Ordering { order, .. }| order.is_in_view(own_id));
+        if is_in && is_still_in && self.gate.passage() == Passage::Closed {
             self.save(SavedState::running(state.history, own_id))?;
             self.gate.set(Passage::Open);
             self.server.synced()?;

@@ -38,7 +38,6 @@ fn a_node_keeps_its_rows_over_crashes_and_stops() {
 }
 
 #[test]
-#[ignore = "the provider's several nodes land next"]
 fn three_nodes_come_back_by_themselves_after_all_crashed() {
     provider::build();
     let cluster = Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();

@@ -68,7 +68,6 @@ fn a_node_of_galera_is_cut_off_and_comes_back() {
 }
 
 #[test]
-#[ignore = "the provider's several nodes land next"]
 fn a_node_of_ours_is_cut_off_and_comes_back() {
     provider::build();
     cut_off_and_back(Builder::cluster(3));

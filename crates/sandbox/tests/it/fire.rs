@@ -57,7 +57,6 @@ impl Provider {
 }
 
 #[test]
-#[ignore = "the provider's several nodes land next"]
 fn nothing_confirmed_by_three_nodes_of_ours_is_lost() {
     provider::build();
     under_fire(Provider::Ours);

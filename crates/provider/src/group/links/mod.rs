@@ -33,8 +33,6 @@
 //! An address that leads to a node that is linked already is not dialled while that link lives; one that leads to this
 //! node itself never again.
 
-#![allow(dead_code, unused_imports, reason = "the node begins to use it when it becomes several")]
-
 mod dial;
 mod error;
 mod greeting;
@@ -62,7 +60,7 @@ use crate::group::wire::{self, Frame, Hello, Signal};
 use crate::identity::Uuid;
 use dial::Target;
 use notes::Notes;
-use stream::{Stage, Stream};
+use stream::Stream;
 use wake::Wake;
 
 /// Where a node listens that names no port.
@@ -164,6 +162,7 @@ impl Links {
     }
 
     /// Who is linked.
+    #[cfg(test)]
     pub fn peers(&self) -> impl Iterator<Item = &Hello> {
         self.linked.values().filter_map(|id| self.streams.get(id)?.peer())
     }
@@ -179,6 +178,7 @@ impl Links {
     }
 
     /// That is no longer so. A connection that this side made there is closed.
+    #[cfg(test)]
     pub fn hang_up(&mut self, address: &str) {
         let address = dial::plain(address);
         self.targets.remove(&address);
@@ -189,6 +189,7 @@ impl Links {
     }
 
     /// Which addresses are dialled.
+    #[cfg(test)]
     pub fn dialled(&self) -> impl Iterator<Item = &str> {
         self.targets.keys().map(String::as_str)
     }
@@ -210,14 +211,6 @@ impl Links {
         self.queue(to, |buffer| wire::encode_append(buffer, append, payloads))
     }
 
-    /// The same for frames that are bytes already, by [`wire::encode`].
-    pub fn send_encoded(&mut self, to: NodeId, frames: &[u8]) -> bool {
-        self.queue(to, |buffer| {
-            buffer.extend_from_slice(frames);
-            Ok(())
-        })
-    }
-
     fn queue(&mut self, to: NodeId, put: impl FnOnce(&mut Vec<u8>) -> Result<(), wire::Error>) -> bool {
         let Some(&id) = self.linked.get(&to) else { return false };
         let Some(stream) = self.streams.get_mut(&id) else { return false };
@@ -233,11 +226,6 @@ impl Links {
     /// What is queued for a node and has not gone out: to be looked at before much more is sent.
     pub fn queued_bytes(&self, to: NodeId) -> usize {
         self.linked.get(&to).and_then(|id| self.streams.get(id)).map_or(0, |stream| stream.outgoing.bytes())
-    }
-
-    /// When something came from a node: also a part of a long frame.
-    pub fn heard(&self, from: NodeId) -> Option<Instant> {
-        Some(self.streams.get(self.linked.get(&from)?)?.heard)
     }
 
     /// Sends what is queued, as far as that goes without waiting. [`poll`](Self::poll) begins with it; before something that

@@ -41,8 +41,8 @@ use std::collections::BTreeSet;
 
 pub use action::Action;
 use belief::is_believable;
-#[allow(unused_imports, reason = "the node that drives it is still to come")]
-pub use calls::{MemberProgress, Refused};
+#[cfg(test)]
+pub use calls::Refused;
 use leader::Reign;
 pub use message::{Append, Membership, Message, Place, Shape, Term};
 use shapes::Shapes;
@@ -320,12 +320,6 @@ impl Raft {
         }
     }
 
-    /// Its own.
-    #[must_use]
-    pub fn id(&self) -> NodeId {
-        self.id
-    }
-
     /// The newest that it knows of.
     #[must_use]
     pub fn term(&self) -> Term {
@@ -352,6 +346,7 @@ impl Raft {
 
     /// Right before the first entry of the log.
     #[must_use]
+    #[cfg(test)]
     pub fn base(&self) -> Place {
         self.shapes.base()
     }
@@ -371,6 +366,7 @@ impl Raft {
     /// The last one up to [`Raft::committed`], and where it stands: for the next [`Start`], and for
     /// [`Raft::begin_behind`] on a node that is to begin right there. To be saved before the log is purged.
     #[must_use]
+    #[cfg(test)]
     pub fn settled_membership(&self) -> Option<&(Index, Membership)> {
         self.shapes.settled_membership(self.committed)
     }

@@ -4,7 +4,6 @@ use super::arriving::Arrived;
 use super::body::{Bad, Field, take, take_bytes, take_count};
 use super::{Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
 use crate::group::raft::{Append, Membership, Message, Shape, Term};
-use crate::identity::Gtid;
 
 /// The fixed part of a frame whose checksum is right.
 #[derive(Debug, Clone, Copy)]
@@ -77,9 +76,13 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             number: take(rest)?,
             payload: take_bytes(rest)?.to_owned(),
         },
-        kind::PRESENT => {
-            Frame::Present { life: take(rest)?, applied: take(rest)?, wants_view: take(rest)?, is_behind: take(rest)?, is_donor: take(rest)? }
-        }
+        kind::PRESENT => Frame::Present {
+            life: take(rest)?,
+            applied: take(rest)?,
+            wants_view: take(rest)?,
+            is_behind: take(rest)?,
+            is_donor: take(rest)?,
+        },
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::BeginBehind {
             term: take(rest)?,
@@ -90,6 +93,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
         },
         kind::LEAVE => Frame::Leave { node: take(rest)? },
         kind::LEFT => Frame::Left,
+        kind::TOO_FAR_BEHIND => Frame::TooFarBehind,
         kind::CONFIRM => Frame::Confirm { ticket: take(rest)? },
         kind::CONFIRMED => Frame::Confirmed { ticket: take(rest)?, index: take(rest)? },
         kind::LEADER_IS => Frame::LeaderIs { node: take(rest)?, address: take(rest)? },

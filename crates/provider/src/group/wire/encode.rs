@@ -45,6 +45,7 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
         }
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
+        Frame::TooFarBehind => framed(buffer, kind::TOO_FAR_BEHIND, |_| {}),
         Frame::Confirm { ticket } => framed(buffer, kind::CONFIRM, |buffer| ticket.put(buffer)),
         Frame::Confirmed { ticket, index } => framed(buffer, kind::CONFIRMED, |buffer| {
             ticket.put(buffer);

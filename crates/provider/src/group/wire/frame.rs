@@ -2,7 +2,7 @@
 
 use crate::group::NodeId;
 use crate::group::raft::{Membership, Message, Place, Term};
-use crate::identity::{Gtid, Uuid};
+use crate::identity::Uuid;
 use crate::log::Index;
 
 /// Who a node is.
@@ -125,6 +125,8 @@ pub enum Frame {
         /// Where it is.
         address: String,
     },
+    /// What the other node needs next is not in the leader's log any more.
+    TooFarBehind,
     /// What was asked for is not done.
     Refused {
         /// Why, for the server's log.

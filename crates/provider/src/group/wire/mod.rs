@@ -46,14 +46,13 @@
 //! | 39 | confirmed | ticket 8, index 8 |
 //! | 40 | leader is | node 8, address: text |
 //! | 41 | refused | text |
+//! | 42 | too far behind | |
 //!
 //! # Why it is so
 //!
 //! - The head has a checksum of its own, so that no length is believed that was not written by a node: a flipped bit or a
 //!   stranger's bytes are refused at once, and not after 2 GiB of waiting.
 //! - A buffer grows with what has arrived, never with what a length announces.
-
-#![allow(dead_code, unused_imports, reason = "the node begins to use it when it becomes several")]
 
 mod arriving;
 mod body;
@@ -108,4 +107,5 @@ mod kind {
     pub const CONFIRMED: u8 = 39;
     pub const LEADER_IS: u8 = 40;
     pub const REFUSED: u8 = 41;
+    pub const TOO_FAR_BEHIND: u8 = 42;
 }

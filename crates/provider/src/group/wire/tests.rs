@@ -3,7 +3,7 @@
 use super::*;
 use crate::group::NodeId;
 use crate::group::raft::{Append, Membership, Message, Place, Shape, Term};
-use crate::identity::{Gtid, Uuid};
+use crate::identity::Uuid;
 use crate::log::Index;
 
 /// splitmix64.
@@ -108,6 +108,7 @@ impl Rng {
             7 => Frame::Confirmed { ticket: self.next(), index: Index(self.next()) },
             8 => Frame::LeaderIs { node: NodeId(self.next()), address: self.text() },
             9 => Frame::Refused { text: self.text() },
+            10 => Frame::TooFarBehind,
             _ => {
                 let message = self.message();
                 let entries = if let Message::Append(append) = &message { append.entries.len() } else { 0 };

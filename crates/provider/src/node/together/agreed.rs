@@ -12,7 +12,7 @@ use crate::node::commit::{Ordered, Proposal};
 use crate::node::deliver::{Delivered, Delivery};
 use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
-use crate::server::{Meta, Refused};
+use crate::server::{Flags, Meta, Refused};
 
 /// What may wait to be applied, in bytes; beyond it nothing more takes its place here.
 const QUEUE_LIMIT_BYTES: usize = 64 << 20;
@@ -46,7 +46,14 @@ impl Node {
 
     /// The next entry takes its place. What is this node's own goes to whoever waits for it, all else into the queue.
     /// None: the node was paused meanwhile, and nothing is taken.
-    pub(super) fn take_agreed(&self, together: &Together, index: Index, bytes: &[u8]) -> Result<Option<Taken>, Refused> {
+    /// `lives`: those of this node since it was connected.
+    pub(super) fn take_agreed(
+        &self,
+        together: &Together,
+        index: Index,
+        bytes: &[u8],
+        lives: &[Uuid],
+    ) -> Result<Option<Taken>, Refused> {
         let (stamp, entry) = entry::decode(bytes).map_err(|error| {
             self.fail(&format!("entry {index} of the log cannot be understood: {error}"));
             Refused
@@ -70,6 +77,13 @@ impl Node {
             self.fail(&text);
             return Err(Refused);
         }
+        if let Entry::Cut(cut) = &entry
+            && cut.upto > order.seqno
+        {
+            drop(ordering);
+            self.fail(&format!("entry {index} of the log is a cut at {seqno} that speaks of what comes after it"));
+            return Err(Refused);
+        }
         // Where the log was behind the tables.
         let is_applied = seqno <= self.turns.left();
         let verdict = order.take(index, stamp, &entry);
@@ -89,6 +103,19 @@ impl Node {
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
                     proposed.answer.give(Some(Ordered { meta, passed: verdict.passed, index: None, aborted }));
                     return Ok(Some(taken));
+                }
+                // Its first parts were this server's own, and are gone with the life that made them; elsewhere it commits.
+                let is_orphan = verdict.passed
+                    && lives.contains(&head.source)
+                    && !head.flags.has(Flags::TRX_START)
+                    && !head.flags.has(Flags::ROLLBACK);
+                if is_orphan && !is_applied {
+                    drop(ordering);
+                    self.fail(&format!(
+                        "the end of a transaction that was sent in parts came to stand at {seqno} after this node had lost \
+                         touch and given it up. Restart it: it takes it over from the log"
+                    ));
+                    return Err(Refused);
                 }
                 Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
             }

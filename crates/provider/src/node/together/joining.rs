@@ -41,7 +41,8 @@ impl Node {
             if let Some(log) = log {
                 let history = Uuid(log.of_history());
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
-                    Ok(plan) if plan.is_certain => break plan,
+                    // A log that ends before the tables do has lost what the others may still have.
+                    Ok(plan) if plan.is_certain && (plan.tables_at <= plan.end || is_connected) => break plan,
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
                     Err(error) => {
                         self.server.log(Level::Error, &error.to_string());
@@ -118,7 +119,7 @@ impl Node {
 
 impl GroupThread {
     /// A node wants the tables.
-    pub(super) fn hear_join(&mut self, from: NodeId, request: Vec<u8>, donor: String, actions: &mut Vec<Action>) {
+    pub(super) fn hear_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
         if self.leading.is_none() {
             match self.raft.leader() {
                 // The leader has chosen this node to give them.
@@ -135,7 +136,7 @@ impl GroupThread {
         let begins_at = lock(&self.node.order).as_ref().and_then(|Ordering { order, .. }| order.begins_at());
         // Asked again by one who had no answer yet: its donor is at work.
         let is_served = self.peers.get(&from).is_some_and(|peer| peer.served.as_ref() == Some(&request));
-        let chosen = if is_served { None } else { self.choose_donor(from, &donor) };
+        let chosen = if is_served { None } else { self.choose_donor(from, donor) };
         if !is_served && chosen.is_none() {
             // It asks again: once it knows where its log begins it would only wait.
             let text = "no node is there that could give its state now".to_owned();
@@ -174,8 +175,7 @@ impl GroupThread {
             .map(|Ordering { order, .. }| order.members().iter().map(|member| member.id).collect())
             .unwrap_or_default();
         let now = self.now_ms();
-        let is_chosen =
-            |node: NodeId| self.donors.get(&node).is_some_and(|chosen_ms| now - chosen_ms < DONOR_TELLS_MS);
+        let is_chosen = |node: NodeId| self.donors.get(&node).is_some_and(|chosen_ms| now - chosen_ms < DONOR_TELLS_MS);
         let may = |node: NodeId| {
             !is_chosen(node)
                 && self.peers.get(&node).is_some_and(|peer| {
@@ -204,7 +204,7 @@ impl GroupThread {
         term: Term,
         place: Place,
         membership: Membership,
-        addresses: Vec<(NodeId, String)>,
+        addresses: &[(NodeId, String)],
         upto: Index,
         actions: &mut Vec<Action>,
     ) {
@@ -241,7 +241,7 @@ impl GroupThread {
             let (term, leader) = (self.raft.term(), self.raft.leader());
             self.leader_is(term, leader, actions);
         }
-        for (_, address) in &addresses {
+        for (_, address) in addresses {
             self.links.dial(address);
         }
         self.links.set_history(history);
@@ -271,6 +271,7 @@ impl GroupThread {
     /// The others are gone for good, says somebody who knows (`pc.bootstrap`): this node goes on without them, with all
     /// that it has. Should they go on without it as well, there are two histories.
     pub(super) fn bootstrap(&mut self, actions: &mut Vec<Action>) {
+        self.leader_seen_ms = self.now_ms();
         if self.contact.in_touch || self.contact.is_alone || self.node.log().is_none() {
             return;
         }
@@ -286,6 +287,8 @@ impl GroupThread {
             Ok(()) => self.is_new_group = true,
             Err(error) => self.node.fail(&error.to_string()),
         }
+        // Nobody else can lead: there is nothing to wait for.
+        self.raft.tick(self.raft.deadline_ms().unwrap_or(0), actions);
         self.proposals = Proposals::new();
         let (term, leader) = (self.raft.term(), self.raft.leader());
         self.leader_is(term, leader, actions);

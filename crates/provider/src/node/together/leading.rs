@@ -5,6 +5,7 @@ use crate::entry::{self, Voter};
 use crate::gate::Passage;
 use crate::group::NodeId;
 use crate::group::raft::Action;
+use crate::group::wire::Frame;
 use crate::identity::Uuid;
 use crate::log::Index;
 use crate::node::{Ordering, lock};
@@ -16,6 +17,8 @@ const AWAY_MS: u64 = 1_500;
 const SILENT_LIMIT_MS: u64 = 5_000;
 /// So long a new leader waits for those whom it has not heard of yet.
 const GRACE_MS: u64 = 3_000;
+/// Cuts are at least so far apart: not one for each step of a slow member.
+const CUTS_APART_MS: u64 = 100;
 /// A node with fewer entries than this to go may vote.
 const NEAR: u64 = 256;
 
@@ -28,23 +31,24 @@ pub(super) struct Leading {
     /// Nothing is seen to before this has taken its place: then all that came before has.
     pub(super) ready_at: Index,
     /// The last view, cut or group that it appended.
+    /// A cut and a view are never on their way at once: a cut tells which view is in force where it stands.
     latest: Index,
+    cut_ms: u64,
 }
 
 impl GroupThread {
     /// This node leads from now on.
     pub(super) fn lead(&mut self, term: crate::group::raft::Term, actions: &mut Vec<Action>) {
-        let last = self.node.log().and_then(|log| {
-            let entries = log.entries(log.last(), 1).ok()?;
-            entry::shape(&entries.first()?.1).ok()
-        });
-        let appended_seqno = last.map_or(0, |(stamp, _)| stamp.seqno);
+        let Some(appended_seqno) = self.last_seqno() else {
+            return self.fail("the last entry of the log cannot be read");
+        };
         {
             let _order = lock(&self.node.order);
             self.node.leads_in.store(term.0, std::sync::atomic::Ordering::Relaxed);
         }
         let since_ms = self.now_ms();
-        self.leading = Some(Leading { appended_seqno, since_ms, ready_at: Index(u64::MAX), latest: Index(0) });
+        self.leading =
+            Some(Leading { appended_seqno, since_ms, ready_at: Index(u64::MAX), latest: Index(0), cut_ms: 0 });
         let index = self.append(entry::encode_nothing(), None, actions);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
             leading.ready_at = index;
@@ -52,6 +56,17 @@ impl GroupThread {
         if self.raft.membership().voters.len() > 1 {
             self.node.note(&format!("this node leads the group ({term:?})"));
         }
+    }
+
+    /// The seqno at the end of the log, agreed on or not. None: it cannot be read.
+    fn last_seqno(&self) -> Option<i64> {
+        let log = self.node.log()?;
+        if log.last() < log.first() {
+            return Some(0);
+        }
+        let entries = log.entries(log.last(), 1).ok()?;
+        let (stamp, _) = entry::shape(&entries.first()?.1).ok()?;
+        Some(stamp.seqno)
     }
 
     /// Whether others are, or were a moment ago.
@@ -68,9 +83,8 @@ impl GroupThread {
         let mut ordering = lock(&self.node.order);
         match ordering.as_mut() {
             // Its tables are not there yet: it comes up alone.
-            None => {}
-            // Connected again, and it was alone before.
-            Some(Ordering { is_alone: true, .. }) => {}
+            // Or: connected again, and it was alone before.
+            None | Some(Ordering { is_alone: true, .. }) => {}
             Some(Ordering { is_alone, .. }) => {
                 let is_quiet = self.taken == Some(log.last())
                     && self.proposals.is_empty()
@@ -165,7 +179,7 @@ impl GroupThread {
             if now - self.asked_ms > 200 {
                 self.asked_ms = now;
                 let node = self.own();
-                self.links.send(leader, &crate::group::wire::Frame::Leave { node });
+                self.links.send(leader, &Frame::Leave { node });
             }
         }
         self.carry_out(actions, None);
@@ -182,9 +196,17 @@ impl GroupThread {
 
     /// One at a time comes or goes. True: something is under way.
     fn see_to_votes(&mut self, actions: &mut Vec<Action>) -> bool {
+        let now = self.now_ms();
         for (node, peer) in &self.peers {
-            if peer.leaves && !self.saved.voters.contains_key(node) {
-                self.links.send(*node, &crate::group::wire::Frame::Left);
+            if self.saved.voters.contains_key(node) {
+                continue;
+            }
+            if peer.leaves {
+                self.links.send(*node, &Frame::Left);
+            }
+            // It is sent entries again when it says that it is there.
+            if peer.away_since_ms.is_some_and(|since| now - since > AWAY_MS) {
+                self.raft.forget(*node);
             }
         }
         if !self.raft.may_change_membership() {
@@ -285,6 +307,10 @@ impl GroupThread {
     }
 
     fn see_to_cuts(&mut self, actions: &mut Vec<Action>) {
+        let now = self.now_ms();
+        if self.leading.as_ref().is_none_or(|leading| now - leading.cut_ms < CUTS_APART_MS) {
+            return;
+        }
         let applied = {
             let ordering = lock(&self.node.order);
             let Some(Ordering { order, .. }) = ordering.as_ref() else { return };
@@ -308,6 +334,9 @@ impl GroupThread {
             (upto > order.last_cut).then(|| order.next_cut(upto))
         };
         if let Some(cut) = applied {
+            if let Some(leading) = &mut self.leading {
+                leading.cut_ms = now;
+            }
             self.propose(entry::encode_cut(&cut), None, actions);
         }
     }

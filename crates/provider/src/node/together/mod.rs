@@ -12,7 +12,10 @@
 //! |---|---|
 //! | `mod` | what the server's threads and the group's share |
 //! | `waiting` | proposals whose threads wait |
-//! | `thread` | the group's thread: links, agreement, log |
+//! | `starting` | the group's thread begins |
+//! | `thread` | it goes round: commands, what agreement wants, the log |
+//! | `hearing`, `telling` | what the links bring; how the node stands |
+//! | `proposing`, `taking` | into the log, and out of it |
 //! | `agreed` | what is agreed on takes its place |
 //! | `flow` | flow control |
 //! | `leading` | what a leader sees to: views, cuts, who votes |
@@ -20,6 +23,7 @@
 //!
 //! Lock order: the order, the waiting, then the desk; nothing is called under the desk.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,12 +36,17 @@ use crate::transaction::Transaction;
 
 mod agreed;
 mod flow;
+mod hearing;
 mod joining;
 mod leading;
+mod proposing;
+mod starting;
+mod taking;
+mod telling;
 mod thread;
 mod waiting;
 
-pub(super) use thread::{Beginning, start};
+pub(super) use starting::{Beginning, start};
 use waiting::{Answer, Proposed, Waiting};
 
 /// What a server's thread wants of the group's.
@@ -100,6 +109,8 @@ struct Desk {
     transfer: Option<Transfer>,
     /// Answers to [`Command::Confirm`]: the seqno, or that nobody knows.
     confirmed: Vec<(u64, Option<i64>)>,
+    /// Of which somebody waits for the answer.
+    asked: BTreeSet<u64>,
     is_over: bool,
     is_leaving: bool,
 }
@@ -178,6 +189,12 @@ impl Together {
         }
     }
 
+    /// To be looked at in the next round.
+    fn ask_again(&self, command: Command) {
+        self.desk().commands.push(command);
+        self.waker.wake();
+    }
+
     /// How the node stands.
     pub fn contact(&self) -> Contact {
         self.desk().contact
@@ -220,6 +237,7 @@ impl Together {
     /// tell in time.
     pub fn confirm(&self, until: Option<Instant>) -> Option<i64> {
         let ticket = self.ticket();
+        self.desk().asked.insert(ticket);
         self.ask(Command::Confirm { ticket });
         let mut desk = self.desk();
         loop {
@@ -229,7 +247,14 @@ impl Together {
             if desk.is_over {
                 return None;
             }
-            desk = self.wait(desk, until)?;
+            let is_late = until.is_some_and(|until| until <= Instant::now());
+            if is_late {
+                desk.asked.remove(&ticket);
+                return None;
+            }
+            let limit = until.unwrap_or_else(|| Instant::now() + Duration::from_secs(1));
+            let rest = limit.saturating_duration_since(Instant::now());
+            desk = self.changed.wait_timeout(desk, rest).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -269,8 +294,12 @@ impl Together {
     }
 
     fn answer(&self, ticket: u64, seqno: Option<i64>) {
-        self.desk().confirmed.push((ticket, seqno));
-        self.changed.notify_all();
+        let mut desk = self.desk();
+        // Whoever asked may have gone.
+        if desk.asked.remove(&ticket) {
+            desk.confirmed.push((ticket, seqno));
+            self.changed.notify_all();
+        }
     }
 
     /// Nothing comes from the group's thread any more.

@@ -80,7 +80,8 @@ impl Waiting {
 
     /// Whether somebody waits who is in the way of what is being applied, and gives way as soon as it has its place.
     pub fn has_victim(&self) -> bool {
-        let is_victim = |proposed: &Proposed| proposed.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted());
+        let is_victim =
+            |proposed: &Proposed| proposed.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted());
         lock(&self.proposals).values().any(is_victim)
     }
 

@@ -123,7 +123,8 @@ fn check(seed: u64) -> bool {
     });
     log.commit(log.last()).unwrap();
     let Plan { mut order, tables_at, go_on_from, is_certain, .. } =
-        super::super::plan(&log, agreed, HISTORY, tables(at), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        super::super::plan(&log, agreed, HISTORY, tables(at), None)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert_eq!(tables_at, at);
     assert!(is_certain, "seed {seed}: a log that begins where another said is not enough");
     for (nth, taken) in taken.iter().enumerate().skip(go_on_from.0 as usize - 1) {

@@ -108,10 +108,6 @@ impl Disk {
             seed,
         }
     }
-
-    pub fn entries(&self) -> impl Iterator<Item = (Index, &Entry)> {
-        (self.base.index.0 + 1..).map(Index).zip(&self.entries)
-    }
 }
 
 pub fn entry(term: Term, membership: Option<Membership>, payload: Payload) -> Entry {

@@ -47,10 +47,6 @@ impl Links {
     pub fn cut(&mut self, from: NodeId, to: NodeId) {
         self.cut.insert((from, to));
     }
-
-    pub fn cuts(&self) -> Vec<(NodeId, NodeId)> {
-        self.cut.iter().copied().collect()
-    }
 }
 
 impl World {
