@@ -1,3 +1,5 @@
+//! The page of a cluster, from runs that were made up.
+
 use std::time::Duration;
 
 use super::*;
