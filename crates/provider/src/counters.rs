@@ -65,7 +65,8 @@ impl Counter {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1)).is_ok()
     }
 
-    fn reset(&self) {
+    /// Sets it to nothing.
+    pub fn set_back(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 }
@@ -117,7 +118,7 @@ impl Counters {
             flow_received,
             flow_paused_ns,
         ] {
-            counter.reset();
+            counter.set_back();
         }
         *since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

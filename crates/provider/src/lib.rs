@@ -1,11 +1,11 @@
 //! `libhortator_wsrep.so`: a provider of the wsrep API (version 26) that a stock mariadbd loads in place of Galera's.
 //!
 //! What a transaction changed comes in through the functions of `ffi`, gets its place in the ordered `log`, its verdict,
-//! and its turn to commit. This part is one node: it orders for itself, and after a crash it gives the server back
-//! what the server's own storage had not kept. EXPERIMENTAL: docs/provider.md says what it promises and what not yet.
+//! and its turn to commit: a node that is alone orders for itself, several agree on one order (`group`). After a crash a
+//! node gives its server back what the server's own storage had not kept. EXPERIMENTAL: docs/provider.md says what it promises
+//! and what not yet.
 //!
-//! *Absent*: networks (part two brings them in front of the log), SQL, the contents of write sets, which only
-//! the server understands.
+//! *Absent*: SQL, the contents of write sets, which only the server understands.
 
 mod counters;
 pub mod entry;

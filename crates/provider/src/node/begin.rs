@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::deliver::Delivery;
 use super::together::{self, Beginning, Command, Contact};
 use super::{Error, Node, Ordering, lock};
-use crate::entry::{self, Stamp};
+use crate::entry::{self, Entry, Stamp};
 use crate::gate::Passage;
 use crate::group::saved::Saved;
 use crate::identity::{Gtid, Uuid};
@@ -55,7 +55,10 @@ impl Node {
             _ if self.log().is_none() && hosts.is_empty() => return Err(Error::NothingToJoin(address.to_owned())),
             _ if self.log().is_none() => Beginning::Joining,
             // What a release that ran single nodes left, or one whose file was moved away.
-            None => Beginning::Alone,
+            None => match self.voters_in_log()? {
+                Some(others) if !is_new => return Err(Error::NoVotes(others)),
+                _ => Beginning::Alone,
+            },
             // One without voters was about to join when it ended: it is a group by itself only if somebody says so.
             Some(group) if group.voters.is_empty() && is_new => Beginning::Alone,
             Some(group) => Beginning::Again(group),
@@ -77,6 +80,22 @@ impl Node {
             }
         }
         Ok(())
+    }
+
+    /// Those who decide, as the log says, if they are several.
+    fn voters_in_log(&self) -> Result<Option<String>, Error> {
+        let Some(log) = self.log() else { return Ok(None) };
+        let mut latest = None;
+        for record in log.read(log.first())? {
+            let (index, bytes) = record?;
+            let decoded = entry::decode(&bytes);
+            let (_, entry) = decoded.map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
+            if let Entry::Group(voters) = entry {
+                latest = Some(voters);
+            }
+        }
+        let several = latest.filter(|voters| voters.len() > 1);
+        Ok(several.map(|voters| voters.into_iter().map(|voter| voter.address).collect::<Vec<_>>().join(", ")))
     }
 
     /// All of it, on a receiving thread. False: it cannot be.

@@ -1,6 +1,6 @@
 //! One node: what the server's threads do in it.
 //!
-//! Threads: all of them are the server's. A client's thread takes its transaction through the order (`commit.rs`) or
+//! Threads: the server's, but for the group's and the log's. A client's thread takes its transaction through the order (`commit.rs`) or
 //! runs alone in it (`isolation.rs`); one receiving thread delivers views and what must be applied (`receive.rs`,
 //! `begin.rs`); whoever backs up pauses (`pause.rs`). Lock order: order, log, turns, a transaction's standing; the map of
 //! transactions and the gate are taken alone.
@@ -140,9 +140,18 @@ pub enum Error {
     Connected,
     /// Other nodes have a say.
     #[error(
-        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for          good, move hortator.group out of the data folder first"
+        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
+         without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
+         good, move hortator.group out of the data folder first"
     )]
     OthersVote(String),
+    /// Nobody knows how it voted.
+    #[error(
+        "hortator.group is not in the data folder, and the log says that {0} vote together: without it this node could vote \
+         twice. Put it back; or move the files hortator* away, and let the node join anew; or, to go on without the others, \
+         for good, start it with --wsrep-new-cluster"
+    )]
+    NoVotes(String),
     /// hortator.group.
     #[error(transparent)]
     SavedGroup(#[from] saved::Error),

@@ -23,7 +23,7 @@ pub struct Standing {
     pub transactions: i64,
     /// Where clients find the members.
     pub incoming: String,
-    /// Sum of the members' weights.
+    /// Its own weight: all votes count alike here.
     pub weight: i64,
     /// The first entry of the log.
     pub log_first: i64,

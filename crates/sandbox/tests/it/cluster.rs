@@ -60,6 +60,43 @@ fn three_nodes_come_back_by_themselves_after_all_crashed() {
 }
 
 #[test]
+fn the_first_to_commit_wins_and_those_who_stay_go_on() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    run(cluster.node(0), &["INSERT INTO d.t VALUES (1, 0), (2, 0)"]);
+    let value = |node, id: u32| {
+        let mut connection = hortator_sandbox::Node::connect(node).unwrap();
+        connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+        let rows = connection.fetch(format!("SELECT v FROM d.t WHERE id = {id}").as_bytes()).unwrap();
+        String::from_utf8(rows[0][0].clone().unwrap()).unwrap()
+    };
+    cluster.nodes().for_each(|node| assert_eq!(value(node, 1), "0"));
+
+    // Both change the row, neither has seen the other's change.
+    let mut first = cluster.node(1).connect().unwrap();
+    let mut second = cluster.node(2).connect().unwrap();
+    for (connection, mine) in [(&mut first, 2), (&mut second, 3)] {
+        connection.execute(b"BEGIN").unwrap();
+        connection.execute(format!("UPDATE d.t SET v = {mine} WHERE id = 1").as_bytes()).unwrap();
+    }
+    first.execute(b"COMMIT").unwrap();
+    let lost = second.execute(b"COMMIT").unwrap_err().to_string();
+    assert!(lost.contains("1213"), "{lost}");
+    cluster.nodes().for_each(|node| assert_eq!(value(node, 1), "2", "{}", node.name()));
+
+    // Two go in order: the last one is a majority of itself.
+    for number in [2, 1] {
+        cluster.node(number).stop().unwrap();
+        run(cluster.node(0), &[&format!("UPDATE d.t SET v = v + {number} WHERE id = 2")]);
+    }
+    for number in [1, 2] {
+        cluster.node(number).start().unwrap();
+    }
+    cluster.nodes().for_each(|node| assert_eq!(value(node, 2), "3", "{}", node.name()));
+}
+
+#[test]
 fn no_more_than_five_nodes() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     for nodes in [0, 6] {

@@ -184,6 +184,8 @@ impl Node {
             *lock(&self.member) = life;
         }
         together.waiting.refuse_all();
+        // Whoever comes back takes part anew.
+        self.counters.desync_count.set_back();
         self.receiving.push(Work::OutOfTouch);
         Some(life)
     }

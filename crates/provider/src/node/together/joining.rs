@@ -276,7 +276,7 @@ impl GroupThread {
             return;
         }
         let text = "pc.bootstrap: this node goes on without those whom it does not hear, as a group by itself";
-        self.node.server.log(Level::Warning, text);
+        self.node.note(text);
         let last = self.raft.last();
         self.saved.voters.retain(|node, _| *node == self.saved.node);
         let address = self.links.own().address.clone();

@@ -13,7 +13,7 @@ use crate::server::Member;
 
 /// A node whose link is down for so long is left out of the view.
 const AWAY_MS: u64 = 1_500;
-/// One that says nothing for so long, though it is linked, too; `evs.suspect_timeout` may say more.
+/// One that says nothing for so long, though it is linked, too.
 const SILENT_LIMIT_MS: u64 = 5_000;
 /// So long a new leader waits for those whom it has not heard of yet.
 const GRACE_MS: u64 = 3_000;
@@ -85,11 +85,14 @@ impl GroupThread {
             // Its tables are not there yet: it comes up alone.
             // Or: connected again, and it was alone before.
             None | Some(Ordering { is_alone: true, .. }) => {}
-            Some(Ordering { is_alone, .. }) => {
+            Some(Ordering { order, is_alone }) => {
+                let own = self.node.member();
+                let is_alone_in_view = order.members().iter().all(|member| member.id == own);
                 let is_quiet = self.taken == Some(log.last())
                     && self.proposals.is_empty()
                     && self.together.waiting.len() == 0
-                    && self.node.gate.passage() == Passage::Open;
+                    && self.node.gate.passage() == Passage::Open
+                    && is_alone_in_view;
                 if !is_quiet {
                     return;
                 }
