@@ -29,7 +29,6 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/sandbox/src/semisync", "names of server variables and statements"),
     ("crates/sandbox/tests/it/fire", "names of server variables"),
     ("crates/sandbox/tests/it/semisync", "names of server variables"),
-    ("crates/bench/src/nodes.rs", "a setting of the server's"),
 ];
 
 /// Findings in one file. Test data are as servers and users wrote them.
