@@ -74,6 +74,12 @@ pub enum Error {
         /// Rows that each node has.
         found: Vec<u64>,
     },
+    /// A node's server runs no longer.
+    #[error("the server of node {node} has ended: see its error log")]
+    Ended {
+        /// Its number, from 1.
+        node: usize,
+    },
     /// A node does not get as far as the others.
     #[error(
         "node {node} has got to {applied}, the cluster to {committed}, and no further in {limit_s} s: see its error log"

@@ -1,6 +1,7 @@
 //! The private nodes of an experiment, one or a cluster: their settings, their CPU, coming to rest, and when all have
 //! everything.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -84,14 +85,21 @@ impl Nodes {
 
     /// CPU time that all nodes together have used since they were started.
     pub(crate) fn cpu_time(&self) -> Result<Duration, Error> {
-        let doing = "reading the servers' CPU time";
-        let gone = || std::io::Error::new(std::io::ErrorKind::NotFound, "a node has ended");
         let mut sum = Duration::ZERO;
         for node in self.sandbox.nodes() {
-            let process = node.pid().ok_or_else(gone).map_err(Error::io(doing))?;
-            sum += measure::cpu_time(process).map_err(Error::io(doing))?;
+            let process = node.pid().ok_or_else(|| Error::Ended { node: node.number() })?;
+            sum += measure::cpu_time(process).map_err(Error::io("reading the servers' CPU time"))?;
         }
         Ok(sum)
+    }
+
+    /// Puts a copy of each node's error log there.
+    pub(crate) fn copy_error_logs(&self, folder: &Path) -> Result<(), Error> {
+        for node in self.sandbox.nodes() {
+            let copy = folder.join(format!("{}-error.log", node.name()));
+            fs::copy(node.error_log(), &copy).map_err(Error::io(format!("writing {}", copy.display())))?;
+        }
+        Ok(())
     }
 
     /// For how long flow control has stopped the cluster since it was started.

@@ -115,6 +115,7 @@ impl Experiment {
     /// # Errors
     /// Any [`Error`], also where a node lacks what was confirmed; the servers are gone then.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
+        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
         let dump = if self.workloads.contains(&Workload::Load) { Some(self.dump(say)?) } else { None };
         let (runs, versions) = (Vec::new(), Vec::new());
         let mut outcome = Outcome { lineup: self.lineup, rounds: self.rounds, time: self.time, dump, runs, versions };
@@ -127,20 +128,44 @@ impl Experiment {
                     say(&format!("round {}/{}: {title}: starting", round + 1, self.rounds));
                     let nodes = contender.start(self.lineup, promise, &self.stop)?;
                     take_versions(*contender, &nodes, &mut outcome.versions)?;
-                    for workload in &self.workloads {
-                        let done = self.cell(*workload, outcome.dump.as_ref(), &nodes)?;
-                        let run = Run { promise, workload: *workload, contender: *contender, done };
-                        say(&format!("  {}", report::line(&run)));
-                        outcome.runs.push(run);
-                    }
+                    let worked = self.work(*contender, promise, &nodes, &mut outcome, say);
+                    worked.inspect_err(|error| self.keep_error_logs(error, &nodes, say))?;
                 }
             }
         }
         Ok(outcome)
     }
 
+    /// All workloads, one after the other.
+    fn work(
+        &self,
+        contender: Contender,
+        promise: Promise,
+        nodes: &Nodes,
+        outcome: &mut Outcome,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(), Error> {
+        for workload in &self.workloads {
+            let done = self.cell(*workload, outcome.dump.as_ref(), nodes)?;
+            let run = Run { promise, workload: *workload, contender, done };
+            say(&format!("  {}", report::line(&run)));
+            outcome.runs.push(run);
+        }
+        Ok(())
+    }
+
+    /// The servers are gone soon: what they said of it stays.
+    fn keep_error_logs(&self, error: &Error, nodes: &Nodes, say: &mut dyn FnMut(&str)) {
+        if matches!(error, Error::Interrupted) {
+            return;
+        }
+        match nodes.copy_error_logs(&self.folder) {
+            Ok(()) => say(&format!("the nodes' error logs are in {}", self.folder.display())),
+            Err(error) => say(&format!("the nodes' error logs are lost: {error}")),
+        }
+    }
+
     fn dump(&self, say: &mut dyn FnMut(&str)) -> Result<Dump, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
         say(&format!("dump: making or finding it in {}", self.folder.display()));
         employees::cached(&self.folder, self.scale)
     }

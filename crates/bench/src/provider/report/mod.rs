@@ -2,6 +2,8 @@
 
 mod cluster;
 mod single;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 use std::time::SystemTime;
