@@ -62,6 +62,12 @@ fn a_joiner_by_mariabackup_has_all_rows_whatever_ends_it_meanwhile() {
         assert!(start.join().unwrap().is_err());
     });
     assert_eq!(second.state(), State::Crashed);
+    // Its donor would send the rest to the next one that listens there, and take that for the one that was killed.
+    let began = Instant::now();
+    while !first.standing().is_some_and(|standing| standing.is_synced()) {
+        assert!(began.elapsed() < PATIENCE, "the donor waits for the node that was killed");
+        thread::sleep(Duration::from_millis(50));
+    }
 
     // The next start asks for everything again, while others write.
     let expected = thread::scope(|scope| {
