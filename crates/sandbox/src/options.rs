@@ -25,8 +25,7 @@ const OWN_OPTIONS: [(&str, &str); 15] = [
 
 /// Defaults of every sandbox of MariaDB, which settings override as they come later. Debian's own configuration has the same
 /// character set; the rest keeps a server small and quick to start.
-const DEFAULTS: [&str; 7] = [
-    "--innodb-buffer-pool-size=256M",
+const DEFAULTS: [&str; 6] = [
     "--innodb-log-file-size=128M",
     "--performance-schema=OFF",
     "--character-set-server=utf8mb4",
@@ -35,6 +34,9 @@ const DEFAULTS: [&str; 7] = [
     // Names are not looked up, and accounts are matched by address.
     "--skip-name-resolve",
 ];
+
+/// One more. The server's script for state transfers by mariabackup would hand it on to mariadb-backup, which does not know it.
+const BUFFER_POOL: &str = "--innodb-buffer-pool-size=256M";
 
 /// Where a node's files are.
 #[derive(Debug, Clone, Copy)]
@@ -77,8 +79,8 @@ pub(crate) fn arguments(
     ports: &[Ports],
     index: usize,
 ) -> Result<Vec<String>, Error> {
-    // --no-defaults has to be the first.
-    let mut arguments = vec!["--no-defaults".to_owned()];
+    // Which has to be the first.
+    let mut arguments = vec![no_option_file(topology).to_owned()];
     arguments.push(path_option("datadir", files.data)?);
     arguments.push(path_option("socket", files.socket)?);
     arguments.push(path_option("log-error", files.error_log)?);
@@ -91,7 +93,12 @@ pub(crate) fn arguments(
             arguments.push(path_option("basedir", folder)?);
             arguments.extend(mysql::DEFAULTS.map(str::to_owned));
         }
-        None => arguments.extend(DEFAULTS.map(str::to_owned)),
+        None => {
+            arguments.extend(DEFAULTS.map(str::to_owned));
+            if !is_mariabackup(settings) {
+                arguments.push(BUFFER_POOL.to_owned());
+            }
+        }
     }
     let provider_settings: Vec<&str> =
         settings.iter().filter(|(name, _)| is_provider_options(name)).map(|(_, value)| value.as_str()).collect();
@@ -104,6 +111,19 @@ pub(crate) fn arguments(
     let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
     arguments.extend(plain.map(|(name, value)| format!("--{name}={value}")));
     Ok(arguments)
+}
+
+/// Makes a server read no option file. One in a cluster hands that on to the scripts that transfer its state, which would read
+/// the system's else, and they do not know of the plain way.
+fn no_option_file(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Standalone | Topology::Mysql | Topology::Semisync => "--no-defaults",
+        Topology::Galera(_) | Topology::Cluster(_) => "--defaults-file=/dev/null",
+    }
+}
+
+fn is_mariabackup(settings: &[(String, String)]) -> bool {
+    settings.iter().any(|(name, value)| dashed(name) == "wsrep-sst-method" && value == "mariabackup")
 }
 
 fn is_provider_options(name: &str) -> bool {
@@ -159,6 +179,7 @@ mod tests {
     fn a_cluster_has_our_provider_and_an_address_of_its_own() {
         let settings = [setting("wsrep_provider_options", "repl.max_ws_size=1M")];
         let arguments = arguments(Topology::Cluster(1), &settings, files(), &[ports(10)], 0).unwrap();
+        assert_eq!(arguments[0], "--defaults-file=/dev/null", "state transfers read no option file either");
         for wanted in ["--wsrep-provider=/s/libhortator_wsrep.so", "--wsrep-cluster-address=gcomm://127.0.0.1:11"] {
             assert!(arguments.contains(&wanted.to_owned()), "{arguments:?}");
         }

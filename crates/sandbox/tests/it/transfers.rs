@@ -24,6 +24,12 @@ fn rows(node: Node<'_>) -> Vec<String> {
     rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
 }
 
+/// Whether the node gives its state to another, as its server tells.
+fn donates(node: Node<'_>) -> bool {
+    let log = fs::read_to_string(node.error_log()).unwrap();
+    log.matches("synced -> donor").count() > log.matches("donor -> joined").count()
+}
+
 #[test]
 fn a_joiner_by_mariabackup_has_all_rows_whatever_ends_it_meanwhile() {
     provider::build();
@@ -62,6 +68,12 @@ fn a_joiner_by_mariabackup_has_all_rows_whatever_ends_it_meanwhile() {
         assert!(start.join().unwrap().is_err());
     });
     assert_eq!(second.state(), State::Crashed);
+    // Its donor would send the rest to the next one that listens there, and take that for the one that was killed.
+    let began = Instant::now();
+    while donates(first) {
+        assert!(began.elapsed() < PATIENCE, "the donor waits for the node that was killed");
+        thread::sleep(Duration::from_millis(50));
+    }
 
     // The next start asks for everything again, while others write.
     let expected = thread::scope(|scope| {
