@@ -1,3 +1,5 @@
+//! From the names of before to those of now.
+
 use std::fs::{self, File};
 
 use super::*;
