@@ -1,5 +1,7 @@
 //! How a node stands, for its status variables.
 
+use std::sync::atomic::Ordering as Atomic;
+
 use super::{Node, Ordering, lock};
 use crate::gate::Passage;
 use crate::identity::Uuid;
@@ -39,8 +41,9 @@ impl Node {
                 (order.history, order.keys() as i64, order.members().to_vec())
             });
         let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
+        let is_donor = self.receiving.donates.load(Atomic::SeqCst);
         let state = match self.gate.passage() {
-            Passage::Open | Passage::Paused if self.counters.desync_count.get() > 0 => 2,
+            Passage::Open | Passage::Paused if is_donor || self.counters.desync_count.get() > 0 => 2,
             Passage::Open | Passage::Paused => 4,
             Passage::Closed if self.receiving.is_connected() => 1,
             Passage::Closed | Passage::Failed => 0,
