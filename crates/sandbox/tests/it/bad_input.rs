@@ -189,6 +189,12 @@ impl Drop for Own {
     }
 }
 
+/// Its clients may write.
+fn is_ready(node: Node<'_>) -> bool {
+    let ready = node.connect().ok().and_then(|mut connection| connection.fetch(b"SHOW STATUS LIKE 'wsrep_ready'").ok());
+    ready.is_some_and(|rows| rows.first().and_then(|row| row[1].as_deref()) == Some(b"ON"))
+}
+
 #[test]
 fn no_room_for_the_log() {
     provider::build();
@@ -202,6 +208,11 @@ fn no_room_for_the_log() {
     cluster.stop().unwrap();
     // Larger than all files that there are, smaller than the log's next.
     let own = Own::start_limited(node, &arguments, "50331648");
+    let start = Instant::now();
+    while !is_ready(node) {
+        assert!(start.elapsed() < PATIENCE, "nobody may write:\n{}", error_log(node));
+        thread::sleep(Duration::from_millis(50));
+    }
     let mut connection = node.connect().unwrap();
     let mut confirmed = 0;
     let error = loop {
