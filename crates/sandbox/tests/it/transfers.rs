@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hortator_sandbox::{Builder, Node, State};
+use hortator_sandbox::{Builder, Node, State, Temporary};
 
 use crate::{provider, run};
 
@@ -30,22 +30,35 @@ fn donates(node: Node<'_>) -> bool {
     log.matches("synced -> donor").count() > log.matches("donor -> joined").count()
 }
 
-#[test]
-fn a_joiner_by_mariabackup_has_all_rows_also_after_all_crashed() {
+fn two_by_mariabackup() -> Temporary {
     provider::build();
     // Small files, so that ones that were made ahead before a transfer are used after it.
     let builder = Builder::cluster(2).set("wsrep_provider_options", "log.segment=64K");
     let builder = builder.set("wsrep_sst_method", "mariabackup").set("wsrep_sst_auth", "root:");
-    let cluster = builder.set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
-    let [first, second] = [0, 1].map(|index| cluster.node(index));
-    let mut last = 0;
-    let mut insert = |node, count: u32| {
-        for _ in 0..count {
-            last += 1;
-            run(node, &[&format!("INSERT INTO d.t VALUES ({last}, REPEAT('x', 8000))")]);
+    builder.set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap()
+}
+
+/// What was put in so far: 1, 2, 3 …
+#[derive(Default)]
+struct Rows(u32);
+
+impl Rows {
+    /// Puts in so many more. Gives all that must be there by then.
+    fn insert(&mut self, node: Node<'_>, count: u32) -> Vec<String> {
+        for id in self.0 + 1..=self.0 + count {
+            run(node, &[&format!("INSERT INTO d.t VALUES ({id}, REPEAT('x', 8000))")]);
         }
-        (1..=last).map(|id| id.to_string()).collect::<Vec<_>>()
-    };
+        self.0 += count;
+        (1..=self.0).map(|id| id.to_string()).collect()
+    }
+}
+
+#[test]
+fn a_joiner_by_mariabackup_has_all_rows_also_after_all_crashed() {
+    let cluster = two_by_mariabackup();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    let mut rows_in = Rows::default();
+    let mut insert = |node, count| rows_in.insert(node, count);
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, filling TEXT)"]);
     insert(first, 20);
     let expected = insert(second, 20);
@@ -64,20 +77,10 @@ fn a_joiner_by_mariabackup_has_all_rows_also_after_all_crashed() {
 #[test]
 #[ignore = "under load the donor's script, which outlives a joiner that was killed, still streams to the next one: start that anew"]
 fn a_joiner_by_mariabackup_has_all_rows_whatever_ends_it_meanwhile() {
-    provider::build();
-    // Small files, so that ones that were made ahead before a transfer are used after it.
-    let builder = Builder::cluster(2).set("wsrep_provider_options", "log.segment=64K");
-    let builder = builder.set("wsrep_sst_method", "mariabackup").set("wsrep_sst_auth", "root:");
-    let cluster = builder.set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
+    let cluster = two_by_mariabackup();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    let mut last = 0;
-    let mut insert = |node, count: u32| {
-        for _ in 0..count {
-            last += 1;
-            run(node, &[&format!("INSERT INTO d.t VALUES ({last}, REPEAT('x', 8000))")]);
-        }
-        (1..=last).map(|id| id.to_string()).collect::<Vec<_>>()
-    };
+    let mut rows_in = Rows::default();
+    let mut insert = |node, count| rows_in.insert(node, count);
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, filling TEXT)"]);
     insert(first, 20);
     let expected = insert(second, 20);
