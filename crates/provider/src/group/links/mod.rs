@@ -71,6 +71,8 @@ pub const QUEUE_LIMIT_BYTES: usize = 64 << 20;
 pub const STRANGERS_LIMIT: usize = 32;
 /// Nodes that may be linked.
 pub const LINKS_LIMIT: usize = 64;
+/// Addresses that may be dialled.
+pub const TARGETS_LIMIT: usize = 256;
 /// How long a connection may take to be made.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// How long a connection may be without saying who it is.
@@ -170,7 +172,7 @@ impl Links {
     /// From now on there shall be a link to whoever is at that address (host:port, host, or tcp://host:port).
     pub fn dial(&mut self, address: &str) {
         let address = dial::plain(address);
-        if !self.targets.contains_key(&address) {
+        if !self.targets.contains_key(&address) && self.targets.len() < TARGETS_LIMIT {
             let target = Target::new(self.own.address == address, Instant::now());
             self.targets.insert(address.clone(), target);
             self.serve_targets();
@@ -178,7 +180,6 @@ impl Links {
     }
 
     /// That is no longer so. A connection that this side made there is closed.
-    #[cfg(test)]
     pub fn hang_up(&mut self, address: &str) {
         let address = dial::plain(address);
         self.targets.remove(&address);

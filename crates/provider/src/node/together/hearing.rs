@@ -21,7 +21,12 @@ impl GroupThread {
                 if !hello.history.is_undefined() {
                     self.contact.history = hello.history;
                 }
-                let peer = Peer { hello, away_since_ms: None, present: None, leaves: false, served: None };
+                // Of the same process what it said stands: a link that is renewed costs nobody its place in the view.
+                let before = self.peers.remove(&node).filter(|before| before.hello.life == hello.life);
+                let peer = match before {
+                    Some(before) => Peer { hello, away_since_ms: None, ..before },
+                    None => Peer { hello, away_since_ms: None, present: None, leaves: false, served: None },
+                };
                 self.peers.insert(node, peer);
                 self.stop_being_alone();
                 self.raft.link_renewed(node, actions);
@@ -29,6 +34,7 @@ impl GroupThread {
                 let mut steps = Vec::new();
                 if self.raft.leader() == Some(node) {
                     self.proposals.send_again(&mut steps);
+                    self.together.refuse_asked();
                 }
                 self.step(steps, actions);
             }
@@ -136,11 +142,8 @@ impl GroupThread {
             self.leading = None;
             self.stop_being_alone();
         }
-        for (_, ticket, whose) in self.confirms.drain(..) {
-            if whose.is_none() {
-                self.together.answer(ticket, None);
-            }
-        }
+        self.confirms.clear();
+        self.together.refuse_asked();
         self.told = None;
         self.heard_committed = None;
         let mut steps = Vec::new();

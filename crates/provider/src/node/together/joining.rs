@@ -54,7 +54,7 @@ impl Node {
                 self.server.log(Level::Error, "the log that came with the state does not reach back to it");
                 return Err(Refused);
             }
-            tables = Some(self.receive_state(receiver, together)?);
+            tables = Some(self.receive_state(together)?);
             is_connected = true;
         };
         let Plan { order, tables_at, end, go_on_from, earlier, remark, .. } = plan;
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// The tables of another node. Where they are then.
-    fn receive_state(&self, _receiver: Receiver, together: &Together) -> Result<Gtid, Refused> {
+    fn receive_state(&self, together: &Together) -> Result<Gtid, Refused> {
         let contact = together.wait_for(None, |contact| !contact.history.is_undefined()).ok_or(Refused)?;
         let history = contact.history;
         self.note(&format!("a state transfer is needed from the cluster {history}"));

@@ -17,6 +17,10 @@ const AWAY_MS: u64 = 1_500;
 const SILENT_LIMIT_MS: u64 = 5_000;
 /// So long a new leader waits for those whom it has not heard of yet.
 const GRACE_MS: u64 = 3_000;
+/// Who is away for so long, and has no vote, is forgotten.
+const GONE_MS: u64 = 60_000;
+/// Votes and views are looked at so far apart.
+const CHORES_APART_MS: u64 = 20;
 /// Cuts are at least so far apart: not one for each step of a slow member.
 const CUTS_APART_MS: u64 = 100;
 /// A node with fewer entries than this to go may vote.
@@ -34,6 +38,7 @@ pub(super) struct Leading {
     /// A cut and a view are never on their way at once: a cut tells which view is in force where it stands.
     latest: Index,
     cut_ms: u64,
+    chores_ms: u64,
 }
 
 impl GroupThread {
@@ -47,9 +52,15 @@ impl GroupThread {
             self.node.leads_in.store(term.0, std::sync::atomic::Ordering::Relaxed);
         }
         let since_ms = self.now_ms();
-        self.leading =
-            Some(Leading { appended_seqno, since_ms, ready_at: Index(u64::MAX), latest: Index(0), cut_ms: 0 });
-        let index = self.append(entry::encode_nothing(), None, actions);
+        self.leading = Some(Leading {
+            appended_seqno,
+            since_ms,
+            ready_at: Index(u64::MAX),
+            latest: Index(0),
+            cut_ms: 0,
+            chores_ms: 0,
+        });
+        let index = self.append(&mut entry::encode_nothing(), None, actions);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
             leading.ready_at = index;
         }
@@ -135,8 +146,31 @@ impl GroupThread {
         self.together.is_settled.store(true, std::sync::atomic::Ordering::SeqCst);
     }
 
+    /// Nodes that have no vote and are long gone are forgotten, and not called any more. They know where this one is.
+    fn forget_the_gone(&mut self) {
+        let now = self.now_ms();
+        let voters = &self.saved.voters;
+        let is_gone = |node: &NodeId, peer: &super::thread::Peer| {
+            !voters.contains_key(node) && peer.away_since_ms.is_some_and(|since| now - since > GONE_MS)
+        };
+        let gone: Vec<NodeId> =
+            self.peers.iter().filter(|(node, peer)| is_gone(node, peer)).map(|(node, _)| *node).collect();
+        for node in gone {
+            let Some(peer) = self.peers.remove(&node) else { continue };
+            self.donors.remove(&node);
+            let address = peer.hello.address;
+            let is_anothers = self.saved.voters.values().any(|known| *known == address)
+                || self.peers.values().any(|other| other.hello.address == address)
+                || self.hosts.contains(&address);
+            if !is_anothers {
+                self.links.hang_up(&address);
+            }
+        }
+    }
+
     /// What has to be seen to in a round.
     pub(super) fn see_to_it(&mut self, actions: &mut Vec<Action>) {
+        self.forget_the_gone();
         if self.has_company() {
             self.stop_being_alone();
         } else {
@@ -153,8 +187,16 @@ impl GroupThread {
         if self.join.is_some() {
             self.let_another_lead(actions);
         }
+        let now = self.now_ms();
         let is_ready = self.taken.is_some_and(|taken| taken >= ready_at && taken >= latest);
-        if is_ready && !self.see_to_votes(actions) && !self.see_to_view(actions) {
+        let is_due = now - self.leading.as_ref().map_or(now, |leading| leading.chores_ms) >= CHORES_APART_MS;
+        if is_ready
+            && is_due
+            && let Some(leading) = &mut self.leading
+        {
+            leading.chores_ms = now;
+        }
+        if is_ready && is_due && !self.see_to_votes(actions) && !self.see_to_view(actions) {
             self.see_to_cuts(actions);
         }
         self.carry_out(actions, None);
@@ -188,9 +230,9 @@ impl GroupThread {
         self.carry_out(actions, None);
     }
 
-    fn propose(&mut self, bytes: Vec<u8>, voters: Option<&[Voter]>, actions: &mut Vec<Action>) -> bool {
+    fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>, actions: &mut Vec<Action>) -> bool {
         let membership = voters.map(entry::membership);
-        let index = self.append(bytes, membership, actions);
+        let index = self.append(&mut bytes, membership, actions);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
             leading.latest = index;
         }

@@ -302,10 +302,18 @@ impl Together {
         }
     }
 
+    /// Whoever was asked how far one must have applied may not answer any more: it is asked again.
+    fn refuse_asked(&self) {
+        let mut desk = self.desk();
+        let asked = std::mem::take(&mut desk.asked);
+        desk.confirmed.extend(asked.into_iter().map(|ticket| (ticket, None)));
+        self.changed.notify_all();
+    }
+
     /// Nothing comes from the group's thread any more.
     fn end(&self) {
         self.desk().is_over = true;
         self.changed.notify_all();
-        self.waiting.refuse_all();
+        self.waiting.close();
     }
 }

@@ -28,10 +28,10 @@ impl GroupThread {
                 self.propose_own(held, &mut steps);
                 self.step(steps, actions);
             }
-            Held::Forward { term, origin, number, payload, .. } => {
+            Held::Forward { term, origin, number, mut payload } => {
                 let takes = self.leading.is_some() && self.raft.takes_entries();
                 if takes && self.proposals.take(Origin(origin.0), term, number) {
-                    self.append(payload, None, actions);
+                    self.append(&mut payload, None, actions);
                 }
             }
         }
@@ -49,10 +49,12 @@ impl GroupThread {
             for step in std::mem::take(&mut steps) {
                 match step {
                     Step::Append { ticket, term } => {
-                        let bytes = self.payloads.get(&ticket.0).cloned();
-                        let is_there = bytes.is_some_and(|bytes| {
-                            self.raft.term() == term && self.append(bytes, None, actions).is_some()
-                        });
+                        let mut is_there = false;
+                        if let Some(mut bytes) = self.payloads.remove(&ticket.0) {
+                            is_there = self.raft.term() == term && self.append(&mut bytes, None, actions).is_some();
+                            // It may be lost with this reign, and sent to another leader.
+                            self.payloads.insert(ticket.0, bytes);
+                        }
                         if !is_there {
                             self.proposals.not_appended(ticket, &mut steps);
                         }
@@ -78,19 +80,19 @@ impl GroupThread {
     /// Puts an entry at the end of the log, as the leader. None: it does not lead, or there is no room.
     pub(super) fn append(
         &mut self,
-        mut bytes: Vec<u8>,
+        bytes: &mut [u8],
         membership: Option<Membership>,
         actions: &mut Vec<Action>,
     ) -> Option<Index> {
         let log = self.node.log()?;
-        let takes_place = entry::takes_place(&bytes);
+        let takes_place = entry::takes_place(bytes);
         let seqno = self.leading.as_ref()?.appended_seqno + i64::from(takes_place);
         if !self.raft.takes_entries() || log.throttle().is_err() {
             return None;
         }
         let index = self.raft.append(&[membership], actions).ok()?;
-        entry::place(&mut bytes, Stamp { seqno, term: self.raft.term() });
-        match log.append(&[&bytes]) {
+        entry::place(bytes, Stamp { seqno, term: self.raft.term() });
+        match log.append(&[&*bytes]) {
             Ok(at) => assert_eq!(at, index, "the log and the agreement have the same end"),
             Err(error) => {
                 // Agreement counts it already: this node cannot go on.

@@ -91,6 +91,7 @@ pub(in crate::node) fn start(
         lives: vec![node.member()],
         saved,
         peers: BTreeMap::new(),
+        hosts: hosts.to_vec(),
         taken: None,
         contact,
         is_new_group,

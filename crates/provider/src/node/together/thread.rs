@@ -65,6 +65,8 @@ pub(super) struct GroupThread {
     pub(super) lives: Vec<Uuid>,
     pub(super) saved: Saved,
     pub(super) peers: BTreeMap<NodeId, Peer>,
+    /// The addresses that the server gave.
+    pub(super) hosts: Vec<String>,
     /// Entries up to here have taken their places. None: not yet to be taken.
     pub(super) taken: Option<Index>,
     pub(super) contact: Contact,

@@ -1,6 +1,7 @@
 //! Proposals whose threads wait for their place.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::lock;
@@ -12,6 +13,8 @@ use crate::transaction::Transaction;
 #[derive(Debug, Default)]
 pub(in crate::node) struct Waiting {
     proposals: Mutex<HashMap<u64, Proposed>>,
+    /// Set and looked at under the proposals.
+    is_closed: AtomicBool,
 }
 
 /// A proposal that somebody waits for.
@@ -52,9 +55,23 @@ impl Answer {
 }
 
 impl Waiting {
-    /// Somebody waits from now on.
+    /// Somebody waits from now on; after [`Waiting::close`] in vain, which it is told at once.
     pub fn add(&self, ticket: u64, proposed: Proposed) {
-        lock(&self.proposals).insert(ticket, proposed);
+        let mut proposals = lock(&self.proposals);
+        if self.is_closed.load(Ordering::SeqCst) {
+            proposed.answer.give(None);
+        } else {
+            proposals.insert(ticket, proposed);
+        }
+    }
+
+    /// Nothing will come of what is proposed any more.
+    pub fn close(&self) {
+        {
+            let _proposals = lock(&self.proposals);
+            self.is_closed.store(true, Ordering::SeqCst);
+        }
+        self.refuse_all();
     }
 
     /// It has come. None: nobody waits for it, or it is another node's.
@@ -64,11 +81,10 @@ impl Waiting {
         if is_own { proposals.remove(&ticket) } else { None }
     }
 
-    /// Nobody knows what will become of them: their threads go. Gives their tickets.
-    pub fn refuse_all(&self) -> Vec<u64> {
+    /// Nobody knows what will become of them: their threads go.
+    pub fn refuse_all(&self) {
         let proposals = std::mem::take(&mut *lock(&self.proposals));
         proposals.values().for_each(|proposed| proposed.answer.give(None));
-        proposals.into_keys().collect()
     }
 
     /// It cannot be proposed.
