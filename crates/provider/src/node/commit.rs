@@ -178,6 +178,10 @@ impl Node {
             head.source = order.member;
             entry::send_off(&mut bytes, &head);
             if !*is_alone {
+                if flags.has(Flags::ROLLBACK) {
+                    // Of a receiving thread, which others' write sets before it may need: it does not wait here.
+                    return Err(NotOrdered::Refused);
+                }
                 let together = self.together().ok_or(NotOrdered::Refused)?;
                 // Under the order: who closes the gate finds it among those that wait.
                 let answer = together.expect(head.source, head.ticket, transaction);

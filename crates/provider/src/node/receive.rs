@@ -86,10 +86,10 @@ impl Node {
     fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
         let proposal =
             Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
-        if self.send_without_waiting(&proposal) {
-            return true;
-        }
         let ordered = loop {
+            if self.send_without_waiting(&proposal) {
+                return true;
+            }
             match self.propose(&proposal) {
                 Ok(ordered) => break ordered,
                 Err(reason) => {
