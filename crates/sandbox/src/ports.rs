@@ -10,6 +10,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,9 @@ use crate::error::At;
 
 /// How often another port is tried when one is in use or promised.
 const PORT_ATTEMPTS: usize = 200;
+/// How often a port is tried before it counts as taken, and the pause between.
+const BIND_ATTEMPTS: u32 = 10;
+const BIND_PAUSE: Duration = Duration::from_millis(20);
 /// Below are those of well-known services.
 const LOWEST: u16 = 10_000;
 /// Where the range of outgoing connections begins (ip(7)).
@@ -53,10 +58,19 @@ impl Ports {
 
     /// Whether all of them can be bound now.
     pub(crate) fn are_free(self) -> bool {
-        [self.sql, self.group, self.incremental_transfer, self.state_transfer]
-            .iter()
-            .all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
+        [self.sql, self.group, self.incremental_transfer, self.state_transfer].into_iter().all(is_free)
     }
+}
+
+/// Whether nobody listens at `port`. A program that another thread is just starting holds, until it runs, a copy of every
+/// listener that this process has, also of one that is closed meanwhile: so once is not enough to say no.
+fn is_free(port: u16) -> bool {
+    (0..BIND_ATTEMPTS).any(|attempt| {
+        if attempt > 0 {
+            thread::sleep(BIND_PAUSE);
+        }
+        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+    })
 }
 
 /// `held` keeps each port bound until all are chosen, so that no two are the same.
@@ -88,6 +102,8 @@ fn random_port(end: u16) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -99,6 +115,17 @@ mod tests {
         assert!(first.are_free());
         let _listener = TcpListener::bind((Ipv4Addr::LOCALHOST, first.group)).unwrap();
         assert!(!first.are_free());
+    }
+
+    /// As CI met it: a port of our own seemed taken, because a test beside this one was starting a program.
+    #[test]
+    fn a_program_that_is_just_starting_takes_no_port() {
+        let starting = thread::spawn(|| (0..200).all(|_| Command::new("true").status().is_ok()));
+        let ports = Ports::free().unwrap();
+        while !starting.is_finished() {
+            assert!(ports.are_free());
+        }
+        assert!(starting.join().unwrap());
     }
 
     #[test]
