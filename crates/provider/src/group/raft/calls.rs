@@ -42,12 +42,12 @@ pub struct MemberProgress {
 /// For whoever drives a leader.
 impl Raft {
     /// Puts entries at the end of the log; at most one of them changes who decides. The driver puts their payloads into
-    /// its log, with [`Raft::term`], before it carries out the actions, and calls [`Raft::stored`] when they are safe.
-    /// Returns where the first stands.
+    /// its log, with [`Raft::term`], before it does anything else here; it calls [`Raft::spread`] when it has appended all that
+    /// there is for now, and [`Raft::stored`] when that is safe. Returns where the first stands.
     ///
     /// # Errors
     /// When this node does not lead, or may not change the members now.
-    pub fn append(&mut self, shapes: &[Option<Membership>], out: &mut Vec<Action>) -> Result<Index, Refused> {
+    pub fn append(&mut self, shapes: &[Option<Membership>]) -> Result<Index, Refused> {
         let State::Leader(reign) = &self.state else { return Err(Refused::NotLeader(self.leader)) };
         if reign.hand_over.is_some() {
             return Err(Refused::HandingOver);
@@ -67,8 +67,12 @@ impl Raft {
         if let Some(before) = before {
             self.members_changed(&before);
         }
-        self.offer_all(out);
         Ok(first)
+    }
+
+    /// What was appended goes to the others. Without this, an answer of theirs to a heartbeat brings it about.
+    pub fn spread(&mut self, out: &mut Vec<Action>) {
+        self.offer_all(out);
     }
 
     /// Whether [`Raft::append`] would take entries.

@@ -43,7 +43,7 @@ pub(super) struct Leading {
 
 impl GroupThread {
     /// This node leads from now on.
-    pub(super) fn lead(&mut self, term: crate::group::raft::Term, actions: &mut Vec<Action>) {
+    pub(super) fn lead(&mut self, term: crate::group::raft::Term) {
         let Some(appended_seqno) = self.last_seqno() else {
             return self.fail("the last entry of the log cannot be read");
         };
@@ -60,7 +60,7 @@ impl GroupThread {
             cut_ms: 0,
             chores_ms: 0,
         });
-        let index = self.append(&mut entry::encode_nothing(), None, actions);
+        let index = self.append(&mut entry::encode_nothing(), None);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
             leading.ready_at = index;
         }
@@ -196,8 +196,8 @@ impl GroupThread {
         {
             leading.chores_ms = now;
         }
-        if is_ready && is_due && !self.see_to_votes(actions) && !self.see_to_view(actions) {
-            self.see_to_cuts(actions);
+        if is_ready && is_due && !self.see_to_votes() && !self.see_to_view() {
+            self.see_to_cuts();
         }
         self.carry_out(actions, None);
     }
@@ -230,9 +230,9 @@ impl GroupThread {
         self.carry_out(actions, None);
     }
 
-    fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>, actions: &mut Vec<Action>) -> bool {
+    fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>) -> bool {
         let membership = voters.map(entry::membership);
-        let index = self.append(&mut bytes, membership, actions);
+        let index = self.append(&mut bytes, membership);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
             leading.latest = index;
         }
@@ -240,7 +240,7 @@ impl GroupThread {
     }
 
     /// One at a time comes or goes. True: something is under way.
-    fn see_to_votes(&mut self, actions: &mut Vec<Action>) -> bool {
+    fn see_to_votes(&mut self) -> bool {
         let now = self.now_ms();
         for (node, peer) in &self.peers {
             if self.saved.voters.contains_key(node) {
@@ -261,7 +261,7 @@ impl GroupThread {
         if self.is_new_group {
             self.is_new_group = false;
             let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
-            return self.propose(entry::encode_group(&voters), Some(&voters), actions);
+            return self.propose(entry::encode_group(&voters), Some(&voters));
         }
         let leaver =
             self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
@@ -280,7 +280,7 @@ impl GroupThread {
             return false;
         }
         let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
-        self.propose(entry::encode_group(&voters), Some(&voters), actions)
+        self.propose(entry::encode_group(&voters), Some(&voters))
     }
 
     fn who_may_vote(&self) -> Option<(NodeId, String)> {
@@ -295,7 +295,7 @@ impl GroupThread {
     }
 
     /// True: another view is under way.
-    fn see_to_view(&mut self, actions: &mut Vec<Action>) -> bool {
+    fn see_to_view(&mut self) -> bool {
         let (current, number) = {
             let ordering = lock(&self.node.order);
             let Some(Ordering { order, .. }) = ordering.as_ref() else { return false };
@@ -323,7 +323,7 @@ impl GroupThread {
         if members.is_empty() || members == current {
             return false;
         }
-        self.propose(entry::encode_view(number + 1, &members), None, actions)
+        self.propose(entry::encode_view(number + 1, &members), None)
     }
 
     /// Whether that member of the view is still there.
@@ -351,7 +351,7 @@ impl GroupThread {
         }
     }
 
-    fn see_to_cuts(&mut self, actions: &mut Vec<Action>) {
+    fn see_to_cuts(&mut self) {
         let now = self.now_ms();
         if self.leading.as_ref().is_none_or(|leading| now - leading.cut_ms < CUTS_APART_MS) {
             return;
@@ -382,7 +382,7 @@ impl GroupThread {
             if let Some(leading) = &mut self.leading {
                 leading.cut_ms = now;
             }
-            self.propose(entry::encode_cut(&cut), None, actions);
+            self.propose(entry::encode_cut(&cut), None);
         }
     }
 }

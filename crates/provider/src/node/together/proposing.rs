@@ -31,7 +31,7 @@ impl GroupThread {
             Held::Forward { term, origin, number, mut payload } => {
                 let takes = self.leading.is_some() && self.raft.takes_entries();
                 if takes && self.proposals.take(Origin(origin.0), term, number) {
-                    self.append(&mut payload, None, actions);
+                    self.append(&mut payload, None);
                 }
             }
         }
@@ -51,7 +51,7 @@ impl GroupThread {
                     Step::Append { ticket, term } => {
                         let mut is_there = false;
                         if let Some(mut bytes) = self.payloads.remove(&ticket.0) {
-                            is_there = self.raft.term() == term && self.append(&mut bytes, None, actions).is_some();
+                            is_there = self.raft.term() == term && self.append(&mut bytes, None).is_some();
                             // It may be lost with this reign, and sent to another leader.
                             self.payloads.insert(ticket.0, bytes);
                         }
@@ -77,20 +77,16 @@ impl GroupThread {
         self.carry_out(actions, None);
     }
 
-    /// Puts an entry at the end of the log, as the leader. None: it does not lead, or there is no room.
-    pub(super) fn append(
-        &mut self,
-        bytes: &mut [u8],
-        membership: Option<Membership>,
-        actions: &mut Vec<Action>,
-    ) -> Option<Index> {
+    /// Puts an entry at the end of the log, as the leader; the others get it, and it is safe, when the round settles. None: it
+    /// does not lead, or there is no room.
+    pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
         let log = self.node.log()?;
         let takes_place = entry::takes_place(bytes);
         let seqno = self.leading.as_ref()?.appended_seqno + i64::from(takes_place);
         if !self.raft.takes_entries() || log.throttle().is_err() {
             return None;
         }
-        let index = self.raft.append(&[membership], actions).ok()?;
+        let index = self.raft.append(&[membership]).ok()?;
         entry::place(bytes, Stamp { seqno, term: self.raft.term() });
         match log.append(&[&*bytes]) {
             Ok(at) => assert_eq!(at, index, "the log and the agreement have the same end"),

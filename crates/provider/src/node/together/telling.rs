@@ -36,7 +36,7 @@ impl GroupThread {
             if self.node.ignores_majorities() {
                 let mut actions = Vec::new();
                 self.bootstrap(&mut actions);
-                self.carry_out(&mut actions, None);
+                self.settle(&mut actions);
             } else {
                 self.lose_touch();
             }

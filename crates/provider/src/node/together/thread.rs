@@ -1,7 +1,8 @@
 //! The group's thread: it holds the links, the agreement and the end of the log, and goes round.
 //!
-//! A round: what the server's threads want; what agreement wants done, until it wants nothing more, with one sync of the log
-//! for all of it; what is agreed on takes its place; what a leader sees to; then it waits for the links.
+//! A round: what the server's threads want; what agreement wants done, until it wants nothing more, with one message to each
+//! other node and one sync of the log for all that was appended; what is agreed on takes its place; what a leader sees to; then
+//! it waits for the links, and heeds all that they bring.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -108,15 +109,15 @@ impl GroupThread {
     pub(super) fn run(&mut self) {
         let mut events = Vec::new();
         let mut actions = std::mem::take(&mut self.first);
-        self.carry_out(&mut actions, None);
+        self.settle(&mut actions);
         while !self.is_over {
             self.heed_commands(&mut actions);
             self.raft.tick(self.now_ms(), &mut actions);
-            self.carry_out(&mut actions, None);
             self.tick_proposals(&mut actions);
+            self.settle(&mut actions);
             self.take_agreed(&mut actions);
             self.see_to_it(&mut actions);
-            self.carry_out(&mut actions, None);
+            self.settle(&mut actions);
             self.tell();
             if self.is_over {
                 break;
@@ -173,28 +174,36 @@ impl GroupThread {
         self.step(steps, actions);
     }
 
-    /// Does what agreement wants, until it wants nothing more. `arrived`: what came with an append.
-    pub(super) fn carry_out(&mut self, actions: &mut Vec<Action>, mut arrived: Option<Vec<Vec<u8>>>) {
+    /// Does what agreement wants, until it wants nothing more and all that was appended is safe: one message to each of the
+    /// others and one sync for all of it.
+    pub(super) fn settle(&mut self, actions: &mut Vec<Action>) {
         loop {
+            self.carry_out(actions, None);
+            if !self.has_unsafe || self.is_over {
+                return;
+            }
+            self.raft.spread(actions);
+            self.carry_out(actions, None);
+            self.make_safe(actions);
+        }
+    }
+
+    /// Does what agreement wants, but for the sync, until it wants nothing more. `arrived`: what came with an append.
+    pub(super) fn carry_out(&mut self, actions: &mut Vec<Action>, mut arrived: Option<Vec<Vec<u8>>>) {
+        while !actions.is_empty() {
             for action in std::mem::take(actions) {
                 self.act(action, &mut arrived, actions);
                 if self.is_over {
                     return;
                 }
             }
-            if actions.is_empty() && !self.make_safe(actions) {
-                return;
-            }
         }
     }
 
-    /// One sync for all that was appended. False: there was nothing to do.
-    pub(super) fn make_safe(&mut self, actions: &mut Vec<Action>) -> bool {
-        if !self.has_unsafe {
-            return false;
-        }
+    /// One sync for all that was appended.
+    fn make_safe(&mut self, actions: &mut Vec<Action>) {
         self.has_unsafe = false;
-        let Some(log) = self.node.log() else { return false };
+        let Some(log) = self.node.log() else { return };
         let last = self.raft.last();
         // The others write while this one does.
         self.links.flush();
@@ -202,7 +211,6 @@ impl GroupThread {
             Ok(()) => self.raft.stored(last, actions),
             Err(error) => self.fail(&format!("the log cannot be written: {error}")),
         }
-        true
     }
 
     pub(super) fn act(&mut self, action: Action, arrived: &mut Option<Vec<Vec<u8>>>, actions: &mut Vec<Action>) {
@@ -231,11 +239,12 @@ impl GroupThread {
                 self.links.send(to, &Frame::Raft { message, payloads: Vec::new() });
             }
             Action::SendEntries { to, term, before, first, upto, committed, round } => {
-                self.send_entries(to, Append { term, before, committed, round, entries: Vec::new() }, first, upto);
+                let append = Append { term, before, committed, round, entries: Vec::new() };
+                self.send_entries(to, append, (first, upto), actions);
             }
             Action::Committed { upto } => self.contact.agreed = upto,
             Action::LeaderIs { term, leader } => self.leader_is(term, leader, actions),
-            Action::Lead { term } => self.lead(term, actions),
+            Action::Lead { term } => self.lead(term),
             Action::TooFarBehind { node, .. } => {
                 self.links.send(node, &Frame::TooFarBehind);
             }
@@ -262,7 +271,14 @@ impl GroupThread {
         }
     }
 
-    pub(super) fn send_entries(&mut self, to: NodeId, mut append: Append, first: Index, upto: Index) {
+    /// Sends as many of them as go into a message; the rest follows as long as there is room on the way.
+    fn send_entries(
+        &mut self,
+        to: NodeId,
+        mut append: Append,
+        (first, upto): (Index, Index),
+        actions: &mut Vec<Action>,
+    ) {
         if self.links.queued_bytes(to) > ON_THE_WAY_LIMIT_BYTES {
             // The next answer from there goes on.
             self.raft.sent(to, append.before.index);
@@ -288,6 +304,7 @@ impl GroupThread {
         let sent = Index(first.0 + payloads.len() as u64 - 1);
         if self.links.send_append(to, &append, &payloads) && sent < upto {
             self.raft.sent(to, sent);
+            self.raft.resume(to, actions);
         }
     }
 

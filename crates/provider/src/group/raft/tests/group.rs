@@ -118,7 +118,8 @@ impl Group {
         let mut actions = Vec::new();
         let seat = self.seat(id);
         let raft = seat.raft.as_mut().expect("the story lets it be up");
-        raft.append(std::slice::from_ref(&membership), &mut actions)?;
+        raft.append(std::slice::from_ref(&membership))?;
+        raft.spread(&mut actions);
         seat.log.push(Shape { term: raft.term(), membership });
         self.carry_out(id, actions, &[]);
         self.sync(id);

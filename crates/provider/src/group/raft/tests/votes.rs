@@ -97,7 +97,8 @@ fn agreed_on(votes: &Membership, safe: &[Option<u64>]) -> Index {
         }
     }
     assert_eq!(raft.role(), Role::Leader);
-    raft.append(&[None, None], &mut out).unwrap();
+    raft.append(&[None, None]).unwrap();
+    raft.spread(&mut out);
     let upto = |node: usize| safe[node - 1];
     for node in 2..=5 {
         raft.observe(NodeId(node as u64), &mut out);

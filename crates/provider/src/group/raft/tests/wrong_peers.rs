@@ -54,9 +54,7 @@ impl Node {
             0 => self.now_ms += 70,
             1 => self.now_ms += 5,
             2 => self.raft.stored(self.raft.last(), &mut out),
-            3 => {
-                let _ = self.raft.append(&[None], &mut out);
-            }
+            3 if self.raft.append(&[None]).is_ok() => self.raft.spread(&mut out),
             _ => {}
         }
         self.raft.tick(self.now_ms, &mut out);

@@ -136,6 +136,8 @@ impl World {
     /// Puts an entry into the log of a leader. False: it is none.
     pub fn append(&mut self, id: NodeId, membership: Option<Membership>, payload: Payload) -> bool {
         let goes_alone = self.chance.percent(50);
+        // Else with the next one, or because of a heartbeat.
+        let is_sent = self.chance.percent(60);
         let mut actions = Vec::new();
         let Some(node) = self.nodes.get_mut(&id) else { return false };
         let Some(life) = node.life.as_mut() else { return false };
@@ -152,8 +154,11 @@ impl World {
             self.act(id, actions, &[]);
             return true;
         }
-        let Ok(first) = life.raft.append(std::slice::from_ref(&membership), &mut actions) else { return false };
+        let Ok(first) = life.raft.append(std::slice::from_ref(&membership)) else { return false };
         node.disk.push(disk::entry(life.raft.term(), membership, payload));
+        if is_sent {
+            life.raft.spread(&mut actions);
+        }
         assert_eq!(first, node.disk.last(), "the log and what agreement knows of it are not the same");
         self.sync(id);
         self.act(id, actions, &[]);
