@@ -1,9 +1,11 @@
 //! Whose turn it is to commit: strictly by seqno, and how far commits and their locks' release have come.
 //!
-//! One mutex; whoever waits has a parker of its own, so that a turn wakes exactly the thread whose turn it is. The mutex
-//! is the last of the lock order: nothing is called and nothing else is locked while it is held.
+//! One mutex; whoever waits has a parker of its own, so that a turn wakes exactly the thread whose turn it is. A thread that
+//! waits elsewhere for its place need not be woken before its turn is near either: it is called then ([`Turns::call_near`]). The
+//! mutex is the last of the lock order: nothing is called and nothing else is locked while it is held.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -20,6 +22,9 @@ const NEAR: i64 = 16;
 const GIVE_WAYS: std::ops::RangeInclusive<u32> = 2..=50;
 /// What a turn that came meanwhile adds to that, and what one that did not takes away.
 const LEARNT: (u32, u32) = (1, 2);
+
+/// Who waits elsewhere is called when so many turns, its own among them, are left.
+const CALLED_BEFORE: i64 = 1;
 
 /// The turns of one node.
 #[derive(Debug, Default)]
@@ -47,6 +52,8 @@ struct State {
     passed_by: BTreeSet<i64>,
     /// Who waits for its turn.
     waiting: HashMap<i64, Arc<Waiter>>,
+    /// Who is called when its turn is near.
+    calls: BTreeMap<i64, Call>,
     /// How many wait on `released_further`.
     watchers: usize,
     /// How many had to wait for their turn, ever.
@@ -58,6 +65,15 @@ struct State {
 #[derive(Debug, Default)]
 struct Waiter {
     condition: Condvar,
+}
+
+/// Tells whoever waits elsewhere. Run by any thread, with no lock held.
+pub struct Call(pub Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for Call {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Call")
+    }
 }
 
 /// An order to give up waiting, which its owner may set at any time (and then calls [`Turns::interrupt`]).
@@ -78,7 +94,10 @@ impl Turns {
     /// Everything up to `seqno` is done; what waits is not there any more.
     pub fn begin_at(&self, seqno: i64) {
         let mut state = self.lock();
-        assert!(state.waiting.is_empty(), "the order begins anew while transactions wait for their turn");
+        assert!(
+            state.waiting.is_empty() && state.calls.is_empty(),
+            "the order begins anew while transactions wait for their turn"
+        );
         let (waits, is_over) = (state.waits, state.is_over);
         *state = State { left: seqno, released: seqno, waits, is_over, ..State::default() };
         self.give(seqno);
@@ -98,6 +117,21 @@ impl Turns {
             waiter.condition.notify_all();
         }
         self.released_further.notify_all();
+        let calls = std::mem::take(&mut state.calls);
+        drop(state);
+        calls.into_values().for_each(|Call(call)| call());
+    }
+
+    /// Calls when the turn of `seqno` is near, or its wait is to end for another reason; at once, if that is so now. Nothing
+    /// else waits for that turn meanwhile.
+    pub fn call_near(&self, seqno: i64, call: Call) {
+        let mut state = self.lock();
+        if state.is_over || seqno <= state.left + CALLED_BEFORE {
+            drop(state);
+            return call.0();
+        }
+        state.waits += 1;
+        state.calls.insert(seqno, call);
     }
 
     /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
@@ -148,8 +182,14 @@ impl Turns {
 
     /// Wakes whoever waits for the turn of `seqno`, so that it looks at its interrupt.
     pub fn interrupt(&self, seqno: i64) {
-        if let Some(waiter) = self.lock().waiting.get(&seqno) {
+        let mut state = self.lock();
+        if let Some(waiter) = state.waiting.get(&seqno) {
             waiter.condition.notify_all();
+        }
+        let call = state.calls.remove(&seqno);
+        drop(state);
+        if let Some(Call(call)) = call {
+            call();
         }
     }
 
@@ -192,11 +232,17 @@ impl Turns {
             }
         }
         let next = state.waiting.get(&(state.left + 1)).map(Arc::clone);
+        let near = state.left + CALLED_BEFORE;
+        let mut calls = Vec::new();
+        while let Some(first) = state.calls.first_entry().filter(|first| *first.key() <= near) {
+            calls.push(first.remove());
+        }
         // The next wants the lock as soon as it is awake.
         drop(state);
         if let Some(next) = next {
             next.condition.notify_one();
         }
+        calls.into_iter().for_each(|Call(call)| call());
     }
 
     /// The locks of `seqno`, which has left, are let go of.

@@ -131,3 +131,57 @@ fn at_the_end_whoever_waits_goes() {
     });
     assert_eq!(turns.enter(1, None), Err(NoTurn::Over));
 }
+
+/// Turns of three, and how often the third was called.
+fn called() -> (Turns, mpsc::Receiver<()>) {
+    let turns = given(3);
+    let (sender, receiver) = mpsc::channel();
+    turns.call_near(3, Call(Box::new(move || sender.send(()).unwrap())));
+    (turns, receiver)
+}
+
+#[test]
+fn who_waits_elsewhere_is_called_once_when_its_turn_is_near() {
+    let (turns, calls) = called();
+    assert!(calls.try_recv().is_err(), "two are before it");
+    turns.enter(1, None).unwrap();
+    turns.leave(1);
+    assert_eq!(calls.try_recv(), Ok(()));
+    turns.enter(2, None).unwrap();
+    turns.leave(2);
+    assert!(calls.try_recv().is_err());
+    assert_eq!(turns.enter(3, None), Ok(()));
+}
+
+#[test]
+fn who_waits_elsewhere_is_called_when_those_before_pass_their_turns_by() {
+    let (turns, calls) = called();
+    turns.pass_by(2);
+    assert!(calls.try_recv().is_err());
+    turns.pass_by(1);
+    assert_eq!(calls.try_recv(), Ok(()));
+}
+
+#[test]
+fn an_interrupt_and_the_end_call_who_waits_elsewhere() {
+    for end in [|turns: &Turns| turns.interrupt(3), Turns::end] {
+        let (turns, calls) = called();
+        end(&turns);
+        assert_eq!(calls.try_recv(), Ok(()));
+    }
+}
+
+#[test]
+fn nobody_waits_elsewhere_for_a_turn_that_is_near_or_will_not_come() {
+    let turns = given(2);
+    let (sender, calls) = mpsc::channel();
+    let call = |sender: &mpsc::Sender<()>| {
+        let sender = sender.clone();
+        Call(Box::new(move || sender.send(()).unwrap()))
+    };
+    turns.call_near(2, call(&sender));
+    assert_eq!(calls.try_recv(), Ok(()));
+    turns.end();
+    turns.call_near(9, call(&sender));
+    assert_eq!(calls.try_recv(), Ok(()));
+}

@@ -13,6 +13,7 @@ use crate::node::deliver::{Delivered, Delivery};
 use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
 use crate::server::{Flags, Meta, Refused};
+use crate::turns::Call;
 
 /// What may wait to be applied, in bytes; beyond it nothing more takes its place here.
 const QUEUE_LIMIT_BYTES: usize = 64 << 20;
@@ -101,7 +102,18 @@ impl Node {
                     let depends_on = verdict.depends_on;
                     let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
-                    proposed.answer.give(Some(Ordered { meta, passed: verdict.passed, index: None, aborted }));
+                    let ordered = Ordered { meta, passed: verdict.passed, index: None, aborted };
+                    let answer = proposed.answer;
+                    // A statement that runs alone has more to wait for than its turn; what is rolled back need not wait.
+                    let Some(transaction) = transaction.filter(|_| ordered.passed && !aborted) else {
+                        answer.give(Some(ordered));
+                        return Ok(Some(taken));
+                    };
+                    self.turns.call_near(seqno, Call(Box::new(move || answer.give(Some(ordered)))));
+                    // An abort that was granted in between has found nobody to interrupt.
+                    if transaction.is_aborted() {
+                        self.turns.interrupt(seqno);
+                    }
                     return Ok(Some(taken));
                 }
                 // Its first parts were this server's own, and are gone with the life that made them; elsewhere it commits.
