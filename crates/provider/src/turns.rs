@@ -1,8 +1,8 @@
 //! Whose turn it is to commit: strictly by seqno, and how far commits and their locks' release have come.
 //!
 //! One mutex; whoever waits has a parker of its own, so that a turn wakes exactly the thread whose turn it is. A thread that
-//! waits elsewhere for its place need not be woken before its turn is near either: it is called then ([`Turns::call_near`]). The
-//! mutex is the last of the lock order: nothing is called and nothing else is locked while it is held.
+//! waits elsewhere for its place need not be woken before its turn comes either: it is called then ([`Turns::call_at`]), and has slept
+//! once instead of twice. The mutex is the last of the lock order: nothing is called and nothing else is locked while it is held.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -22,9 +22,6 @@ const NEAR: i64 = 16;
 const GIVE_WAYS: std::ops::RangeInclusive<u32> = 2..=50;
 /// What a turn that came meanwhile adds to that, and what one that did not takes away.
 const LEARNT: (u32, u32) = (1, 2);
-
-/// Who waits elsewhere is called when so many turns, its own among them, are left.
-const CALLED_BEFORE: i64 = 1;
 
 /// The turns of one node.
 #[derive(Debug, Default)]
@@ -52,7 +49,7 @@ struct State {
     passed_by: BTreeSet<i64>,
     /// Who waits for its turn.
     waiting: HashMap<i64, Arc<Waiter>>,
-    /// Who is called when its turn is near.
+    /// Who is called when its turn comes.
     calls: BTreeMap<i64, Call>,
     /// How many wait on `released_further`.
     watchers: usize,
@@ -122,11 +119,11 @@ impl Turns {
         calls.into_values().for_each(|Call(call)| call());
     }
 
-    /// Calls when the turn of `seqno` is near, or its wait is to end for another reason; at once, if that is so now. Nothing
-    /// else waits for that turn meanwhile.
-    pub fn call_near(&self, seqno: i64, call: Call) {
+    /// Calls when the turn of `seqno` comes, or its wait is to end for another reason; at once, if that is so now. Nobody
+    /// waits for that turn meanwhile.
+    pub fn call_at(&self, seqno: i64, call: Call) {
         let mut state = self.lock();
-        if state.is_over || seqno <= state.left + CALLED_BEFORE {
+        if state.is_over || seqno <= state.left + 1 {
             drop(state);
             return call.0();
         }
@@ -231,12 +228,9 @@ impl Turns {
                 waiter.condition.notify_one();
             }
         }
-        let next = state.waiting.get(&(state.left + 1)).map(Arc::clone);
-        let near = state.left + CALLED_BEFORE;
-        let mut calls = Vec::new();
-        while let Some(first) = state.calls.first_entry().filter(|first| *first.key() <= near) {
-            calls.push(first.remove());
-        }
+        let turn = state.left + 1;
+        let next = state.waiting.get(&turn).map(Arc::clone);
+        let calls: Vec<Call> = (from..=turn).filter_map(|place| state.calls.remove(&place)).collect();
         // The next wants the lock as soon as it is awake.
         drop(state);
         if let Some(next) = next {

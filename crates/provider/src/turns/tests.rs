@@ -136,21 +136,22 @@ fn at_the_end_whoever_waits_goes() {
 fn called() -> (Turns, mpsc::Receiver<()>) {
     let turns = given(3);
     let (sender, receiver) = mpsc::channel();
-    turns.call_near(3, Call(Box::new(move || sender.send(()).unwrap())));
+    turns.call_at(3, Call(Box::new(move || sender.send(()).unwrap())));
     (turns, receiver)
 }
 
 #[test]
-fn who_waits_elsewhere_is_called_once_when_its_turn_is_near() {
+fn who_waits_elsewhere_is_called_once_when_its_turn_comes() {
     let (turns, calls) = called();
-    assert!(calls.try_recv().is_err(), "two are before it");
-    turns.enter(1, None).unwrap();
-    turns.leave(1);
+    for seqno in 1..=2 {
+        assert!(calls.try_recv().is_err(), "some are before it");
+        turns.enter(seqno, None).unwrap();
+        turns.leave(seqno);
+    }
     assert_eq!(calls.try_recv(), Ok(()));
-    turns.enter(2, None).unwrap();
-    turns.leave(2);
-    assert!(calls.try_recv().is_err());
     assert_eq!(turns.enter(3, None), Ok(()));
+    turns.leave(3);
+    assert!(calls.try_recv().is_err());
 }
 
 #[test]
@@ -172,16 +173,16 @@ fn an_interrupt_and_the_end_call_who_waits_elsewhere() {
 }
 
 #[test]
-fn nobody_waits_elsewhere_for_a_turn_that_is_near_or_will_not_come() {
-    let turns = given(2);
+fn nobody_waits_elsewhere_for_a_turn_that_has_come_or_never_will() {
+    let turns = given(1);
     let (sender, calls) = mpsc::channel();
     let call = |sender: &mpsc::Sender<()>| {
         let sender = sender.clone();
         Call(Box::new(move || sender.send(()).unwrap()))
     };
-    turns.call_near(2, call(&sender));
+    turns.call_at(1, call(&sender));
     assert_eq!(calls.try_recv(), Ok(()));
     turns.end();
-    turns.call_near(9, call(&sender));
+    turns.call_at(9, call(&sender));
     assert_eq!(calls.try_recv(), Ok(()));
 }

@@ -109,7 +109,7 @@ impl Node {
                         answer.give(Some(ordered));
                         return Ok(Some(taken));
                     };
-                    self.turns.call_near(seqno, Call(Box::new(move || answer.give(Some(ordered)))));
+                    self.turns.call_at(seqno, Call(Box::new(move || answer.give(Some(ordered)))));
                     // An abort that was granted in between has found nobody to interrupt.
                     if transaction.is_aborted() {
                         self.turns.interrupt(seqno);
