@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::group::descent::Descent;
 use crate::identity::{Gtid, Uuid};
 use crate::whole_file;
 
@@ -16,7 +17,9 @@ mod tests;
 /// Its name in the data folder.
 pub const FILE_NAME: &str = "hortator.state.log";
 
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+/// Without generations; it is read.
+const FORMER_VERSION: &str = "1";
 
 /// What a node last was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub struct SavedState {
     pub begins_at: i64,
     /// What stands there could not be applied from the log, though the server's own position may say so; -1: nothing.
     pub failed_at: i64,
+    /// Of which generation its group was when this was written. `hortator.group.log` knows it too, and better; this is for a start
+    /// without that one, so that the group which is begun anew then knows from which one it comes.
+    pub descent: Descent,
 }
 
 /// A file that cannot be used.
@@ -76,8 +82,8 @@ impl SavedState {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::Io { path, error }),
         };
-        let mut state =
-            Self { history: Uuid::UNDEFINED, member: Uuid::UNDEFINED, stopped_at: -1, begins_at: -1, failed_at: -1 };
+        let mut state = Self::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
+        let mut generations = Vec::new();
         let mut seen = 0;
         for (number, line) in text.lines().enumerate() {
             if line.starts_with('#') || line.trim().is_empty() {
@@ -86,7 +92,12 @@ impl SavedState {
             let malformed = || Error::Malformed { path: path.clone(), line: number + 1, found: line.to_owned() };
             let (name, value) = line.split_once(": ").ok_or_else(malformed)?;
             match name {
-                "version" if value == VERSION => {}
+                "generation" => {
+                    generations.push(value.parse().map_err(|_| malformed())?);
+                    state.descent = Descent::from_newest(&generations).ok_or_else(malformed)?;
+                    continue;
+                }
+                "version" if [VERSION, FORMER_VERSION].contains(&value) => {}
                 "version" => return Err(Error::Newer { path, found: value.to_owned() }),
                 "history" => state.history = value.parse().map_err(|_| malformed())?,
                 "member" => state.member = value.parse().map_err(|_| malformed())?,
@@ -105,19 +116,22 @@ impl SavedState {
 
     /// Writes it; when it returns the file is on the disk, whole.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
-        let Self { history, member, stopped_at, begins_at, failed_at } = self;
-        let text = format!(
+        let Self { history, member, stopped_at, begins_at, failed_at, descent } = self;
+        let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
              version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n\
              failed_at: {failed_at}\n"
         );
+        for generation in descent.newest_first() {
+            text.push_str(&format!("generation: {generation}\n"));
+        }
         whole_file::replace(data_dir, FILE_NAME, &text)
             .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })
     }
 
     /// A node that runs, and has taken on its first view.
     pub fn running(history: Uuid, member: Uuid) -> Self {
-        Self { history, member, stopped_at: -1, begins_at: -1, failed_at: -1 }
+        Self { history, member, stopped_at: -1, begins_at: -1, failed_at: -1, descent: Descent::UNKNOWN }
     }
 
     /// Where the server's tables are, as far as this file alone can say.

@@ -137,4 +137,6 @@ pub trait Server: Send + Sync {
     fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused>;
     /// All there is has been applied.
     fn synced(&self) -> Result<(), Refused>;
+    /// No place will come for which a server that is starting waits: it ends. One that has started goes on.
+    fn end_start(&self);
 }

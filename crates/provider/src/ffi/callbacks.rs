@@ -9,6 +9,7 @@ use super::abi::{
     RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SstDonateCallback, SstRequestCallback,
     SyncedCallback, ViewCallback, capability,
 };
+use super::process;
 use super::text::to_server;
 use crate::identity::{Gtid, Uuid};
 use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, Server, View, ViewStatus};
@@ -160,6 +161,10 @@ impl Server for Callbacks {
     fn synced(&self) -> Result<(), Refused> {
         // SAFETY: the server's own context.
         succeeded(unsafe { (self.synced)(self.context) })
+    }
+
+    fn end_start(&self) {
+        process::end_if_starting();
     }
 }
 

@@ -35,16 +35,27 @@ extern "C" fn save() {
 /// Whether the server writes a binary log, as far as its own variables can be seen. One that does not show them counts as
 /// one that has none. `log_slave_updates` does not matter: what is applied bears the server's own id, and is written.
 pub fn has_binary_log() -> bool {
-    is_set(c"opt_bin_log")
+    flag(c"opt_bin_log") == Some(true)
 }
 
-/// Whether a variable of the server's, one byte that is 0 or 1, is there and set.
-fn is_set(name: &CStr) -> bool {
+/// Ends the process, if the server is only just starting: it waits for a place in the cluster then, as long as it takes, and
+/// has no way to be told that none will come. Nothing is lost by it: no client was let in, and what was agreed on is in the log.
+/// A server that does not show whether it has started goes on.
+pub fn end_if_starting() {
+    if flag(c"mysqld_server_started") == Some(false) {
+        // SAFETY: takes no pointers, and does not return. What other threads hold is let go of by the system.
+        unsafe { libc::_exit(libc::EXIT_FAILURE) }
+    }
+}
+
+/// A variable of the server's, of which one byte is 0 or 1. None: it is not there.
+fn flag(name: &CStr) -> Option<bool> {
     // SAFETY: dlsym looks up a name in what is loaded; null when nobody has it.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     if address.is_null() {
-        return false;
+        return None;
     }
-    // SAFETY: variables of that name are `my_bool` in all servers that this provider is for, set before it is loaded.
-    unsafe { address.cast::<u8>().read() == 1 }
+    // SAFETY: variables of those names are flags in all servers that this provider is for, the first byte the one that counts;
+    // whoever changes them writes that byte alone. Volatile, since the server's threads do.
+    Some(unsafe { address.cast::<u8>().read_volatile() } == 1)
 }

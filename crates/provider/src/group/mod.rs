@@ -6,6 +6,7 @@
 //! | `proposals` | what a node has proposed and not seen in the order yet: nothing twice, nothing lost without knowing |
 //! | `wire/` | messages as bytes: frames, versioned and checked |
 //! | `links/` | connections to the other nodes |
+//! | `descent` | which beginning of its group a node is of: two groups that came of one are told apart |
 //! | `saved` | what a node must remember of its votes and of the group: `hortator.group.log` |
 //!
 //! Why not a library: of the kept implementations, openraft alone has a licence that can stand beside GPLv2-only
@@ -14,6 +15,7 @@
 //! with the paper's own extensions: trial votes (9.6), leadership that needs a majority's word (6.2), hand-over (3.10),
 //! one member at a time (4.1), reads by a round of heartbeats (6.4). A simulator holds it to the paper's properties.
 
+pub mod descent;
 pub mod links;
 pub mod proposals;
 pub mod raft;

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # a remark
-//! version: 1
+//! version: 2
 //! node: 00000000000004d2
 //! term: 7
 //! voted_for: 000000000000162e
@@ -14,10 +14,13 @@
 //! membership_index: 17
 //! voter: 00000000000004d2 10.0.0.1:4567
 //! voter: 000000000000162e 10.0.0.2:4567
+//! generation: 4d7c1f0e-93aa-4b55-8a0c-6f2f3e3c9b01
+//! generation: 0b7f1a52-5f0d-4a51-9c36-0f6b8f0d7e11
 //! checksum: 5f0c8e4a
 //! ```
 //!
-//! The checksum is the CRC-32 (IEEE) of all that stands before its line. `voted_for` may be `none`.
+//! The checksum is the CRC-32 (IEEE) of all that stands before its line. `voted_for` may be `none`. The generations are the
+//! group's own and those before it ([`Descent`]). Version 1, which had none, is read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +28,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::NodeId;
+use super::descent::Descent;
 use super::raft::{Place, Term};
+use crate::identity::Uuid;
 use crate::log::Index;
 use crate::whole_file;
 
@@ -35,7 +40,9 @@ mod tests;
 /// Its name in the data folder.
 pub const FILE_NAME: &str = "hortator.group.log";
 
-const VERSION: &str = "1";
+const VERSION: &str = "2";
+/// Without generations.
+const FORMER_VERSION: &str = "1";
 
 /// What a node must remember.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +59,8 @@ pub struct Saved {
     pub membership_at: Place,
     /// Who decides from there on, each with its address.
     pub voters: BTreeMap<NodeId, String>,
+    /// Of which generation the group is. Unknown: of none yet, or of a release that knew nothing of them.
+    pub descent: Descent,
 }
 
 /// A file that cannot be used.
@@ -133,7 +142,7 @@ impl Saved {
     }
 
     fn text(&self) -> Result<String, Error> {
-        let Self { node, term, voted_for, committed, membership_at, voters } = self;
+        let Self { node, term, voted_for, committed, membership_at, voters, descent } = self;
         let voted_for = voted_for.map_or("none".to_owned(), |node| node.to_string());
         let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it, do not copy it to \
@@ -148,6 +157,9 @@ impl Saved {
             }
             text.push_str(&format!("voter: {node} {address}\n"));
         }
+        for generation in descent.newest_first() {
+            text.push_str(&format!("generation: {generation}\n"));
+        }
         text.push_str(&format!("checksum: {:08x}\n", crc32fast::hash(text.as_bytes())));
         Ok(text)
     }
@@ -155,14 +167,15 @@ impl Saved {
     /// The version is looked at before the checksum: a later one may keep it elsewhere.
     fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let version = text.lines().find_map(|line| line.strip_prefix("version: "));
-        if let Some(found) = version.filter(|found| *found != VERSION && found.parse::<u64>().is_ok()) {
+        let is_newer = |found: &&str| ![VERSION, FORMER_VERSION].contains(found) && found.parse::<u64>().is_ok();
+        if let Some(found) = version.filter(is_newer) {
             return Err(Error::Newer { path: path.to_owned(), found: found.to_owned() });
         }
         let mut lines = Lines { rest: text, number: 0, line: "", path };
         if text.starts_with('#') {
             lines.take();
         }
-        lines.value("version", |value| (value == VERSION).then_some(()))?;
+        lines.value("version", |value| [VERSION, FORMER_VERSION].contains(&value).then_some(()))?;
         let node = lines.value("node", node_id)?;
         let term = Term(lines.value("term", number)?);
         let voted_for =
@@ -178,6 +191,11 @@ impl Saved {
             })?;
             voters.insert(node, address);
         }
+        let mut generations = Vec::new();
+        while lines.rest.starts_with("generation: ") {
+            generations.push(lines.value("generation", |value| value.parse::<Uuid>().ok())?);
+        }
+        let descent = Descent::from_newest(&generations).ok_or_else(|| lines.malformed())?;
         let expected = crc32fast::hash(&text.as_bytes()[..text.len() - lines.rest.len()]);
         let found = lines.value("checksum", |value| Some(value.to_owned()))?;
         if found != format!("{expected:08x}") {
@@ -187,7 +205,7 @@ impl Saved {
             lines.take();
             return Err(lines.malformed());
         }
-        Ok(Self { node, term, voted_for, committed, membership_at, voters })
+        Ok(Self { node, term, voted_for, committed, membership_at, voters, descent })
     }
 }
 

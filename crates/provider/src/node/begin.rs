@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::deliver::Delivery;
 use super::together::{self, Beginning, Command, Contact};
 use super::{Error, Node, Ordering, lock};
-use crate::entry::{self, Entry, Stamp};
+use crate::entry::{self, Cut, Entry, Stamp};
 use crate::gate::Passage;
 use crate::group::saved::Saved;
 use crate::identity::{Gtid, Uuid};
@@ -61,7 +61,7 @@ impl Node {
             },
             // One without voters was about to join when it ended: it is a group by itself only if somebody says so.
             Some(group) if group.voters.is_empty() && is_new => Beginning::Alone,
-            Some(group) => Beginning::Again(group),
+            Some(group) => Beginning::Again(Box::new(group)),
         };
         if !self.receiving.start() {
             return Err(Error::Connected);
@@ -82,20 +82,26 @@ impl Node {
         Ok(())
     }
 
-    /// Those who decide, as the log says, if they are several.
+    /// Those who decide, as the log says, if they are several. Where what says so is purged, the view tells: of several
+    /// members only if several vote.
     fn voters_in_log(&self) -> Result<Option<String>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
-        let mut latest = None;
+        let (mut voters, mut members) = (None, None);
         for record in log.read(log.first())? {
             let (index, bytes) = record?;
             let decoded = entry::decode(&bytes);
             let (_, entry) = decoded.map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
-            if let Entry::Group(voters) = entry {
-                latest = Some(voters);
+            match entry {
+                Entry::Group(latest) => {
+                    voters = Some(latest.into_iter().map(|voter| voter.address).collect::<Vec<_>>());
+                }
+                Entry::View { members: latest, .. } | Entry::Cut(Cut { members: latest, .. }) => {
+                    members = Some(latest.into_iter().map(|member| member.name).collect());
+                }
+                Entry::WriteSet { .. } | Entry::Nothing => {}
             }
         }
-        let several = latest.filter(|voters| voters.len() > 1);
-        Ok(several.map(|voters| voters.into_iter().map(|voter| voter.address).collect::<Vec<_>>().join(", ")))
+        Ok(voters.or(members).filter(|several| several.len() > 1).map(|several| several.join(", ")))
     }
 
     /// All of it, on a receiving thread. False: it cannot be.

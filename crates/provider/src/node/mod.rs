@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use crate::counters::Counters;
 use crate::former_names;
 use crate::gate::{Gate, Passage};
+use crate::group::descent::Descent;
 use crate::group::links;
 use crate::group::raft::Term;
 use crate::group::saved::{self, Saved};
@@ -92,6 +93,8 @@ pub struct Node {
     /// This life of the node: another for each time that it is connected.
     member: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
+    /// Of which generation its group is.
+    descent: Mutex<Descent>,
     log: RwLock<Option<Arc<DiskLog>>>,
     order: Mutex<Option<Ordering>>,
     /// The term that this node leads in. Changes under the order only.
@@ -207,6 +210,7 @@ impl Node {
             options: Mutex::new(options),
             member: Mutex::new(member),
             saved: Mutex::new(saved),
+            descent: Mutex::default(),
             log: RwLock::default(),
             order: Mutex::new(None),
             leads_in: AtomicU64::new(0),
@@ -308,7 +312,8 @@ impl Node {
         }
         let log = self.log()?;
         log.commit(log.last()).ok()?;
-        let state = SavedState { stopped_at: seqno, ..SavedState::running(history, self.member()) };
+        let descent = *lock(&self.descent);
+        let state = SavedState { stopped_at: seqno, descent, ..SavedState::running(history, self.member()) };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
     }
 
@@ -371,9 +376,16 @@ impl Node {
         self.receiving.stop();
     }
 
+    /// Of the group it is what the group's thread said last.
     fn save(&self, state: SavedState) -> Result<(), Refused> {
-        *lock(&self.saved) = Some(state);
-        state.write(&self.setup.data_dir).map_err(|error| {
+        let written = {
+            // Until it is written: the group's thread, too, writes it when the group is begun anew.
+            let mut saved = lock(&self.saved);
+            let state = SavedState { descent: *lock(&self.descent), ..state };
+            *saved = Some(state);
+            state.write(&self.setup.data_dir)
+        };
+        written.map_err(|error| {
             self.fail(&error.to_string());
             Refused
         })

@@ -105,7 +105,7 @@ fn who_does_not_say_where_the_tables_are_does_not_start() {
 
 #[test]
 fn the_servers_word_comes_before_what_was_saved() {
-    let saved = SavedState { history: HISTORY, member: LIFE, stopped_at: 7, begins_at: -1, failed_at: -1 };
+    let saved = SavedState { stopped_at: 7, ..SavedState::running(HISTORY, LIFE) };
     let said = Gtid { history: HISTORY, seqno: 9 };
     assert_eq!(tables_at(said, Some(&saved)), Some(said));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&saved)), tables(7));

@@ -7,6 +7,7 @@ use super::dial::Standing;
 use super::notes::one_line;
 use super::stream::Stage;
 use super::{Event, LINKS_LIMIT, Links};
+use crate::group::descent::Kinship;
 use crate::group::wire::{self, Arrived, BODY_LIMIT_BYTES, Hello, Signal};
 use crate::identity::Uuid;
 
@@ -59,11 +60,10 @@ impl Links {
             (Stage::Greeting, Arrived::Signal(Signal::Already { life })) if stream.dialled.is_some() => {
                 self.settle(id, life);
             }
-            (Stage::Linked(peer), Arrived::Signal(Signal::History(history))) => {
-                peer.history = history;
-                if let Some(text) = histories_differ(&self.own, peer) {
-                    self.reject(id, &text);
-                }
+            (Stage::Linked(peer), Arrived::Signal(Signal::Belongs { history, descent })) => {
+                (peer.history, peer.descent) = (history, descent);
+                let peer = peer.clone();
+                self.part_from_strangers(id, &peer);
             }
             (Stage::Greeting | Stage::Linked(_), Arrived::Signal(Signal::Rejected { text })) => {
                 if let Some(target) = stream.dialled.as_ref().and_then(|address| self.targets.get_mut(address)) {
@@ -84,6 +84,13 @@ impl Links {
         }
         if let Some(text) = differ(&self.own, &hello) {
             return self.reject(id, &text);
+        }
+        if !is_dialled && self.own.descent.kinship(&hello.descent) != Kinship::Same {
+            // It finds out by itself how it stands to this node.
+            self.signal(id, &Signal::Hello(self.own.clone()));
+        }
+        if self.part_from_kin(id, &hello) {
+            return;
         }
         match self.linked.get(&hello.node).copied() {
             Some(old) if self.is_better(old, is_dialled, &hello) => {
@@ -188,6 +195,11 @@ impl Links {
         if !is_link {
             self.note(id, text);
         }
+        self.refuse(id, text);
+    }
+
+    /// The same, where the log was told.
+    pub(super) fn refuse(&mut self, id: u64, text: &str) {
         if let Some(target) = self.target_of(id) {
             target.rejected();
         }

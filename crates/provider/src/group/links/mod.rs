@@ -17,12 +17,13 @@
 //! ```text
 //!   dialling side          accepting side
 //!   connect ────────────►  accept
-//!   Hello ──────────────►  same version, cluster and history? not this node itself? no better connection?
+//!   Hello ──────────────►  same version, cluster, history and generation? not this node itself? no better connection?
 //!   the same questions ◄─  Hello; it is up there
 //!   it is up here; frames ◄──────► frames, and Alive when there is nothing else to say
 //! ```
 //!
-//! A side that says no sends the reason and closes; both sides put it into their log.
+//! A side that says no sends the reason and closes; both sides put it into their log. Where it is the generation, it says hello
+//! before: each side has to know by itself how its group stands to the other's (the module `kin`).
 //!
 //! # Two connections between the same two
 //!
@@ -36,6 +37,7 @@
 mod dial;
 mod error;
 mod greeting;
+mod kin;
 mod notes;
 mod outgoing;
 mod stream;
@@ -55,9 +57,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::group::NodeId;
+use crate::group::descent::Kinship;
 use crate::group::raft::Append;
-use crate::group::wire::{self, Frame, Hello, Signal};
-use crate::identity::Uuid;
+use crate::group::wire::{self, Frame, Hello};
 use dial::Target;
 use notes::Notes;
 use stream::Stream;
@@ -107,6 +109,15 @@ pub enum Event {
         address: String,
         /// Why.
         text: String,
+    },
+    /// A node was met whose group and this one's came of one and are two. It comes whenever they meet, which is once a second.
+    Apart {
+        /// How the other's stands to this one's; never the same.
+        kinship: Kinship,
+        /// What there is to say of it.
+        text: String,
+        /// For the server's log; not every time.
+        is_news: bool,
     },
     /// Some [`Waker`] was used.
     Woken,
@@ -161,6 +172,11 @@ impl Links {
     /// Who this node says it is.
     pub fn own(&self) -> &Hello {
         &self.own
+    }
+
+    /// Whether a node is linked.
+    pub fn is_linked(&self, node: NodeId) -> bool {
+        self.linked.contains_key(&node)
     }
 
     /// Who is linked.
@@ -251,25 +267,6 @@ impl Links {
         let now = Instant::now();
         for target in self.targets.values_mut() {
             target.again_at(now);
-        }
-    }
-
-    /// The history that this node belongs to from now on. Linked nodes of another one are parted from; the others learn it.
-    pub fn set_history(&mut self, history: Uuid) {
-        if self.own.history == history {
-            return;
-        }
-        self.own.history = history;
-        // Who was dialled may have been sent the old one.
-        let is_told = |stream: &Stream| stream.peer().is_some() || stream.is_greeted();
-        let told: Vec<u64> = self.streams.iter().filter(|(_, stream)| is_told(stream)).map(|(id, _)| *id).collect();
-        for id in told {
-            let peer = self.streams.get(&id).and_then(Stream::peer);
-            let differs = peer.and_then(|peer| greeting::histories_differ(&self.own, peer));
-            match differs {
-                Some(text) => self.reject(id, &text),
-                None => self.signal(id, &Signal::History(history)),
-            }
         }
     }
 }

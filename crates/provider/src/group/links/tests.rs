@@ -2,11 +2,15 @@
 
 mod exchange;
 mod greetings;
+mod kin;
 mod storms;
 mod strangers;
 mod words;
 
 use super::*;
+use crate::group::descent::Descent;
+use crate::group::wire::Signal;
+use crate::identity::Uuid;
 
 use std::net::SocketAddr;
 
@@ -17,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn tag(number: u64) -> Hello {
     Hello {
         history: Uuid::UNDEFINED,
+        descent: Descent::UNKNOWN,
         node: NodeId(number),
         life: Uuid([number as u8; 16]),
         group: "rowers".to_owned(),

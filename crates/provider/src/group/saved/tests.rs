@@ -11,6 +11,7 @@ fn saved() -> Saved {
         committed: Index(815),
         membership_at: Place { term: Term(3), index: Index(17) },
         voters: voters.map(|(node, address)| (NodeId(node), address.to_owned())).into(),
+        descent: Descent::begun(Uuid([1; 16])).begun_anew(Uuid([2; 16])),
     }
 }
 
@@ -18,7 +19,7 @@ fn saved() -> Saved {
 fn what_was_written_last_is_read() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Saved::read(folder.path()).unwrap().is_none());
-    let alone = Saved { voted_for: None, voters: BTreeMap::new(), ..saved() };
+    let alone = Saved { voted_for: None, voters: BTreeMap::new(), descent: Descent::UNKNOWN, ..saved() };
     for saved in [saved(), alone] {
         saved.write(folder.path()).unwrap();
         assert_eq!(Saved::read(folder.path()).unwrap(), Some(saved));
@@ -53,17 +54,47 @@ fn every_damage_is_an_error_that_says_where_and_what_to_do() {
     let path = folder.path().join(FILE_NAME);
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, message, remedy) in [
-        ("version: 1", "version: 2", "has version 2, and this release reads 1", "use the newer release"),
-        ("version: 1", "version: one", "line 2: `version: one` is not understood", "join anew"),
+        ("version: 2", "version: 3", "has version 3, and this release reads 2", "use the newer release"),
+        ("version: 2", "version: one", "line 2: `version: one` is not understood", "join anew"),
         ("term: 7", "term: seven", "line 4: `term: seven` is not understood", "join anew"),
         ("term: 7", "term: 8", "has changed since it was written", "join anew"),
         ("committed: 815\n", "", "line 6: `membership_term: 3` is not understood", "join anew"),
-        ("4567\nchecksum", "4568\nchecksum", "its checksum is", "vote twice"),
+        ("4567\ngeneration", "4568\ngeneration", "its checksum is", "vote twice"),
+        ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join anew"),
+        ("generation: 02020202", "generation: 03030303", "its checksum is", "vote twice"),
     ] {
         fs::write(&path, good.replacen(from, to, 1)).unwrap();
         let error = Saved::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains(remedy), "{error}");
     }
+}
+
+#[test]
+fn more_generations_than_are_kept_are_not_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read_to_string(&path).unwrap();
+    let line = format!("generation: {}\n", Uuid([1; 16]));
+    let many = good[..good.find("checksum").unwrap()].to_owned() + &line.repeat(7);
+    fs::write(&path, format!("{many}checksum: {:08x}\n", crc32fast::hash(many.as_bytes()))).unwrap();
+    assert!(matches!(Saved::read(folder.path()), Err(Error::Malformed { line: 20, .. })));
+}
+
+#[test]
+fn a_file_of_the_former_version_is_read_and_knows_no_generation() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "# Written by a former release.\nversion: 1\nnode: 0000000000000001\nterm: 7\nvoted_for: none\ncommitted: 815\n\
+                membership_term: 3\nmembership_index: 17\nvoter: 0000000000000001 10.0.0.1:4567\n";
+    let text = format!("{text}checksum: {:08x}\n", crc32fast::hash(text.as_bytes()));
+    fs::write(folder.path().join(FILE_NAME), text).unwrap();
+    let voters = [(NodeId(1), "10.0.0.1:4567".to_owned())].into();
+    let expected = Saved { voted_for: None, voters, descent: Descent::UNKNOWN, ..saved() };
+    let read = Saved::read(folder.path()).unwrap().unwrap();
+    assert_eq!(read, expected);
+    // The next one that is written is of this version.
+    read.write(folder.path()).unwrap();
+    assert_eq!(Saved::read(folder.path()).unwrap(), Some(expected));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Fields of a body: each is put behind what is there, and taken from the front of what is left.
 
 use crate::group::NodeId;
+use crate::group::descent::Descent;
 use crate::group::raft::{Membership, Place, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -154,6 +155,22 @@ impl Field for Membership {
             return Err("the nodes of a membership do not ascend");
         }
         Ok(Self { voters: voters.into_iter().collect() })
+    }
+}
+
+impl Field for Descent {
+    const LEAST_BYTES: usize = 4;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        let generations = self.newest_first();
+        put_count(buffer, generations.len());
+        for generation in generations {
+            generation.put(buffer);
+        }
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, Bad> {
+        let count = take_count(rest, Uuid::LEAST_BYTES)?;
+        let generations = (0..count).map(|_| take(rest)).collect::<Result<Vec<Uuid>, Bad>>()?;
+        Self::from_newest(&generations).ok_or("a group's generations are too many, or one of them is none")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::arriving::Arrived;
 use super::body::{Bad, Field, take, take_bytes, take_count};
-use super::{Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
+use super::{Begin, Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
 use crate::group::raft::{Append, Membership, Message, Shape, Term};
 
 /// The fixed part of a frame whose checksum is right.
@@ -52,6 +52,7 @@ fn decode(kind: u8, rest: &mut &[u8]) -> Result<Arrived, Bad> {
     let signal = match kind {
         kind::HELLO => Signal::Hello(Hello {
             history: take(rest)?,
+            descent: take(rest)?,
             node: take(rest)?,
             life: take(rest)?,
             group: take(rest)?,
@@ -61,7 +62,7 @@ fn decode(kind: u8, rest: &mut &[u8]) -> Result<Arrived, Bad> {
         }),
         kind::REJECTED => Signal::Rejected { text: take(rest)? },
         kind::ALIVE => Signal::Alive,
-        kind::HISTORY => Signal::History(take(rest)?),
+        kind::BELONGS => Signal::Belongs { history: take(rest)?, descent: take(rest)? },
         kind::ALREADY => Signal::Already { life: take(rest)? },
         _ => return decode_frame(kind, rest).map(Arrived::Frame),
     };
@@ -84,13 +85,14 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             is_donor: take(rest)?,
         },
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
-        kind::BEGIN_BEHIND => Frame::BeginBehind {
+        kind::BEGIN_BEHIND => Frame::BeginBehind(Begin {
             term: take(rest)?,
             place: take(rest)?,
             membership: take(rest)?,
             addresses: take_list(rest)?,
             upto: take(rest)?,
-        },
+            descent: take(rest)?,
+        }),
         kind::LEAVE => Frame::Leave { node: take(rest)? },
         kind::LEFT => Frame::Left,
         kind::TOO_FAR_BEHIND => Frame::TooFarBehind,

@@ -1,7 +1,7 @@
 //! Frames to bytes.
 
 use super::body::{Field, put_bytes, put_count};
-use super::{BODY_LIMIT_BYTES, Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
+use super::{BODY_LIMIT_BYTES, Begin, Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, kind};
 use crate::group::raft::{Append, Message};
 
 /// Puts a frame behind what the buffer holds.
@@ -31,7 +31,7 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             put_bytes(buffer, request);
             donor.put(buffer);
         }),
-        Frame::BeginBehind { term, place, membership, addresses, upto } => {
+        Frame::BeginBehind(Begin { term, place, membership, addresses, upto, descent }) => {
             framed(buffer, kind::BEGIN_BEHIND, |buffer| {
                 term.put(buffer);
                 place.put(buffer);
@@ -41,6 +41,7 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
                     address.put(buffer);
                 }
                 upto.put(buffer);
+                descent.put(buffer);
             })
         }
         Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
@@ -91,13 +92,17 @@ pub fn encode_signal(buffer: &mut Vec<u8>, signal: &Signal) -> Result<(), Error>
         Signal::Hello(hello) => framed(buffer, kind::HELLO, |buffer| put_hello(buffer, hello)),
         Signal::Rejected { text } => framed(buffer, kind::REJECTED, |buffer| text.put(buffer)),
         Signal::Alive => framed(buffer, kind::ALIVE, |_| {}),
-        Signal::History(history) => framed(buffer, kind::HISTORY, |buffer| history.put(buffer)),
+        Signal::Belongs { history, descent } => framed(buffer, kind::BELONGS, |buffer| {
+            history.put(buffer);
+            descent.put(buffer);
+        }),
         Signal::Already { life } => framed(buffer, kind::ALREADY, |buffer| life.put(buffer)),
     }
 }
 
 fn put_hello(buffer: &mut Vec<u8>, hello: &Hello) {
     hello.history.put(buffer);
+    hello.descent.put(buffer);
     hello.node.put(buffer);
     hello.life.put(buffer);
     for text in [&hello.group, &hello.name, &hello.incoming, &hello.address] {

@@ -1,6 +1,7 @@
 //! What can be said.
 
 use crate::group::NodeId;
+use crate::group::descent::Descent;
 use crate::group::raft::{Membership, Message, Place, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -10,6 +11,8 @@ use crate::log::Index;
 pub struct Hello {
     /// The history that its log and its tables belong to; undefined: none yet.
     pub history: Uuid,
+    /// Of which generation its group is; unknown: it belongs to none yet.
+    pub descent: Descent,
     /// The node, from the beginning of its log on.
     pub node: NodeId,
     /// This process of it; also its member id in views.
@@ -36,13 +39,35 @@ pub enum Signal {
     },
     /// Nothing to say, and still there.
     Alive,
-    /// The speaker belongs to this history from now on.
-    History(Uuid),
+    /// The speaker belongs to these from now on.
+    Belongs {
+        /// A history.
+        history: Uuid,
+        /// A group's generation, and those before it.
+        descent: Descent,
+    },
     /// Instead of a hello: there is another connection between these two, this one is not needed.
     Already {
         /// Of the speaker.
         life: Uuid,
     },
+}
+
+/// Where a joiner's log begins, and in which group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// Of the leader that says so.
+    pub term: Term,
+    /// The entry right before the first of its log.
+    pub place: Place,
+    /// Who decides there.
+    pub membership: Membership,
+    /// Where these nodes are.
+    pub addresses: Vec<(NodeId, String)>,
+    /// It must have everything up to here before it can tell what holds.
+    pub upto: Index,
+    /// Of which generation the group is.
+    pub descent: Descent,
 }
 
 /// What nodes say to each other.
@@ -87,18 +112,7 @@ pub enum Frame {
         donor: String,
     },
     /// Where a joiner's log begins.
-    BeginBehind {
-        /// Of the leader that says so.
-        term: Term,
-        /// The entry right before the first of its log.
-        place: Place,
-        /// Who decides there.
-        membership: Membership,
-        /// Where these nodes are.
-        addresses: Vec<(NodeId, String)>,
-        /// It must have everything up to here before it can tell what holds.
-        upto: Index,
-    },
+    BeginBehind(Begin),
     /// A node goes in order.
     Leave {
         /// That node.

@@ -8,7 +8,7 @@
 //! | byte | bytes | what |
 //! |---|---|---|
 //! | 0 | 2 | `HG` |
-//! | 2 | 1 | protocol version: 1 |
+//! | 2 | 1 | protocol version: 2 |
 //! | 3 | 1 | kind |
 //! | 4 | 4 | length of the body, at most [`BODY_LIMIT_BYTES`]; before the greeting [`GREETING_LIMIT_BYTES`] |
 //! | 8 | 4 | CRC-32 (IEEE) of the body |
@@ -22,14 +22,15 @@
 //!
 //! Fields one behind the other, nothing behind the last. A text or a payload is its length in bytes (4) and the bytes, a
 //! list its number of items (4) and the items, a flag one byte (0 or 1), a place its term (8) and index (8), a membership
-//! the ascending list of its voters (8 each), something that may be missing a flag and what is there.
+//! the ascending list of its voters (8 each), a descent the list of its generations (16 each, the newest first), something that may
+//! be missing a flag and what is there.
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
-//! | 1 | hello | history 16, node 8, life 16, group, name, incoming, address: texts |
+//! | 1 | hello | history 16, descent, node 8, life 16, group, name, incoming, address: texts |
 //! | 2 | rejected | text |
 //! | 3 | alive | |
-//! | 4 | history | history 16 |
+//! | 4 | belongs | history 16, descent |
 //! | 5 | already | life 16 |
 //! | 16 | vote request | trial flag, term 8, last place |
 //! | 17 | vote reply | trial flag, term 8, granted flag |
@@ -39,7 +40,7 @@
 //! | 32 | forward | term 8, origin 16, number 8, payload |
 //! | 33 | present | life 16, applied 8, wants view flag, behind flag, donor flag |
 //! | 34 | join | request: payload, donor: text |
-//! | 35 | begin behind | term 8, place, membership, list of node 8 and address text, upto 8 |
+//! | 35 | begin behind | term 8, place, membership, list of node 8 and address text, upto 8, descent |
 //! | 36 | leave | node 8 |
 //! | 37 | left | |
 //! | 38 | confirm | ticket 8 |
@@ -67,12 +68,12 @@ pub(super) mod tests;
 pub use arriving::{Arrived, Arriving};
 pub use encode::{encode, encode_append, encode_signal};
 pub use error::Error;
-pub use frame::{Frame, Hello, Signal};
+pub use frame::{Begin, Frame, Hello, Signal};
 
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
 /// The version spoken here.
-pub const PROTOCOL_VERSION: u8 = 1;
+pub const PROTOCOL_VERSION: u8 = 2;
 /// The longest body: one entry at its limit, and what stands around it.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The longest body before both sides have said hello: a stranger gets no more memory.
@@ -90,7 +91,7 @@ mod kind {
     pub const HELLO: u8 = 1;
     pub const REJECTED: u8 = 2;
     pub const ALIVE: u8 = 3;
-    pub const HISTORY: u8 = 4;
+    pub const BELONGS: u8 = 4;
     pub const ALREADY: u8 = 5;
     pub const VOTE_REQUEST: u8 = 16;
     pub const VOTE_REPLY: u8 = 17;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::group::NodeId;
+use crate::group::descent::Descent;
 use crate::group::raft::{Append, Membership, Message, Place, Shape, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -47,6 +48,10 @@ impl Rng {
         let mut bytes = [0; 16];
         bytes.fill_with(|| self.next() as u8);
         Uuid(bytes)
+    }
+
+    fn descent(&mut self) -> Descent {
+        (0..self.below(10)).fold(Descent::UNKNOWN, |descent, _| descent.begun_anew(self.uuid()))
     }
 
     fn place(&mut self) -> Place {
@@ -95,13 +100,14 @@ impl Rng {
                 is_donor: self.flag(),
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
-            3 => Frame::BeginBehind {
+            3 => Frame::BeginBehind(Begin {
                 term: Term(self.next()),
                 place: self.place(),
                 membership: self.membership(),
                 addresses: (0..self.below(4)).map(|_| (NodeId(self.next()), self.text())).collect(),
                 upto: Index(self.next()),
-            },
+                descent: self.descent(),
+            }),
             4 => Frame::Leave { node: NodeId(self.next()) },
             5 => Frame::Left,
             6 => Frame::Confirm { ticket: self.next() },
@@ -121,6 +127,7 @@ impl Rng {
         Arrived::Signal(match self.below(20) {
             0 => Signal::Hello(Hello {
                 history: self.uuid(),
+                descent: self.descent(),
                 node: NodeId(self.next()),
                 life: self.uuid(),
                 group: self.text(),
@@ -130,7 +137,7 @@ impl Rng {
             }),
             1 => Signal::Rejected { text: self.text() },
             2 => Signal::Alive,
-            3 => Signal::History(self.uuid()),
+            3 => Signal::Belongs { history: self.uuid(), descent: self.descent() },
             4 => Signal::Already { life: self.uuid() },
             _ => return Arrived::Frame(self.frame()),
         })
@@ -204,7 +211,7 @@ fn a_flipped_bit_is_found() {
 
 /// Gives sound checksums to a head and body that mean anything.
 fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
-    let mut bytes = b"HG\x01".to_vec();
+    let mut bytes = b"HG\x02".to_vec();
     bytes.push(kind);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
@@ -253,7 +260,7 @@ fn refusals_say_what_was_found() {
     let crc = crc32fast::hash(&other[..12]);
     other[12..].copy_from_slice(&crc.to_le_bytes());
     let text = refusal(&other);
-    assert!(text.contains("protocol version 7, this node version 1"), "{text}");
+    assert!(text.contains("protocol version 7, this node version 2"), "{text}");
     let text = refusal(&sealed(99, b""));
     assert!(text.contains("kind 99") && text.contains("no such kind"), "{text}");
     let text = refusal(&sealed(kind::CONFIRM, b"1234567"));

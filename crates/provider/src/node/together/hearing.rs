@@ -14,6 +14,9 @@ use crate::server::Level;
 impl GroupThread {
     pub(super) fn heed(&mut self, event: Event, actions: &mut Vec<Action>) {
         match event {
+            // It was parted from while this was on its way.
+            Event::Up(hello) if !self.links.is_linked(hello.node) => {}
+            Event::Message { from, .. } if !self.peers.contains_key(&from) => {}
             Event::Up(hello) => {
                 self.node.note(&format!("linked to {} ({}, {})", hello.name, hello.address, hello.node));
                 let node = hello.node;
@@ -46,6 +49,7 @@ impl GroupThread {
                 }
             }
             Event::Refused { address, text } => self.node.note(&format!("{address}: {text}")),
+            Event::Apart { kinship, text, is_news } => self.heed_kin(kinship, text, is_news),
             Event::Woken => {}
             Event::Message { from, frame } => self.hear(from, frame, actions),
         }
@@ -97,9 +101,7 @@ impl GroupThread {
                 }
             }
             Frame::Join { request, donor, .. } => self.hear_join(from, request, &donor, actions),
-            Frame::BeginBehind { term, place, membership, addresses, upto } => {
-                self.begin_behind(term, place, membership, &addresses, upto, actions);
-            }
+            Frame::BeginBehind(begin) => self.begin_behind(begin, actions),
             Frame::Leave { .. } => {
                 if let Some(peer) = self.peers.get_mut(&from) {
                     peer.leaves = true;

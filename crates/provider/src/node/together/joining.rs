@@ -12,9 +12,10 @@ use std::sync::atomic::Ordering as Atomic;
 use super::thread::GroupThread;
 use super::{Command, Together, Transfer};
 use crate::group::NodeId;
+use crate::group::descent::Kinship;
 use crate::group::proposals::{Origin, Proposals};
 use crate::group::raft::{Action, Membership, Place, Term};
-use crate::group::wire::Frame;
+use crate::group::wire::{Begin, Frame};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{DiskLog, Index};
 use crate::node::receiving::Work;
@@ -153,7 +154,8 @@ impl GroupThread {
         let membership = Membership { voters: self.saved.voters.keys().copied().collect() };
         let upto = self.contact.agreed;
         let term = self.raft.term();
-        let frame = Frame::BeginBehind { term, place, membership, addresses, upto };
+        let descent = self.saved.descent;
+        let frame = Frame::BeginBehind(Begin { term, place, membership, addresses, upto, descent });
         self.links.send(from, &frame);
         self.raft.observe(from, actions);
         let Some(node) = chosen else { return };
@@ -199,15 +201,12 @@ impl GroupThread {
     }
 
     /// The leader says where this node's log begins.
-    pub(super) fn begin_behind(
-        &mut self,
-        term: Term,
-        place: Place,
-        membership: Membership,
-        addresses: &[(NodeId, String)],
-        upto: Index,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn begin_behind(&mut self, begin: Begin, actions: &mut Vec<Action>) {
+        let Begin { term, place, membership, addresses, upto, descent } = begin;
+        // Of two groups that this node, which was of none, asked, the first that answered is the one.
+        if self.saved.descent.kinship(&descent) != Kinship::Same {
+            return;
+        }
         // Said by a leader of before, perhaps.
         if self.leading.is_some() || self.join.take().is_none() {
             return;
@@ -241,10 +240,10 @@ impl GroupThread {
             let (term, leader) = (self.raft.term(), self.raft.leader());
             self.leader_is(term, leader, actions);
         }
-        for (_, address) in addresses {
+        for (_, address) in &addresses {
             self.links.dial(address);
         }
-        self.links.set_history(history);
+        self.be_of(descent, history);
         self.contact.is_too_far_behind = false;
         self.contact.joins_behind = Some(upto);
         self.save();
@@ -266,32 +265,6 @@ impl GroupThread {
         to.into_iter().for_each(|node| {
             self.links.send(node, &frame);
         });
-    }
-
-    /// The others are gone for good, says somebody who knows (`pc.bootstrap`): this node goes on without them, with all
-    /// that it has. Should they go on without it as well, there are two histories.
-    pub(super) fn bootstrap(&mut self, actions: &mut Vec<Action>) {
-        self.leader_seen_ms = self.now_ms();
-        if self.contact.in_touch || self.contact.is_alone || self.node.log().is_none() {
-            return;
-        }
-        let text = "pc.bootstrap: this node goes on without those whom it does not hear, as a group by itself";
-        self.node.note(text);
-        let last = self.raft.last();
-        self.saved.voters.retain(|node, _| *node == self.saved.node);
-        let address = self.links.own().address.clone();
-        self.saved.voters.entry(self.saved.node).or_insert(address);
-        (self.saved.membership_at, self.saved.committed, self.contact.agreed) = (last, last.index, last.index);
-        self.save();
-        match self.agree_anew() {
-            Ok(()) => self.is_new_group = true,
-            Err(error) => self.node.fail(&error.to_string()),
-        }
-        // Nobody else can lead: there is nothing to wait for.
-        self.raft.tick(self.raft.deadline_ms().unwrap_or(0), actions);
-        self.proposals = Proposals::new();
-        let (term, leader) = (self.raft.term(), self.raft.leader());
-        self.leader_is(term, leader, actions);
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `agreed` | what is agreed on takes its place |
 //! | `flow` | flow control |
 //! | `leading` | what a leader sees to: views, cuts, who votes |
+//! | `anew` | the group is begun anew, by this node or without it |
 //! | `joining` | how a node gets a log, tables and a view |
 //!
 //! Lock order: the order, the waiting, then the desk; nothing is called under the desk.
@@ -35,6 +36,7 @@ use crate::log::Index;
 use crate::transaction::Transaction;
 
 mod agreed;
+mod anew;
 mod flow;
 mod hearing;
 mod joining;

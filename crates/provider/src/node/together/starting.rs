@@ -9,6 +9,7 @@ use super::thread::GroupThread;
 use super::{Contact, Together};
 use crate::entry;
 use crate::group::NodeId;
+use crate::group::descent::Descent;
 use crate::group::links::Links;
 use crate::group::proposals::{Origin, Proposals};
 use crate::group::raft::{Membership, Place, Raft, Start, Term, Timing};
@@ -27,7 +28,7 @@ pub(in crate::node) enum Beginning {
     /// It is a group by itself.
     Alone,
     /// As it left off.
-    Again(Saved),
+    Again(Box<Saved>),
     /// It has no log and joins others.
     Joining,
 }
@@ -42,13 +43,18 @@ pub(in crate::node) fn start(
     let log = node.log();
     let is_new_group = matches!(beginning, Beginning::Alone);
     let saved = match beginning {
-        Beginning::Again(saved) => saved,
+        Beginning::Again(saved) => *saved,
         Beginning::Alone => fresh(node, true)?,
         Beginning::Joining => fresh(node, false)?,
     };
+    let mut saved = saved;
+    if saved.descent.is_unknown() && !saved.voters.is_empty() {
+        saved.descent = Descent::of_history(node.history());
+    }
     let process = Uuid::random().map_err(Error::Random)?;
     let hello = Hello {
         history: node.history(),
+        descent: saved.descent,
         node: saved.node,
         life: process,
         group: cluster.to_owned(),
@@ -63,7 +69,6 @@ pub(in crate::node) fn start(
         links.dial(host);
     }
     links.isolate(lock(&node.options).is_isolated());
-    let mut saved = saved;
     if let Some(address) = saved.voters.get_mut(&saved.node) {
         *address = own_address;
     }
@@ -74,6 +79,7 @@ pub(in crate::node) fn start(
         raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
     }
     saved.write(&node.setup.data_dir)?;
+    node.set_descent(saved.descent);
     if let Some(log) = &log {
         // Until it is alone.
         log.set_keeps_recent(true);
@@ -107,6 +113,8 @@ pub(in crate::node) fn start(
         told: None,
         first,
         leader_seen_ms: 0,
+        left_out: None,
+        had_clients: false,
         heard_committed: None,
         began: Instant::now(),
         is_over: false,
@@ -135,7 +143,7 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
     let id = NodeId(random.bits());
     let log = node.log();
     // What a log says of groups before does not count for a node that is a group by itself.
-    let last = match log {
+    let last = match &log {
         Some(log) if log.last() >= log.first() => {
             let entries = log.entries(log.last(), 1)?;
             let term = entries
@@ -153,6 +161,7 @@ fn fresh(node: &Node, votes: bool) -> Result<Saved, Error> {
         committed: last.index,
         membership_at: last,
         voters: if votes { [(id, node.group_address())].into() } else { BTreeMap::new() },
+        descent: if votes { node.begin_generation(log.as_deref())? } else { Descent::UNKNOWN },
     })
 }
 

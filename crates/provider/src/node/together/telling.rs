@@ -32,10 +32,14 @@ impl GroupThread {
             }
         };
         self.contact.in_touch = leader.is_some() && known.is_some_and(|known| self.contact.agreed >= known);
+        self.stop_if_left_out();
+        if self.is_over {
+            return;
+        }
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
             if self.node.ignores_majorities() {
                 let mut actions = Vec::new();
-                self.bootstrap(&mut actions);
+                self.bootstrap("pc.ignore_sb", &mut actions);
                 self.settle(&mut actions);
             } else {
                 self.lose_touch();

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::anew::LeftOut;
 use super::flow::{Flow, Held};
 use super::leading::Leading;
 use super::{Command, Contact, Together};
@@ -93,6 +94,10 @@ pub(super) struct GroupThread {
     pub(super) leader_seen_ms: u64,
     /// What the leader said first that everybody agrees on.
     pub(super) heard_committed: Option<Index>,
+    /// It met a group that was begun anew from its own.
+    pub(super) left_out: Option<LeftOut>,
+    /// It has had clients since the thread began.
+    pub(super) had_clients: bool,
     pub(super) began: Instant,
     pub(super) is_over: bool,
 }
@@ -166,7 +171,7 @@ impl GroupThread {
                 Command::GoOnFrom(index) => self.taken = Some(Index(index.0 - 1)),
                 Command::Leave => self.leaves = true,
                 Command::Isolate(is_isolated) => self.links.isolate(is_isolated),
-                Command::Bootstrap => self.bootstrap(actions),
+                Command::Bootstrap => self.bootstrap("pc.bootstrap", actions),
                 Command::Look => {}
                 Command::End => self.is_over = true,
             }

@@ -42,7 +42,7 @@ fn a_history_that_only_one_has() {
     let mut nodes = Nodes::new(&[one, tag(2)]);
     nodes.dial(0, 1);
     nodes.until_settled();
-    nodes.at(1).set_history(Uuid([1; 16]));
+    nodes.at(1).belong_to(Uuid([1; 16]), Descent::UNKNOWN);
     let learnt = |nodes: &Nodes| nodes.links[0].as_ref().unwrap().peers().next().map(|peer| peer.history);
     nodes.until("the other learns it", |nodes| learnt(nodes) == Some(Uuid([1; 16])));
     assert!(nodes.downs(0).is_empty() && nodes.downs(1).is_empty());
@@ -53,8 +53,8 @@ fn histories_that_come_to_differ_while_linked() {
     let mut nodes = Nodes::new(&[tag(1), tag(2)]);
     nodes.dial(0, 1);
     nodes.until_settled();
-    nodes.at(0).set_history(Uuid([1; 16]));
-    nodes.at(1).set_history(Uuid([2; 16]));
+    nodes.at(0).belong_to(Uuid([1; 16]), Descent::UNKNOWN);
+    nodes.at(1).belong_to(Uuid([2; 16]), Descent::UNKNOWN);
     nodes.until("they part", |nodes| !nodes.downs(0).is_empty() && !nodes.downs(1).is_empty());
     assert!(nodes.downs(0)[0].contains("histories differ") && nodes.downs(1)[0].contains("histories differ"));
     nodes.turn_for(Duration::from_millis(1_500));
