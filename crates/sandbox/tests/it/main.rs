@@ -7,6 +7,7 @@ mod cluster;
 mod disturbed;
 mod fire;
 mod galera;
+mod going_on;
 mod kills;
 mod mysql;
 mod parent;
