@@ -45,25 +45,36 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Wanted> 
     Ok(wanted)
 }
 
-/// Runs the test for so long with each provider that is wanted; what it came to is its last output, and the report.
+/// Runs the test for so long with each provider that is wanted, with both at once, so that they have the same machine; what it
+/// came to is its last output, and the report.
 pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let wanted = parse(arguments)?;
     // A run can be done again, and both providers get the same.
     let seed = wanted.seed.unwrap_or_else(|| u64::from(std::process::id()));
     let folder = tempfile::tempdir().context("cannot make a folder for the figures")?;
+    let is_wanted = |provider: &str| wanted.provider == "both" || wanted.provider == provider;
+    let tests = || {
+        let mut tests = Command::new(env!("CARGO"));
+        tests.current_dir(repository);
+        tests.args(["test", "--locked", "--release", "--package", "hortator-sandbox", "--test", "it"]);
+        tests
+    };
+    if !tests().arg("--no-run").status().context("cannot run cargo")?.success() {
+        bail!("the tests cannot be built, see above");
+    }
+    let mut running = Vec::new();
+    for (provider, name, test) in PROVIDERS.into_iter().filter(|(provider, ..)| is_wanted(provider)) {
+        let figures = folder.path().join(provider);
+        let mut tests = tests();
+        tests.env("HORTATOR_FIRE_SECONDS", (wanted.minutes * 60).to_string());
+        tests.env("HORTATOR_SEED", seed.to_string()).env("HORTATOR_FIGURES", &figures);
+        tests.args(["--", "--exact", test, "--include-ignored", "--nocapture"]);
+        running.push((name, figures, tests.spawn().context("cannot run cargo")?));
+    }
     let mut columns = Vec::new();
     let mut failed = Vec::new();
-    for (provider, name, test) in PROVIDERS {
-        if wanted.provider != "both" && wanted.provider != provider {
-            continue;
-        }
-        let figures = folder.path().join(provider);
-        let mut tests = Command::new(env!("CARGO"));
-        tests.current_dir(repository).env("HORTATOR_FIRE_SECONDS", (wanted.minutes * 60).to_string());
-        tests.env("HORTATOR_SEED", seed.to_string()).env("HORTATOR_FIGURES", &figures);
-        tests.args(["test", "--locked", "--release", "--package", "hortator-sandbox", "--test", "it", "--"]);
-        tests.args(["--exact", test, "--include-ignored", "--nocapture"]);
-        if !tests.status().context("cannot run cargo")?.success() {
+    for (name, figures, mut tests) in running {
+        if !tests.wait().with_context(|| format!("cannot wait for the test of {name}"))?.success() {
             failed.push(name);
         }
         // A run that fails early has none.
@@ -94,7 +105,8 @@ fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> S
          cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
          A seed gives the same faults and clients, not the same race. What Galera loses it does not promise to keep with that\n\
          setting when no node is left. Its nodes are then started as a person would have to, the most advanced one first; ours\n\
-         are just started.\n\n"
+         are just started.{}\n\n",
+        if columns.len() > 1 { " Both ran at the same time on the same machine." } else { "" }
     );
     text.push_str(&table(columns));
     text
