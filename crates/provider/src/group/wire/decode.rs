@@ -93,7 +93,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             upto: take(rest)?,
             descent: take(rest)?,
         }),
-        kind::LEAVE => Frame::Leave { node: take(rest)? },
+        kind::LEAVE => Frame::Leave,
         kind::LEFT => Frame::Left,
         kind::TOO_FAR_BEHIND => Frame::TooFarBehind,
         kind::CONFIRM => Frame::Confirm { ticket: take(rest)? },

@@ -44,7 +44,7 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
                 descent.put(buffer);
             })
         }
-        Frame::Leave { node } => framed(buffer, kind::LEAVE, |buffer| node.put(buffer)),
+        Frame::Leave => framed(buffer, kind::LEAVE, |_| {}),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::TooFarBehind => framed(buffer, kind::TOO_FAR_BEHIND, |_| {}),
         Frame::Confirm { ticket } => framed(buffer, kind::CONFIRM, |buffer| ticket.put(buffer)),

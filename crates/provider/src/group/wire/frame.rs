@@ -113,11 +113,8 @@ pub enum Frame {
     },
     /// Where a joiner's log begins.
     BeginBehind(Begin),
-    /// A node goes in order.
-    Leave {
-        /// That node.
-        node: NodeId,
-    },
+    /// Who sends this goes in order.
+    Leave,
     /// It may go.
     Left,
     /// Up to where must I have applied before I read?

@@ -108,7 +108,7 @@ impl Rng {
                 upto: Index(self.next()),
                 descent: self.descent(),
             }),
-            4 => Frame::Leave { node: NodeId(self.next()) },
+            4 => Frame::Leave,
             5 => Frame::Left,
             6 => Frame::Confirm { ticket: self.next() },
             7 => Frame::Confirmed { ticket: self.next(), index: Index(self.next()) },

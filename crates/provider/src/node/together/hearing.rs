@@ -102,7 +102,7 @@ impl GroupThread {
             }
             Frame::Join { request, donor, .. } => self.hear_join(from, request, &donor, actions),
             Frame::BeginBehind(begin) => self.begin_behind(begin, actions),
-            Frame::Leave { .. } => {
+            Frame::Leave => {
                 if let Some(peer) = self.peers.get_mut(&from) {
                     peer.leaves = true;
                 }

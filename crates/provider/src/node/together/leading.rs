@@ -223,8 +223,7 @@ impl GroupThread {
             let now = self.now_ms();
             if now - self.asked_ms > 200 {
                 self.asked_ms = now;
-                let node = self.own();
-                self.links.send(leader, &Frame::Leave { node });
+                self.links.send(leader, &Frame::Leave);
             }
         }
         self.carry_out(actions, None);
