@@ -135,6 +135,8 @@ pub trait Server: Send + Sync {
     fn sst_request(&self) -> Result<Vec<u8>, Refused>;
     /// Send the server's state, which is at that place, to whoever made the request. Returns when that has begun.
     fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused>;
+    /// Ends the server's process at once, as a fault does, so that whoever watches over it starts it anew.
+    fn end_process(&self);
     /// All there is has been applied.
     fn synced(&self) -> Result<(), Refused>;
     /// No place will come for which a server that is starting waits: it ends. One that has started goes on.

@@ -19,6 +19,9 @@ use crate::status::status;
 use crate::wsrep::{self, NEW_CLUSTER, at, ended, wait_for_size};
 use crate::{Error, data_folder, provider};
 
+/// Without this the storage engine has nothing.
+const SYSTEM_TABLESPACE: &str = "ibdata1";
+
 /// Starts a cluster that has no data folders yet.
 pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), Error> {
     take_provider(sandbox)?;
@@ -45,7 +48,12 @@ pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
     // Before any starts: each is told the addresses of all.
     nodes.iter().try_for_each(|node| node.take_free_ports())?;
     let up = wsrep::reachable(sandbox).len() + nodes.len();
-    let launch = |node: Node<'_>| node.launch(&at(recovered(sandbox, node)?.as_ref()));
+    let launch = |node: Node<'_>| {
+        // One that was killed while it was given its tables may have none, or parts, which its server cannot look into.
+        let has_tables = node.data_dir().join(SYSTEM_TABLESPACE).exists();
+        let position = if has_tables { recovered(sandbox, node)? } else { None };
+        node.launch(&at(position.as_ref()))
+    };
     let started: Result<(), Error> = thread::scope(|scope| {
         let starts: Vec<_> = nodes.into_iter().map(|node| scope.spawn(move || launch(node))).collect();
         starts.into_iter().map(ended).collect::<Vec<_>>().into_iter().collect()

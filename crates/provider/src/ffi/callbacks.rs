@@ -158,6 +158,10 @@ impl Server for Callbacks {
         })
     }
 
+    fn end_process(&self) {
+        process::end();
+    }
+
     fn synced(&self) -> Result<(), Refused> {
         // SAFETY: the server's own context.
         succeeded(unsafe { (self.synced)(self.context) })

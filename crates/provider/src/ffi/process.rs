@@ -32,6 +32,17 @@ extern "C" fn save() {
     }
 }
 
+/// Ends it by SIGABRT, as Galera's provider does. The signal's own effect is meant, not the server's report of a fault, and no
+/// image of the memory.
+pub fn end() -> ! {
+    // SAFETY: plain calls into the system.
+    unsafe {
+        libc::signal(libc::SIGABRT, libc::SIG_DFL);
+        libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+    }
+    std::process::abort()
+}
+
 /// Whether the server writes a binary log, as far as its own variables can be seen. One that does not show them counts as
 /// one that has none. `log_slave_updates` does not matter: what is applied bears the server's own id, and is written.
 pub fn has_binary_log() -> bool {

@@ -19,7 +19,7 @@ pub enum Error {
     /// Written by a later version.
     #[error(
         "{} has the log format {found}, and this version reads format {known}: use the version that wrote it, \
-         or move the folder away and let the node take over the state of another one",
+         or move the files hortator* away and let the node join anew",
         file.display()
     )]
     Newer {
@@ -49,7 +49,7 @@ pub enum Error {
     /// What was on disk is no longer readable.
     #[error(
         "{} is damaged at byte {byte} (entry {index}): {what}. Entries that were confirmed are missing. Put the file back \
-         from a copy, or move the folder away and let the node take over the state of another one",
+         from a copy, or move the files hortator* away and let the node join anew",
         file.display()
     )]
     Damaged {

@@ -1,7 +1,5 @@
 //! What the order brings to this node's tables: write sets of others, and its own after a crash; views.
 
-use std::sync::atomic::Ordering as Atomic;
-
 use super::together::Command;
 use super::{Node, Ordering, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
@@ -14,6 +12,9 @@ use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, View,
 
 /// What a write set that failed certification is delivered with: it takes its turn, and nothing else.
 const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
+
+/// What a joiner is told where the server does not even begin.
+const CANNOT_GIVE: i32 = -1;
 
 /// Something that has its seqno and is to be given to the server in its turn.
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl Node {
             self.note(&format!("the state at {state} goes to another node"));
             if self.server.sst_donate(receiver, request, state).is_err() {
                 self.server.log(Level::Warning, "the server cannot give its state: see the lines above");
-                self.receiving.donates.store(false, Atomic::SeqCst);
+                self.donation_is_over(CANNOT_GIVE);
             }
         }
         true

@@ -42,7 +42,7 @@ pub use commit::{CommitTurn, Outcome};
 pub use order::{Order, Told};
 
 use receiving::Receiving;
-use together::{Command, Together};
+use together::{Command, Donation, Together};
 
 /// What the server says of itself when it loads the provider.
 #[derive(Clone, Debug)]
@@ -110,6 +110,8 @@ pub struct Node {
     together: Mutex<Option<Arc<Together>>>,
     /// `wsrep_sst_donor`.
     donor: Mutex<String>,
+    /// Its state goes, or went, to another.
+    donation: Mutex<Option<Donation>>,
     counters: Counters,
     limits: Limits,
     refusals: Refusals,
@@ -222,6 +224,7 @@ impl Node {
             receiving: Receiving::default(),
             together: Mutex::default(),
             donor: Mutex::default(),
+            donation: Mutex::default(),
             counters: Counters::default(),
             limits,
             refusals: Refusals::default(),

@@ -3,13 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{FileExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary};
 
 use crate::kills::arguments;
+use crate::own::{Own, is_ready};
 use crate::{ask, provider, run};
 
 /// How long a server may take to come up on a busy machine.
@@ -159,42 +160,6 @@ fn a_start_without_a_position() {
     assert_eq!(rows(node), "50 to 50");
 }
 
-/// A server of the test's own on a node's data folder; it is killed at the end.
-struct Own(Child);
-
-impl Own {
-    /// None of its files may grow beyond `bytes`, which for the log's next one is a full disk.
-    fn start_limited(node: Node<'_>, arguments: &[String], bytes: &str) -> Self {
-        let mut limited = Command::new("env");
-        // The signal that comes with it, unlike a full disk's error, would end the server.
-        limited
-            .args(["--ignore-signal=XFSZ", "prlimit", &format!("--fsize={bytes}:")])
-            .args(arguments)
-            .arg("--user=mysql");
-        let own = Self(limited.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-        let start = Instant::now();
-        while node.connect().is_err() {
-            assert!(start.elapsed() < PATIENCE, "it does not come up:\n{}", error_log(node));
-            thread::sleep(Duration::from_millis(50));
-        }
-        own
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Its clients may write.
-fn is_ready(node: Node<'_>) -> bool {
-    let ready = node.connect().ok().and_then(|mut connection| connection.fetch(b"SHOW STATUS LIKE 'wsrep_ready'").ok());
-    ready.is_some_and(|rows| rows.first().and_then(|row| row[1].as_deref()) == Some(b"ON"))
-}
-
 #[test]
 fn no_room_for_the_log() {
     provider::build();
@@ -207,7 +172,7 @@ fn no_room_for_the_log() {
     arguments.push("--wsrep-provider-options=log.segment=64M".to_owned());
     cluster.stop().unwrap();
     // Larger than all files that there are, smaller than the log's next.
-    let own = Own::start_limited(node, &arguments, "50331648");
+    let own = Own::start(node, &arguments, &Own::no_file_beyond(50_331_648));
     let start = Instant::now();
     while !is_ready(node) {
         assert!(start.elapsed() < PATIENCE, "nobody may write:\n{}", error_log(node));
@@ -242,11 +207,10 @@ fn no_room_for_the_log() {
 fn behind_the_providers_back(node: Node<'_>, arguments: &[String], asked: &str, change: Option<&str>) -> String {
     let arguments = arguments.iter().filter(|argument| !argument.starts_with("--wsrep"));
     let arguments: Vec<String> = arguments.cloned().chain(["--wsrep-on=OFF".to_owned()]).collect();
-    let mut own = Own::start_limited(node, &arguments, "unlimited");
+    let own = Own::start(node, &arguments, &[]);
     let answer = ask(node, asked).concat().concat();
-    let statements: Vec<&str> = change.into_iter().chain(["SHUTDOWN"]).collect();
-    run(node, &statements);
-    assert!(own.0.wait().unwrap().success());
+    run(node, &Vec::from_iter(change));
+    own.shut_down();
     answer
 }
 

@@ -2,18 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod bad_company;
 mod bad_input;
 mod cluster;
+mod company;
 mod disturbed;
+mod donors;
 mod fire;
 mod galera;
 mod going_on;
 mod kills;
 mod mysql;
+mod own;
 mod parent;
 mod provider;
 mod semisync;
 mod standalone;
+mod strangers;
 mod transfers;
 
 use std::path::Path;
@@ -33,6 +38,16 @@ fn run(node: Node<'_>, statements: &[&str]) {
     for statement in statements {
         connection.execute(statement.as_bytes()).unwrap();
     }
+}
+
+/// Sends it a signal, by its name with a dash before it.
+fn signal(pid: u32, name: &str) {
+    assert!(try_signal(pid, name), "{pid} is gone");
+}
+
+/// The same; false: it is gone.
+fn try_signal(pid: u32, name: &str) -> bool {
+    std::process::Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success()
 }
 
 /// Whether there is a process with this id; one that waits for its parent to notice its end does not count.

@@ -1,5 +1,6 @@
 //! Fields of a body: each is put behind what is there, and taken from the front of what is left.
 
+use super::frame::Giving;
 use crate::group::NodeId;
 use crate::group::descent::Descent;
 use crate::group::raft::{Membership, Place, Term};
@@ -107,6 +108,29 @@ macro_rules! numbers {
     )*};
 }
 numbers!(NodeId, Term, Index);
+
+impl Field for Giving {
+    const LEAST_BYTES: usize = 9;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        let (kind, code) = match self {
+            Self::Nothing => (0, 0),
+            Self::AtWork => (1, 0),
+            Self::Sent => (2, 0),
+            Self::Failed { code } => (3, *code),
+        };
+        u8::put(&kind, buffer);
+        code.put(buffer);
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, Bad> {
+        match (u8::take(rest)?, i64::take(rest)?) {
+            (0, 0) => Ok(Self::Nothing),
+            (1, 0) => Ok(Self::AtWork),
+            (2, 0) => Ok(Self::Sent),
+            (3, code) => Ok(Self::Failed { code }),
+            _ => Err("how it stands with a state is none of what there is"),
+        }
+    }
+}
 
 impl Field for Place {
     const LEAST_BYTES: usize = 16;

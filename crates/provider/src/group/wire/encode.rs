@@ -20,12 +20,12 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, wants_view, is_behind, is_donor } => framed(buffer, kind::PRESENT, |buffer| {
+        Frame::Present { life, applied, wants_view, is_behind, gives_to } => framed(buffer, kind::PRESENT, |buffer| {
             life.put(buffer);
             applied.put(buffer);
             wants_view.put(buffer);
             is_behind.put(buffer);
-            is_donor.put(buffer);
+            gives_to.put(buffer);
         }),
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
@@ -44,6 +44,16 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
                 descent.put(buffer);
             })
         }
+        Frame::WantsState => framed(buffer, kind::WANTS_STATE, |_| {}),
+        Frame::Prepare => framed(buffer, kind::PREPARE, |_| {}),
+        Frame::Give { request, life, address } => framed(buffer, kind::GIVE, |buffer| {
+            put_bytes(buffer, request);
+            life.put(buffer);
+            address.put(buffer);
+        }),
+        Frame::DonorIs { node } => framed(buffer, kind::DONOR_IS, |buffer| node.put(buffer)),
+        Frame::AskDonor => framed(buffer, kind::ASK_DONOR, |_| {}),
+        Frame::Giving { standing } => framed(buffer, kind::GIVING, |buffer| standing.put(buffer)),
         Frame::Leave => framed(buffer, kind::LEAVE, |_| {}),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::TooFarBehind => framed(buffer, kind::TOO_FAR_BEHIND, |_| {}),

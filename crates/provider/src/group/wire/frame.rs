@@ -70,6 +70,22 @@ pub struct Begin {
     pub descent: Descent,
 }
 
+/// How it stands with a state that goes from one node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Giving {
+    /// The node has given nothing to who asks: it has not begun, or it was started anew since.
+    Nothing,
+    /// It is at work.
+    AtWork,
+    /// All was sent.
+    Sent,
+    /// It could not.
+    Failed {
+        /// What its server said of it.
+        code: i64,
+    },
+}
+
 /// What nodes say to each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
@@ -101,15 +117,40 @@ pub enum Frame {
         wants_view: bool,
         /// Whether it has more to apply than it wants.
         is_behind: bool,
-        /// Whether its state goes to another node.
-        is_donor: bool,
+        /// Where the node is that its state goes to.
+        gives_to: Option<String>,
     },
-    /// A node without the data asks for them; the leader passes it on to the donor that it chooses.
+    /// A node without the data asks whether its server may prepare to be given them.
+    WantsState,
+    /// It may: nobody sends anything to its address any more.
+    Prepare,
+    /// A node without the data asks for them; the leader chooses a donor.
     Join {
         /// What its server wants to be told to a donor.
         request: Vec<u8>,
         /// `wsrep_sst_donor`; empty: any.
         donor: String,
+    },
+    /// The leader has chosen the receiver as donor.
+    Give {
+        /// What the joiner's server said.
+        request: Vec<u8>,
+        /// The process of the joiner that asked.
+        life: Uuid,
+        /// Where the joiner is.
+        address: String,
+    },
+    /// A joiner is told who gives it the state.
+    DonorIs {
+        /// That node.
+        node: NodeId,
+    },
+    /// How does it stand with the state that goes from you to me?
+    AskDonor,
+    /// The answer to that.
+    Giving {
+        /// How it stands.
+        standing: Giving,
     },
     /// Where a joiner's log begins.
     BeginBehind(Begin),

@@ -38,7 +38,7 @@
 //! | 19 | append reply | term 8, round 8, taken flag, upto 8 |
 //! | 20 | take over | term 8 |
 //! | 32 | forward | term 8, origin 16, number 8, payload |
-//! | 33 | present | life 16, applied 8, wants view flag, behind flag, donor flag |
+//! | 33 | present | life 16, applied 8, wants view flag, behind flag, address that it gives its state to: text or none |
 //! | 34 | join | request: payload, donor: text |
 //! | 35 | begin behind | term 8, place, membership, list of node 8 and address text, upto 8, descent |
 //! | 36 | leave | node 8 |
@@ -48,6 +48,12 @@
 //! | 40 | leader is | node 8, address: text |
 //! | 41 | refused | text |
 //! | 42 | too far behind | |
+//! | 43 | wants state | |
+//! | 44 | prepare | |
+//! | 45 | give | request: payload, life 16, address: text |
+//! | 46 | donor is | node 8 |
+//! | 47 | ask donor | |
+//! | 48 | giving | 0 nothing, 1 at work, 2 sent, 3 failed; the server's code 8, 0 unless it failed |
 //!
 //! # Why it is so
 //!
@@ -68,7 +74,7 @@ pub(super) mod tests;
 pub use arriving::{Arrived, Arriving};
 pub use encode::{encode, encode_append, encode_signal};
 pub use error::Error;
-pub use frame::{Begin, Frame, Hello, Signal};
+pub use frame::{Begin, Frame, Giving, Hello, Signal};
 
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
@@ -109,4 +115,10 @@ mod kind {
     pub const LEADER_IS: u8 = 40;
     pub const REFUSED: u8 = 41;
     pub const TOO_FAR_BEHIND: u8 = 42;
+    pub const WANTS_STATE: u8 = 43;
+    pub const PREPARE: u8 = 44;
+    pub const GIVE: u8 = 45;
+    pub const DONOR_IS: u8 = 46;
+    pub const ASK_DONOR: u8 = 47;
+    pub const GIVING: u8 = 48;
 }

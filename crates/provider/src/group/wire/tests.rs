@@ -85,7 +85,7 @@ impl Rng {
     }
 
     fn frame(&mut self) -> Frame {
-        match self.below(16) {
+        match self.below(22) {
             0 => Frame::Forward {
                 term: Term(self.next()),
                 origin: self.uuid(),
@@ -97,7 +97,7 @@ impl Rng {
                 applied: self.next() as i64,
                 wants_view: self.flag(),
                 is_behind: self.flag(),
-                is_donor: self.flag(),
+                gives_to: self.flag().then(|| self.text()),
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::BeginBehind(Begin {
@@ -115,6 +115,19 @@ impl Rng {
             8 => Frame::LeaderIs { node: NodeId(self.next()), address: self.text() },
             9 => Frame::Refused { text: self.text() },
             10 => Frame::TooFarBehind,
+            11 => Frame::WantsState,
+            12 => Frame::Prepare,
+            13 => Frame::Give { request: self.bytes(100), life: self.uuid(), address: self.text() },
+            14 => Frame::DonorIs { node: NodeId(self.next()) },
+            15 => Frame::AskDonor,
+            16 => Frame::Giving {
+                standing: match self.below(4) {
+                    0 => Giving::Nothing,
+                    1 => Giving::AtWork,
+                    2 => Giving::Sent,
+                    _ => Giving::Failed { code: self.next() as i64 },
+                },
+            },
             _ => {
                 let message = self.message();
                 let entries = if let Message::Append(append) = &message { append.entries.len() } else { 0 };

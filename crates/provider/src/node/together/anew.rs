@@ -79,7 +79,7 @@ impl GroupThread {
             return;
         }
         let joins = self.contact.joins_behind.is_some() && self.taken.is_none();
-        if joins || self.join.is_some() {
+        if joins || self.wants.is_some() {
             return self
                 .node
                 .note(&format!("{why}: this node has not got its tables yet, and cannot go on without the others"));

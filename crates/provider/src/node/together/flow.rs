@@ -53,7 +53,7 @@ impl GroupThread {
     fn is_somebody_behind(&self) -> bool {
         let ordering = lock(&self.node.order);
         let Some(Ordering { order, .. }) = ordering.as_ref() else { return false };
-        let others = self.peers.values().filter_map(|peer| peer.present).map(|(present, _)| present);
+        let others = self.peers.values().filter_map(|peer| peer.present.as_ref()).map(|(present, _)| present);
         let mut behind = others.filter(|present| present.is_behind).map(|present| present.life);
         behind.any(|life| order.is_in_view(life)) || self.is_behind()
     }

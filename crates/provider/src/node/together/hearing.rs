@@ -86,10 +86,10 @@ impl GroupThread {
                     self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, is_behind, is_donor } => {
+            Frame::Present { life, applied, wants_view, is_behind, gives_to } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view, is_behind, is_donor }, now));
+                    peer.present = Some((Present { life, applied, wants_view, is_behind, gives_to }, now));
                 }
                 if self.raft.role() == Role::Leader {
                     // While it is alone, clients' threads write the log: it is known what to send from when that ends.
@@ -100,7 +100,13 @@ impl GroupThread {
                     self.point_to(from, leader);
                 }
             }
-            Frame::Join { request, donor, .. } => self.hear_join(from, request, &donor, actions),
+            Frame::WantsState => self.hear_wants_state(from),
+            Frame::Prepare => self.may_prepare(),
+            Frame::Join { request, donor } => self.hear_join(from, request, &donor, actions),
+            Frame::Give { request, life, address } => self.hear_give(from, request, life, address),
+            Frame::DonorIs { node } => self.donor_is(node),
+            Frame::AskDonor => self.hear_ask_donor(from),
+            Frame::Giving { standing } => self.hear_giving(from, standing),
             Frame::BeginBehind(begin) => self.begin_behind(begin, actions),
             Frame::Leave => {
                 if let Some(peer) = self.peers.get_mut(&from) {
@@ -113,7 +119,13 @@ impl GroupThread {
             Frame::Confirmed { ticket, index: Index(0) } => self.together.answer(ticket, None),
             Frame::Confirmed { ticket, index } => self.confirmed.push((index, ticket)),
             Frame::LeaderIs { address, .. } => self.links.dial(&address),
-            Frame::Refused { text } => self.node.note(&format!("{from}: {text}")),
+            Frame::Refused { text } => {
+                // It is asked again and again.
+                if self.refused != text {
+                    self.node.note(&format!("{from}: {text}"));
+                    self.refused = text;
+                }
+            }
             Frame::TooFarBehind => self.is_too_far_behind(),
         }
     }

@@ -2,33 +2,41 @@
 //!
 //! ```text
 //!   restarted   its log ──► what the leader has more ──► view(N) ─► apply N+1 … ─► view with it inside ─► synced
-//!   joins       asks its server what a donor is told ─► Join ─► the leader says where the log begins, and asks a donor
-//!               log from there ‖ tables from the donor, at N ─► as above
+//!   joins       may its server prepare? ─► asks the server what a donor is told ─► Join ─► the leader says where the log
+//!               begins, and asks a donor: log from there ‖ tables from the donor, at N ─► as above
 //! ```
+//!
+//! Who gives them, and to whom: `donating`. What the node does meanwhile, and when they do not come: `awaiting`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering as Atomic;
 
+use super::awaiting::WithoutState;
 use super::thread::GroupThread;
-use super::{Command, Together, Transfer};
+use super::{Command, Together};
 use crate::group::NodeId;
 use crate::group::descent::Kinship;
 use crate::group::proposals::{Origin, Proposals};
-use crate::group::raft::{Action, Membership, Place, Term};
+use crate::group::raft::Action;
 use crate::group::wire::{Begin, Frame};
 use crate::identity::{Gtid, Uuid};
-use crate::log::{DiskLog, Index};
-use crate::node::receiving::Work;
+use crate::log::DiskLog;
 use crate::node::{Node, Ordering, lock};
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{Level, Receiver, Refused};
 
-/// A donor that was chosen says by then that it is one.
-const DONOR_TELLS_MS: u64 = 3_000;
-
 /// A question to a leader is asked again after this long.
 const ASK_AGAIN_MS: u64 = 2_000;
+
+/// What is asked of a leader until it answers.
+#[derive(Clone, Debug)]
+pub(in crate::node) enum Wants {
+    /// May the server prepare to be given the tables?
+    ToPrepare,
+    /// The log, and the tables: this is what a donor is told.
+    ToJoin { request: Vec<u8> },
+}
 
 impl Node {
     /// Takes its place among others. On a receiving thread.
@@ -45,6 +53,9 @@ impl Node {
                     // A log that ends before the tables do has lost what the others may still have.
                     Ok(plan) if plan.is_certain && (plan.tables_at <= plan.end || is_connected) => break plan,
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
+                    Err(error) if is_connected => {
+                        return Err(self.ends_without_state(together, &WithoutState::Because(error.to_string())));
+                    }
                     Err(error) => {
                         self.server.log(Level::Error, &error.to_string());
                         return Err(Refused);
@@ -52,10 +63,11 @@ impl Node {
                 }
             }
             if is_connected {
-                self.server.log(Level::Error, "the log that came with the state does not reach back to it");
-                return Err(Refused);
+                let text = "the log that came with the state does not reach back to it".to_owned();
+                return Err(self.ends_without_state(together, &WithoutState::Because(text)));
             }
-            tables = Some(self.receive_state(together)?);
+            let received = self.receive_state(together);
+            tables = Some(received.map_err(|without| self.ends_without_state(together, &without))?);
             is_connected = true;
         };
         let Plan { order, tables_at, end, go_on_from, earlier, remark, .. } = plan;
@@ -75,39 +87,6 @@ impl Node {
         Ok(())
     }
 
-    /// The tables of another node. Where they are then.
-    fn receive_state(&self, together: &Together) -> Result<Gtid, Refused> {
-        let contact = together.wait_for(None, |contact| !contact.history.is_undefined()).ok_or(Refused)?;
-        let history = contact.history;
-        self.note(&format!("a state transfer is needed from the cluster {history}"));
-        self.connected_to(Gtid { history, seqno: i64::try_from(contact.agreed.0).unwrap_or(0) })?;
-        let request = self.server.sst_request()?;
-        // From here on the tables are nobody's until all of them have come, whatever a server that is killed meanwhile
-        // finds in them.
-        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED))?;
-        together.ask(Command::Join { request });
-        let position = match together.wait_for_transfer().ok_or(Refused)? {
-            Transfer::Received(position) if position.history == history => position,
-            Transfer::Received(position) => {
-                self.server
-                    .log(Level::Error, &format!("the state that came is at {position}, not of the cluster {history}"));
-                return Err(Refused);
-            }
-            Transfer::Failed(code) => {
-                self.server.log(
-                    Level::Error,
-                    &format!("the state transfer failed with {code}: see the error log above, and the donor's"),
-                );
-                return Err(Refused);
-            }
-        };
-        self.note(&format!("the state is at {position}"));
-        let reaches = |contact: &super::Contact| contact.joins_behind.is_some_and(|behind| contact.agreed >= behind);
-        together.wait_for(None, reaches).ok_or(Refused)?;
-        *lock(&self.saved) = Some(SavedState::running(history, self.member()));
-        Ok(position)
-    }
-
     /// Where the tables are: as they were before, or as the server says.
     fn tables_at(&self, saved: Option<&SavedState>) -> Option<Gtid> {
         let before = lock(&self.order).as_ref().map(|Ordering { order, .. }| order.history);
@@ -119,87 +98,6 @@ impl Node {
 }
 
 impl GroupThread {
-    /// A node wants the tables.
-    pub(super) fn hear_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
-        if self.leading.is_none() {
-            match self.raft.leader() {
-                // The leader has chosen this node to give them.
-                Some(leader) if leader == from => self.node.donate(request),
-                Some(leader) => self.point_to(from, leader),
-                None => {}
-            }
-            return;
-        }
-        if self.contact.is_alone || self.taken.is_none() {
-            return;
-        }
-        let Some(log) = self.node.log() else { return };
-        let begins_at = lock(&self.node.order).as_ref().and_then(|Ordering { order, .. }| order.begins_at());
-        // Asked again by one who had no answer yet: its donor is at work.
-        let is_served = self.peers.get(&from).is_some_and(|peer| peer.served.as_ref() == Some(&request));
-        let chosen = if is_served { None } else { self.choose_donor(from, donor) };
-        if !is_served && chosen.is_none() {
-            // It asks again: once it knows where its log begins it would only wait.
-            let text = "no node is there that could give its state now".to_owned();
-            self.links.send(from, &Frame::Refused { text });
-            return;
-        }
-        let before = match begins_at {
-            Some(place) => Index(place.index.0 - 1),
-            None => Index(log.first().0 - 1),
-        };
-        let term = self.raft.term_at(before).unwrap_or(Term(0));
-        let place = Place { term, index: before };
-        let addresses = self.saved.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
-        let membership = Membership { voters: self.saved.voters.keys().copied().collect() };
-        let upto = self.contact.agreed;
-        let term = self.raft.term();
-        let descent = self.saved.descent;
-        let frame = Frame::BeginBehind(Begin { term, place, membership, addresses, upto, descent });
-        self.links.send(from, &frame);
-        self.raft.observe(from, actions);
-        let Some(node) = chosen else { return };
-        self.donors.insert(node, self.now_ms());
-        if let Some(peer) = self.peers.get_mut(&from) {
-            peer.served = Some(request.clone());
-        }
-        if node == self.own() {
-            self.node.donate(request);
-        } else {
-            self.links.send(node, &Frame::Join { request, donor: String::new() });
-        }
-    }
-
-    /// By the joiner's wish; else one that does not lead.
-    fn choose_donor(&self, joiner: NodeId, wish: &str) -> Option<NodeId> {
-        let lives: Vec<_> = lock(&self.node.order)
-            .as_ref()
-            .map(|Ordering { order, .. }| order.members().iter().map(|member| member.id).collect())
-            .unwrap_or_default();
-        let now = self.now_ms();
-        let is_chosen = |node: NodeId| self.donors.get(&node).is_some_and(|chosen_ms| now - chosen_ms < DONOR_TELLS_MS);
-        let may = |node: NodeId| {
-            !is_chosen(node)
-                && self.peers.get(&node).is_some_and(|peer| {
-                    node != joiner
-                        && peer.away_since_ms.is_none()
-                        && peer.present.is_some_and(|(present, _)| !present.is_donor && lives.contains(&present.life))
-                })
-        };
-        let may_itself = || {
-            let own = self.present();
-            !is_chosen(self.own()) && !own.is_donor && lives.contains(&own.life)
-        };
-        let wished = wish.split(',').map(str::trim).filter(|name| !name.is_empty()).find_map(|name| {
-            if name == self.node.setup.name {
-                return may_itself().then(|| self.own());
-            }
-            self.peers.iter().find(|(node, peer)| peer.hello.name == name && may(**node)).map(|(node, _)| *node)
-        });
-        let other = || self.peers.keys().copied().find(|node| may(*node));
-        wished.or_else(other).or_else(|| may_itself().then(|| self.own()))
-    }
-
     /// The leader says where this node's log begins.
     pub(super) fn begin_behind(&mut self, begin: Begin, actions: &mut Vec<Action>) {
         let Begin { term, place, membership, addresses, upto, descent } = begin;
@@ -208,9 +106,10 @@ impl GroupThread {
             return;
         }
         // Said by a leader of before, perhaps.
-        if self.leading.is_some() || self.join.take().is_none() {
+        if self.leading.is_some() || !matches!(self.wants, Some(Wants::ToJoin { .. })) {
             return;
         }
+        self.wants = None;
         let history = self.contact.history;
         // False: this node's log is as good as the others', and only its tables are not.
         let is_behind = self.raft.begin_behind(term, place, (place.index, membership), actions);
@@ -249,15 +148,17 @@ impl GroupThread {
         self.save();
     }
 
-    /// Asks for the tables until somebody answers.
+    /// Asks for what it wants until somebody answers.
     pub(super) fn ask_again(&mut self, now_ms: u64) {
-        let Some(request) = self.join.clone() else { return };
+        let Some(wants) = self.wants.clone() else { return };
         if self.asked_ms != 0 && now_ms - self.asked_ms < ASK_AGAIN_MS {
             return;
         }
         self.asked_ms = now_ms.max(1);
-        let donor = self.node.wished_donor();
-        let frame = Frame::Join { request, donor };
+        let frame = match wants {
+            Wants::ToPrepare => Frame::WantsState,
+            Wants::ToJoin { request } => Frame::Join { request, donor: self.node.wished_donor() },
+        };
         let linked = self.peers.iter().filter(|(_, peer)| peer.away_since_ms.is_none()).map(|(node, _)| *node);
         let linked: Vec<NodeId> = linked.collect();
         // Who does not lead says who does, and is linked by then.
@@ -269,31 +170,6 @@ impl GroupThread {
 }
 
 impl Node {
-    /// Gives the tables to another node, when all that has its place by now is done.
-    pub(super) fn donate(&self, request: Vec<u8>) {
-        let seqno = lock(&self.order).as_ref().map_or(0, |Ordering { order, .. }| order.seqno);
-        self.receiving.donates.store(true, Atomic::SeqCst);
-        self.receiving.push(Work::Donate { request, seqno });
-    }
-
-    /// The server has sent its state, or could not.
-    pub fn state_sent(&self, code: i32) {
-        self.receiving.donates.store(false, Atomic::SeqCst);
-        if code != 0 {
-            self.server.log(Level::Warning, &format!("the state could not be sent: {code}"));
-        }
-        self.receiving.push(Work::Donated);
-    }
-
-    /// The server has the state of another node, or could not get it. False: nobody asked for one.
-    pub fn state_received(&self, state: Gtid, code: i32) -> bool {
-        let together = self.together();
-        if let Some(together) = &together {
-            together.transferred(if code == 0 { Transfer::Received(state) } else { Transfer::Failed(code) });
-        }
-        together.is_some()
-    }
-
     /// Whom the server wants its state from.
     fn wished_donor(&self) -> String {
         lock(&self.donor).clone()

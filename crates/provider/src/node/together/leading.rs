@@ -184,7 +184,7 @@ impl GroupThread {
             return;
         }
         let Some(Leading { ready_at, latest, .. }) = self.leading else { return };
-        if self.join.is_some() {
+        if self.wants.is_some() {
             self.let_another_lead(actions);
         }
         let now = self.now_ms();
@@ -286,7 +286,7 @@ impl GroupThread {
         let near = self.contact.agreed.0.saturating_sub(NEAR);
         self.raft.progress().find_map(|progress| {
             let peer = self.peers.get(&progress.node)?;
-            let waits = peer.present.is_some_and(|(present, _)| present.wants_view);
+            let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view);
             let may = waits && !peer.leaves && peer.away_since_ms.is_none() && progress.matched.0 >= near;
             (may && !self.saved.voters.contains_key(&progress.node))
                 .then(|| (progress.node, peer.hello.address.clone()))
@@ -301,7 +301,7 @@ impl GroupThread {
             (order.members().to_vec(), order.view_number)
         };
         let mut members: Vec<Member> = current.iter().filter(|member| self.is_here(member.id)).cloned().collect();
-        let mut add = |present: Option<Present>, name: &str, incoming: &str| {
+        let mut add = |present: Option<&Present>, name: &str, incoming: &str| {
             if let Some(present) = present.filter(|present| present.wants_view) {
                 let id = present.life;
                 members.retain(|member| member.id != id);
@@ -310,12 +310,12 @@ impl GroupThread {
         };
         if !self.leaves {
             let own = self.node.own_member();
-            add(Some(self.present()), &own.name, &own.incoming);
+            add(Some(&self.present()), &own.name, &own.incoming);
         }
         for (node, peer) in &self.peers {
             let may = self.saved.voters.contains_key(node) && peer.away_since_ms.is_none() && !peer.leaves;
             if may {
-                add(peer.present.map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
+                add(peer.present.as_ref().map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
             }
         }
         // Those who were there keep their places, by which the servers share out numbers.
@@ -331,11 +331,12 @@ impl GroupThread {
             return !self.leaves;
         }
         let now = self.now_ms();
-        let known = self.peers.values().find(|peer| peer.present.is_some_and(|(present, _)| present.life == life));
+        let known =
+            self.peers.values().find(|peer| peer.present.as_ref().is_some_and(|(present, _)| present.life == life));
         match known {
             Some(peer) => {
                 let is_near = peer.away_since_ms.is_none_or(|since| now - since < AWAY_MS);
-                let is_heard = peer.present.is_some_and(|(_, at)| now - at < SILENT_LIMIT_MS);
+                let is_heard = peer.present.as_ref().is_some_and(|(_, at)| now - at < SILENT_LIMIT_MS);
                 is_near && is_heard && !peer.leaves
             }
             None => {
@@ -367,7 +368,7 @@ impl GroupThread {
                 if life == own {
                     return self.node.turns.released();
                 }
-                let presents = self.peers.values().filter_map(|peer| peer.present);
+                let presents = self.peers.values().filter_map(|peer| peer.present.as_ref());
                 presents
                     .filter(|(present, _)| present.life == life)
                     .map(|(present, _)| present.applied)

@@ -21,6 +21,7 @@
 //! | `leading` | what a leader sees to: views, cuts, who votes |
 //! | `anew` | the group is begun anew, by this node or without it |
 //! | `joining` | how a node gets a log, tables and a view |
+//! | `awaiting`, `donating` | the tables on their way: the node that is given them; leader and donor |
 //!
 //! Lock order: the order, the waiting, then the desk; nothing is called under the desk.
 
@@ -37,6 +38,8 @@ use crate::transaction::Transaction;
 
 mod agreed;
 mod anew;
+mod awaiting;
+mod donating;
 mod flow;
 mod hearing;
 mod joining;
@@ -48,6 +51,8 @@ mod telling;
 mod thread;
 mod waiting;
 
+pub(super) use donating::Donation;
+use joining::Wants;
 pub(super) use starting::{Beginning, start};
 use waiting::{Answer, Proposed, Waiting};
 
@@ -58,8 +63,8 @@ pub(super) enum Command {
     Propose { ticket: u64, bytes: Vec<u8> },
     /// How far must one have applied who reads now?
     Confirm { ticket: u64 },
-    /// The log is needed, and the tables: this is what a donor is told.
-    Join { request: Vec<u8> },
+    /// Ask a leader for that.
+    Want(Wants),
     /// Entries from there on are to take their places.
     GoOnFrom(Index),
     /// The node goes, in order.
@@ -89,6 +94,8 @@ pub(super) struct Contact {
     pub is_linked: bool,
     /// The others' logs do not reach back to where this one ends.
     pub is_too_far_behind: bool,
+    /// The server may prepare to be given the tables.
+    pub may_prepare: bool,
     /// The log was begun anew for a joiner, whose tables will be behind this.
     pub joins_behind: Option<Index>,
     /// It has left in order, or never will.
@@ -96,12 +103,14 @@ pub(super) struct Contact {
 }
 
 /// What came of a state transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     /// The tables are there.
     Received(Gtid),
     /// The server says that it failed.
     Failed(i32),
+    /// They will not come, and why.
+    Hopeless(String),
 }
 
 #[derive(Debug, Default)]
@@ -109,6 +118,8 @@ struct Desk {
     commands: Vec<Command>,
     contact: Contact,
     transfer: Option<Transfer>,
+    /// The tables of another node are to come.
+    awaits_state: bool,
     /// Answers to [`Command::Confirm`]: the seqno, or that nobody knows.
     confirmed: Vec<(u64, Option<i64>)>,
     /// Of which somebody waits for the answer.
@@ -213,26 +224,6 @@ impl Together {
             desk = self.wait(desk, until)?;
         }
         Some(desk.contact)
-    }
-
-    /// Waits for the end of a state transfer. None: the group's thread ended.
-    pub fn wait_for_transfer(&self) -> Option<Transfer> {
-        let mut desk = self.desk();
-        loop {
-            if let Some(transfer) = desk.transfer.take() {
-                return Some(transfer);
-            }
-            if desk.is_over || desk.is_leaving {
-                return None;
-            }
-            desk = self.wait(desk, None)?;
-        }
-    }
-
-    /// The server says what came of a state transfer to this node.
-    pub fn transferred(&self, transfer: Transfer) {
-        self.desk().transfer = Some(transfer);
-        self.changed.notify_all();
     }
 
     /// Up to where one must have applied to have seen everything that was committed anywhere by now. None: nobody can

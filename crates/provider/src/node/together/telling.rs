@@ -47,31 +47,32 @@ impl GroupThread {
         }
         self.together.set_contact(self.contact);
         let present = self.present();
-        let is_due = self.told.is_none_or(|(told, at)| {
+        let is_due = self.told.as_ref().is_none_or(|(told, at)| {
             told.is_behind != present.is_behind
-                || told != present && now - at >= PRESENT_SOON_MS
+                || *told != present && now - at >= PRESENT_SOON_MS
                 || now - at >= PRESENT_MS
         });
         if let Some(leader) = leader.filter(|leader| *leader != self.own())
             && is_due
         {
-            self.send_present(leader, present);
+            self.send_present(leader, present.clone());
             self.told = Some((present, now));
         } else if leader.is_none() && is_due && self.node.log().is_some() {
             // It may have been voted out, or never been in: whoever leads sends to those who say that they are there.
-            self.told = Some((present, now));
+            self.told = Some((present.clone(), now));
             let all: Vec<NodeId> = self.peers.keys().copied().collect();
-            all.into_iter().for_each(|node| self.send_present(node, present));
+            all.into_iter().for_each(|node| self.send_present(node, present.clone()));
         }
         self.ask_again(now);
+        self.watch_donor(now);
     }
 
     pub(super) fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view, is_behind, is_donor } = present;
-        if is_behind && !self.told.is_some_and(|(told, _)| told.is_behind) {
+        let Present { life, applied, wants_view, is_behind, gives_to } = present;
+        if is_behind && !self.told.as_ref().is_some_and(|(told, _)| told.is_behind) {
             self.node.counters.flow_sent.add(1);
         }
-        let frame = Frame::Present { life, applied, wants_view, is_behind, is_donor };
+        let frame = Frame::Present { life, applied, wants_view, is_behind, gives_to };
         self.links.send(to, &frame);
     }
 
@@ -82,8 +83,8 @@ impl GroupThread {
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
-        let is_donor = self.node.receiving.donates.load(Atomic::SeqCst);
-        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind(), is_donor }
+        let gives_to = self.node.gives_to();
+        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind(), gives_to }
     }
 
     pub(super) fn lose_touch(&mut self) {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::anew::LeftOut;
+use super::awaiting::Donor;
 use super::flow::{Flow, Held};
+use super::joining::Wants;
 use super::leading::Leading;
 use super::{Command, Contact, Together};
 use crate::entry;
@@ -39,18 +41,19 @@ pub(super) struct Peer {
     pub present: Option<(Present, u64)>,
     /// It wants to go.
     pub leaves: bool,
-    /// For which request a donor was chosen.
-    pub served: Option<Vec<u8>>,
+    /// For which request which donor was chosen.
+    pub served: Option<(Vec<u8>, NodeId)>,
 }
 
 /// How a node stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Present {
     pub life: Uuid,
     pub applied: i64,
     pub wants_view: bool,
     pub is_behind: bool,
-    pub is_donor: bool,
+    /// Where the node is that its state goes to.
+    pub gives_to: Option<String>,
 }
 
 /// The group's thread.
@@ -76,8 +79,8 @@ pub(super) struct GroupThread {
     pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
     pub(super) flow: Flow,
-    /// Whom it chose as donors, and when.
-    pub(super) donors: BTreeMap<NodeId, u64>,
+    /// Whom it chose as donors, when, and for a node at which address.
+    pub(super) donors: BTreeMap<NodeId, (u64, String)>,
     /// The end of the log is to be synced.
     pub(super) has_unsafe: bool,
     /// Reads that wait for a round of heartbeats: round and ticket, and whose.
@@ -85,7 +88,11 @@ pub(super) struct GroupThread {
     /// Own ones that are confirmed up to there, which is not all taken yet.
     pub(super) confirmed: Vec<(Index, u64)>,
     /// What is asked of a leader until it answers.
-    pub(super) join: Option<Vec<u8>>,
+    pub(super) wants: Option<Wants>,
+    /// Who gives the tables to this node.
+    pub(super) donor: Option<Donor>,
+    /// Why it was refused something last: told once.
+    pub(super) refused: String,
     pub(super) asked_ms: u64,
     pub(super) leaves: bool,
     pub(super) told: Option<(Present, u64)>,
@@ -164,8 +171,8 @@ impl GroupThread {
                     }
                 }
                 Command::Confirm { ticket } => self.confirm(ticket, None, actions),
-                Command::Join { request } => {
-                    self.join = Some(request);
+                Command::Want(wants) => {
+                    self.wants = Some(wants);
                     self.asked_ms = 0;
                 }
                 Command::GoOnFrom(index) => self.taken = Some(Index(index.0 - 1)),

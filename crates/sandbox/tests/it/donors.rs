@@ -1,0 +1,137 @@
+//! State transfers whose donor fails: the joiner's server ends and says why, and started anew it is given everything.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_sandbox::{Builder, Node, Sandbox, State};
+
+use crate::company::{Writers, assert_told, since, wait_for};
+use crate::{provider, run, signal, try_signal};
+
+/// The script by which a node's server gives its state to another, or takes another's, standing still.
+struct Script<'a> {
+    node: Node<'a>,
+    pid: u32,
+}
+
+impl<'a> Script<'a> {
+    /// The one that begins next is stopped.
+    fn stopped(sandbox: &'a Sandbox, earlier: Option<u32>) -> Self {
+        Self::stopped_in("donor", sandbox, earlier)
+    }
+
+    fn stopped_in(role: &str, sandbox: &'a Sandbox, earlier: Option<u32>) -> Self {
+        let started = Instant::now();
+        loop {
+            let found = sandbox.nodes().find_map(|node| Some(Self { node, pid: Self::of(node, role, earlier)? }));
+            // It may have been the end of an earlier one.
+            if let Some(script) = found.filter(|script| try_signal(script.pid, "-STOP")) {
+                return script;
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "nobody gives its state");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn of(node: Node<'_>, role: &str, earlier: Option<u32>) -> Option<u32> {
+        let data = format!("{}/", node.data_dir().display());
+        let is_one = |pid: u32| {
+            let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let words: Vec<_> = command_line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+            words.iter().any(|word| word.contains("wsrep_sst_"))
+                && words.windows(2).any(|pair| pair[0] == "--role" && pair[1] == role)
+                && words.iter().any(|word| *word == data)
+        };
+        let entries = fs::read_dir("/proc").unwrap();
+        let mut all = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+        // A part of it that runs by itself has the same command line, and may outlive it.
+        let is_part = |pid: u32| parent(pid).is_none_or(|parent| is_one(parent) || !mentions(parent, &data));
+        all.find(|pid| Some(*pid) != earlier && is_one(*pid) && !is_part(*pid))
+    }
+}
+
+fn mentions(pid: u32, folder: &str) -> bool {
+    let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&command_line).contains(folder.trim_end_matches('/'))
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+}
+
+/// What comes of its start, and of what is done meanwhile.
+fn while_it_starts<T>(joiner: Node<'_>, disturb: impl FnOnce() -> T) -> (Result<(), hortator_sandbox::Error>, T) {
+    thread::scope(|scope| {
+        let start = scope.spawn(|| joiner.start());
+        let done = disturb();
+        (start.join().unwrap(), done)
+    })
+}
+
+/// Its provider says so, and its process ends.
+fn assert_ended(joiner: Node<'_>, started: Result<(), hortator_sandbox::Error>, log: &str, words: &[&str]) {
+    let error = started.unwrap_err().to_string();
+    assert!(error.contains("ended before it was ready"), "{error}");
+    assert_eq!(joiner.state(), State::Crashed);
+    let end = "The server ends here, since it has no tables to go on with. Start it anew";
+    assert_told(log, &[words, &[end]].concat());
+}
+
+#[test]
+fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let joiner = cluster.node(2);
+    let writers = Writers::on(&cluster, &[0, 1]);
+    joiner.stop().unwrap();
+    for entry in fs::read_dir(joiner.data_dir()).unwrap() {
+        let file = entry.unwrap();
+        if file.file_name().to_str().unwrap().starts_with("hortator") {
+            fs::remove_file(file.path()).unwrap();
+        }
+    }
+
+    // The joiner's own script fails.
+    let from = since(joiner, 0).len();
+    let (started, donors) = while_it_starts(joiner, || {
+        let donors = Script::stopped(&cluster, None);
+        let own = Script::stopped_in("joiner", &cluster, None);
+        ["-TERM", "-CONT"].into_iter().for_each(|name| signal(own.pid, name));
+        donors
+    });
+    assert_ended(joiner, started, &since(joiner, from), &["the state transfer failed with"]);
+    signal(donors.pid, "-CONT");
+
+    // The donor's script fails.
+    let from = since(joiner, 0).len();
+    let (started, _) = while_it_starts(joiner, || signal(Script::stopped(&cluster, Some(donors.pid)).pid, "-KILL"));
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "could not send its state"]);
+
+    // The donor is cut off.
+    let from = since(joiner, 0).len();
+    let (started, cut_off) = while_it_starts(joiner, || {
+        let script = Script::stopped(&cluster, None);
+        script.node.cut().unwrap();
+        script
+    });
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
+    run(cut_off.node, &["SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"]);
+    writers.wait_for_more();
+
+    // What its script still sends would come to the joiner's next server, which waits for the script's end. Then the next
+    // donor is killed, with all that it has started.
+    let from = since(joiner, 0).len();
+    let (started, ()) = while_it_starts(joiner, || {
+        wait_for("the joiner to be told to wait", || since(joiner, from).contains("still sends its state to the node"));
+        assert!(!since(joiner, from).contains("gives its state to this node"), "{}", since(joiner, from));
+        signal(cut_off.pid, "-CONT");
+        Script::stopped(&cluster, Some(cut_off.pid)).node.kill().unwrap();
+    });
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
+
+    cluster.start().unwrap();
+    writers.wait_for_more();
+    writers.stop(&cluster);
+}

@@ -1,0 +1,75 @@
+//! A server of a test's own on a node's data folder, in surroundings that no sandbox gives it.
+
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_sandbox::Node;
+
+use crate::signal;
+
+/// How long a server may take to come up, or to go, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// It is killed at the end.
+pub struct Own(Child);
+
+impl Own {
+    /// Its command is started, by `around`: programs that take one, with their arguments.
+    pub fn spawn(arguments: &[String], around: &[String]) -> Self {
+        let mut command = Command::new("env");
+        command.args(around).args(arguments).arg("--user=mysql");
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// The same; it answers by then.
+    pub fn start(node: Node<'_>, arguments: &[String], around: &[String]) -> Self {
+        let mut own = Self::spawn(arguments, around);
+        let start = Instant::now();
+        while node.connect().is_err() {
+            let ended = own.0.try_wait().unwrap();
+            let log = || std::fs::read_to_string(node.error_log()).unwrap();
+            assert!(ended.is_none() && start.elapsed() < PATIENCE, "it does not come up ({ended:?}):\n{}", log());
+            thread::sleep(Duration::from_millis(50));
+        }
+        own
+    }
+
+    /// None of its files may grow beyond that, which for the log's next one is a full disk.
+    pub fn no_file_beyond(bytes: u64) -> Vec<String> {
+        // The signal that comes with it, unlike a full disk's error, would end the server.
+        ["--ignore-signal=XFSZ", "prlimit", &format!("--fsize={bytes}:")].map(str::to_owned).to_vec()
+    }
+
+    /// How it ends by itself.
+    pub fn end(mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status;
+            }
+            assert!(start.elapsed() < PATIENCE, "it does not end");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// It is shut down in order.
+    pub fn shut_down(mut self) {
+        signal(self.0.id(), "-TERM");
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Its clients may write.
+pub fn is_ready(node: Node<'_>) -> bool {
+    let ready = node.connect().ok().and_then(|mut connection| connection.fetch(b"SHOW STATUS LIKE 'wsrep_ready'").ok());
+    ready.is_some_and(|rows| rows.first().and_then(|row| row[1].as_deref()) == Some(b"ON"))
+}
