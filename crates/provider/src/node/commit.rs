@@ -289,7 +289,9 @@ impl Node {
         let is_whole = standing.flags.has(Flags::TRX_END);
         if standing.phase == Phase::Ordered && is_whole && self.turns.left() < standing.seqno {
             let (id, seqno) = (transaction.id, standing.seqno);
-            self.fail(&format!("the server let go of transaction {id} at {seqno}, which passed, without a commit"));
+            self.fail_in_order(&format!(
+                "the server let go of transaction {id} at {seqno}, which passed, without a commit"
+            ));
         }
         if was_ordered {
             // A part that failed is not taken through the commit order by the server.
@@ -321,7 +323,7 @@ impl Node {
         self.counters.local_replays.add(1);
         if self.server.apply(conn_context, handle, standing.flags, &data, &meta).is_err() {
             self.turns.leave(seqno);
-            self.fail(&format!("the transaction at {gtid} could not be applied anew"));
+            self.fail_in_order(&format!("the transaction at {gtid} could not be applied anew"));
             return false;
         }
         self.turns.leave(seqno);

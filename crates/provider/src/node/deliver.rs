@@ -71,7 +71,7 @@ impl Node {
     pub(super) fn deliver_queued(&self, receiver: Receiver, delivery: Delivery) -> bool {
         let (seqno, bytes) = (delivery.seqno, delivery.bytes());
         let is_needed = self.deliver(receiver, delivery).unwrap_or_else(|_| {
-            self.fail(&format!("what stands at {seqno} could not be taken over"));
+            self.fail_in_order(&format!("what stands at {seqno} could not be taken over"));
             true
         });
         if self.receiving.delivered(bytes)

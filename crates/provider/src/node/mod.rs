@@ -366,6 +366,25 @@ impl Node {
 
     /// Something is wrong that no waiting mends: the node leaves the cluster, and its clients get errors.
     pub fn fail(&self, text: &str) {
+        self.give_up(text);
+        if let Some(together) = self.together() {
+            together.ask(Command::End);
+        }
+    }
+
+    /// As [`Self::fail`], but only the tables are wrong: the node gives its vote back, so that it does not count among
+    /// those that the others wait for.
+    pub(super) fn fail_in_order(&self, text: &str) {
+        self.give_up(text);
+        // Else a receiving thread takes its leave.
+        if !self.receiving.is_connected()
+            && let Some(together) = self.together()
+        {
+            together.ask(Command::End);
+        }
+    }
+
+    fn give_up(&self, text: &str) {
         if self.gate.passage() != Passage::Failed {
             self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
         }
@@ -374,7 +393,6 @@ impl Node {
         if let Some(together) = self.together() {
             together.waiting.refuse_all();
             together.leave_soon();
-            together.ask(Command::End);
         }
         self.receiving.stop();
     }

@@ -106,7 +106,7 @@ impl Node {
         }
         let handle = Handle { id: trx, address: 0 };
         self.apply(receiver, handle, Flags::ROLLBACK, data, &ordered.meta).unwrap_or_else(|_| {
-            self.fail(&format!("the rollback at {} could not be applied", ordered.meta.gtid));
+            self.fail_in_order(&format!("the rollback at {} could not be applied", ordered.meta.gtid));
             true
         })
     }
@@ -114,7 +114,13 @@ impl Node {
     fn take_leave(&self, receiver: Receiver) {
         // It was opened again if it was told to leave while it was on its way in.
         self.gate.set(Passage::Closed);
-        self.receiving.holds.store(true, Ordering::SeqCst);
+        let has_failed = self.gate.passage() == Passage::Failed;
+        if has_failed {
+            // Nobody may read there while it gives its vote back.
+            self.end_membership(receiver);
+        }
+        // What takes its place at a node that has failed is not delivered, and need not be held.
+        self.receiving.holds.store(!has_failed, Ordering::SeqCst);
         self.end_together();
         // What took its place while it went.
         for delivery in self.receiving.take_deliveries() {
@@ -124,6 +130,13 @@ impl Node {
         }
         self.gate.set(Passage::Closed);
         self.receiving.holds.store(false, Ordering::SeqCst);
+        if !has_failed {
+            self.end_membership(receiver);
+        }
+    }
+
+    /// Tells the server that it has no cluster any more.
+    fn end_membership(&self, receiver: Receiver) {
         let last = lock(&self.order)
             .as_ref()
             .map(|super::Ordering { order, .. }| (order.history, order.seqno, order.view_number));

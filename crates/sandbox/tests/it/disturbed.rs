@@ -1,5 +1,6 @@
 //! Nodes of a cluster that are cut off, or stand still, and come back.
 
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -102,6 +103,44 @@ fn a_node_that_stands_still_goes_on() {
     assert_eq!(third.state(), State::Stopped);
     assert_eq!(third.pause().unwrap_err().to_string(), "node3 does not run, so there is nothing to pause");
     second.pause().unwrap();
+}
+
+#[test]
+fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    // Once the one that leads is wrong, once the other.
+    for (id, wrong, right) in [(10, 0, 1), (20, 1, 0)] {
+        let [wrong, right] = [wrong, right].map(|index| cluster.node(index));
+        let mut apart = wrong.connect().unwrap();
+        apart.execute(b"SET SESSION wsrep_on = OFF").unwrap();
+        apart.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
+        run(right, &[&format!("INSERT INTO d.t VALUES ({id})")]);
+        wait_for("the wrong one to refuse", || {
+            let asked = wrong.connect().unwrap().fetch(b"SELECT id FROM d.t");
+            asked.is_err_and(|error| error.is_unready())
+        });
+        wait_for("the right one to go on", || {
+            size(right).as_deref() == Some("1")
+                && !is_alone(right)
+                && right.connect().is_ok_and(|mut connection| {
+                    connection.execute(format!("REPLACE INTO d.t VALUES ({})", id + 1).as_bytes()).is_ok()
+                })
+        });
+        // It joins anew, as the page says of a node that is lost.
+        wrong.kill().unwrap();
+        for entry in fs::read_dir(wrong.data_dir()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("hortator")) {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        wrong.start().unwrap();
+        let rows = |node| ask(node, "SELECT id FROM d.t ORDER BY id");
+        wait_for("the same rows", || rows(wrong) == rows(right));
+        assert!(rows(wrong).concat().contains(&(id + 1).to_string()));
+    }
 }
 
 #[test]
