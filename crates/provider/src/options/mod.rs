@@ -128,8 +128,7 @@ impl Options {
         let (host, port) = (self.value("base_host"), self.value("base_port"));
         match (host, server_says) {
             ("", "") => String::new(),
-            ("", says) if says.contains(':') => says.to_owned(),
-            ("", says) => format!("{says}:{port}"),
+            ("", says) => with_port(says, port),
             (host, _) => format!("{host}:{port}"),
         }
     }
@@ -156,6 +155,16 @@ impl Options {
 
     fn value(&self, name: &'static str) -> &str {
         &self.values[name]
+    }
+}
+
+/// The address with that port, unless it has one. Colons are also in an address of IPv6, with brackets or without.
+fn with_port(address: &str, port: &str) -> String {
+    let behind_host = address.rfind(']').map_or(0, |end| end + 1);
+    match address[behind_host..].matches(':').count() {
+        0 => format!("{address}:{port}"),
+        1 => address.to_owned(),
+        _ => format!("[{address}]:{port}"),
     }
 }
 

@@ -64,6 +64,22 @@ fn times_and_sizes() {
 }
 
 #[test]
+fn others_find_the_node_at_its_base_port_unless_its_address_has_one() {
+    let mut options = Options::default();
+    options.set("base_port=4000", false).unwrap();
+    for (server_says, address) in [
+        ("", ""),
+        ("n1", "n1:4000"),
+        ("n1:5000", "n1:5000"),
+        ("[::1]", "[::1]:4000"),
+        ("[::1]:5000", "[::1]:5000"),
+        ("::1", "[::1]:4000"),
+    ] {
+        assert_eq!(options.group_address(server_says), address, "{server_says}");
+    }
+}
+
+#[test]
 fn a_weight_is_any_number_that_is_taken() {
     let mut options = Options::default();
     for (text, weight) in

@@ -7,7 +7,7 @@ use crate::group::NodeId;
 use crate::group::links::Event;
 use crate::group::proposals::Leader;
 use crate::group::raft::{Action, Message, Role, Term};
-use crate::group::wire::Frame;
+use crate::group::wire::{Frame, Hello};
 use crate::log::Index;
 use crate::server::Level;
 
@@ -30,6 +30,15 @@ impl GroupThread {
                     Some(before) => Peer { hello, away_since_ms: None, ..before },
                     None => Peer { hello, away_since_ms: None, present: None, leaves: false, served: None },
                 };
+                if let Some(other) = self.who_is_at(&peer.hello.address, node) {
+                    let Hello { name, address, .. } = &peer.hello;
+                    let text = format!(
+                        "{name} ({node}) says that it is found at {address}, and so does {other}, which is there: it gets no \
+                         vote. Each node needs a wsrep_node_address, base_host or base_port of its own"
+                    );
+                    self.node.note(&text);
+                    self.links.send(node, &Frame::Refused { text });
+                }
                 self.peers.insert(node, peer);
                 self.stop_being_alone();
                 self.raft.link_renewed(node, actions);

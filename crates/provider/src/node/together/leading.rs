@@ -287,10 +287,23 @@ impl GroupThread {
         self.raft.progress().find_map(|progress| {
             let peer = self.peers.get(&progress.node)?;
             let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view);
-            let may = waits && !peer.leaves && peer.away_since_ms.is_none() && progress.matched.0 >= near;
+            let may = waits
+                && !peer.leaves
+                && peer.away_since_ms.is_none()
+                && progress.matched.0 >= near
+                && self.who_is_at(&peer.hello.address, progress.node).is_none();
             (may && !self.saved.voters.contains_key(&progress.node))
                 .then(|| (progress.node, peer.hello.address.clone()))
         })
+    }
+
+    /// Another node that is there and says that it is found at that address, this one included.
+    pub(super) fn who_is_at(&self, address: &str, besides: NodeId) -> Option<NodeId> {
+        let is_there = |(node, peer): &(&NodeId, &super::thread::Peer)| {
+            **node != besides && peer.away_since_ms.is_none() && peer.hello.address == address
+        };
+        let other = self.peers.iter().find(is_there).map(|(node, _)| *node);
+        other.or_else(|| (self.links.own().address == address).then(|| self.own()))
     }
 
     /// True: another view is under way.
