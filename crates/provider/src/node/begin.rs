@@ -9,6 +9,7 @@
 //! server keeps what that one left open; view(M+1), without it, makes the server roll that back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::deliver::Delivery;
 use super::together::{self, Beginning, Command, Contact};
@@ -22,10 +23,15 @@ use crate::recovery::Plan;
 use crate::saved_state::SavedState;
 use crate::server::{Level, Member, Receiver, Refused, View, ViewStatus};
 
+/// How long a server that runs waits for a majority of the cluster that it is told to connect to.
+const REACH_LIMIT: Duration = Duration::from_secs(30);
+
 impl Node {
     /// Takes the server's word for which cluster it belongs to. Nothing is called back before a thread receives.
     pub fn connect(self: &Arc<Self>, cluster: &str, address: &str, donor: &str, is_new: bool) -> Result<(), Error> {
-        let (_, hosts) = address.split_once("://").unwrap_or(("", address));
+        let Some(hosts) = address.strip_prefix("gcomm://") else {
+            return Err(Error::Address(address.to_owned()));
+        };
         let hosts = hosts.split('?').next().unwrap_or_default();
         let hosts: Vec<String> =
             hosts.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned).collect();
@@ -67,17 +73,20 @@ impl Node {
             return Err(Error::Connected);
         }
         self.end_together();
-        if lock(&self.order).is_some() {
+        let is_again = lock(&self.order).is_some();
+        if is_again {
             // Tickets count from 1 again, and the former life may be in the view still.
             *lock(&self.member) = Uuid::random().map_err(Error::Random)?;
         }
         donor.clone_into(&mut lock(&self.donor));
-        match together::start(self, cluster, &hosts, beginning) {
-            Ok(together) => *lock(&self.together) = Some(together),
-            Err(error) => {
-                self.receiving.stop();
-                return Err(error);
-            }
+        let together = together::start(self, cluster, &hosts, beginning).inspect_err(|_| self.receiving.stop())?;
+        *lock(&self.together) = Some(Arc::clone(&together));
+        // A server that runs never ends what has not begun: its next SET GLOBAL wsrep_cluster_address would wait for ever.
+        let is_in_reach = |contact: &Contact| contact.in_touch || contact.is_alone || contact.is_too_far_behind;
+        if is_again && together.wait_for(Some(REACH_LIMIT), is_in_reach).is_none() {
+            self.receiving.stop();
+            self.end_together();
+            return Err(Error::OutOfReach(address.to_owned()));
         }
         Ok(())
     }

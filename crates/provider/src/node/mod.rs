@@ -143,6 +143,12 @@ pub enum Error {
     /// No identity can be had.
     #[error("no random numbers for a UUID: {0}")]
     Random(std::io::Error),
+    /// An address of another kind.
+    #[error("wsrep_cluster_address is `{0}`, and must be like gcomm://A,B,C")]
+    Address(String),
+    /// A server that runs is told to connect, and cannot.
+    #[error("{0}: no majority of the cluster is in reach. Set wsrep_cluster_address again when it is")]
+    OutOfReach(String),
     /// It must begin or join a cluster, and cannot join.
     #[error(
         "there is no log here, so this is no member of a cluster yet, and wsrep_cluster_address={0} names no node to join. \
