@@ -144,6 +144,41 @@ fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
 }
 
 #[test]
+fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let address = ask(second, "SELECT @@wsrep_cluster_address").concat().concat();
+    let connect = format!("SET GLOBAL wsrep_cluster_address = '{address}'");
+    first.kill().unwrap();
+    wait_for("the loss of the other", || is_alone(second));
+    // Only the error log tells that it failed: the server's own statement does not.
+    run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
+    let log = fs::read_to_string(second.error_log()).unwrap();
+    for told in ["no majority of the cluster is in reach", "`nowhere`, and must be like gcomm://"] {
+        assert!(log.contains(told), "{told}: {log}");
+    }
+    thread::scope(|scope| {
+        let start = scope.spawn(|| first.start());
+        // The first may take longer to come than the second waits.
+        let is_back = (0..4).any(|_| {
+            run(second, &[&connect]);
+            let deadline = Instant::now() + PATIENCE / 4;
+            while is_alone(second) && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(50));
+            }
+            !is_alone(second)
+        });
+        assert!(is_back, "{}", fs::read_to_string(second.error_log()).unwrap());
+        start.join().unwrap().unwrap();
+    });
+    wait_for("both to go on", || size(second).as_deref() == Some("2"));
+    run(first, &["INSERT INTO d.t VALUES (1)"]);
+    wait_for("its row", || ask(second, "SELECT id FROM d.t") == [["1"]]);
+}
+
+#[test]
 fn only_a_node_of_several_can_be_cut_off() {
     for (builder, topology) in [(Builder::standalone(), "standalone"), (Builder::galera(1), "galera 1")] {
         let sandbox = builder.start_temporary().unwrap();
