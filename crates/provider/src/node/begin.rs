@@ -185,6 +185,7 @@ impl Node {
         }
         let mut members = vec![self.own_member()];
         members.extend(earlier);
+        members.push(self.nobody()?);
         let state = Gtid { history, seqno: tables_at };
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
         self.save(SavedState { failed_at, ..running })

@@ -5,7 +5,7 @@ use super::{Node, Ordering, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
 use crate::gate::Passage;
-use crate::identity::Gtid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::saved_state::SavedState;
 use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, View, ViewStatus};
@@ -142,7 +142,7 @@ impl Node {
     }
 
     /// The lives of a view that this node is not in may have left something open that is decided further on; it counts
-    /// itself in, because the server knows no other way.
+    /// itself in, because the server knows no other way, and somebody besides ([`Node::nobody`]).
     fn deliver_view(
         &self,
         receiver: Receiver,
@@ -155,6 +155,7 @@ impl Node {
         let own_index = members.iter().position(|member| member.id == own.id);
         if own_index.is_none() {
             members.insert(0, own);
+            members.push(self.nobody()?);
         }
         let is_in = own_index.is_some();
         let own_index = own_index.unwrap_or(0) as i32;
@@ -169,6 +170,17 @@ impl Node {
             self.server.synced()?;
         }
         Ok(())
+    }
+
+    /// A member that there is not, for a view in which this node counts itself in. Where two primary views follow each other
+    /// with the same members, the server takes it that there was no cluster in between, and drops what others have sent in
+    /// parts and not ended; and the view that this node is in may have just the members that it counted here.
+    pub(super) fn nobody(&self) -> Result<Member, Refused> {
+        let id = Uuid::random().map_err(|error| {
+            self.server.log(Level::Error, &format!("no random numbers for a UUID: {error}"));
+            Refused
+        })?;
+        Ok(Member { id, name: "nobody".to_owned(), incoming: String::new() })
     }
 
     /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is

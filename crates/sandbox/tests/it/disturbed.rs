@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, State};
 
 use crate::{ask, provider, run};
@@ -176,6 +177,54 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     wait_for("both to go on", || size(second).as_deref() == Some("2"));
     run(first, &["INSERT INTO d.t VALUES (1)"]);
     wait_for("its row", || ask(second, "SELECT id FROM d.t") == [["1"]]);
+}
+
+#[test]
+fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let mut open = first.connect().unwrap();
+    let part = |open: &mut Connection, id: u32| {
+        open.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
+    };
+    // The transaction stays open while each of the others goes, and comes back in a way of its own.
+    open.execute(b"SET SESSION wsrep_trx_fragment_size = 1").unwrap();
+    open.execute(b"BEGIN").unwrap();
+    part(&mut open, 1);
+    third.cut().unwrap();
+    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    part(&mut open, 2);
+    assert_eq!(third.heal().unwrap(), Healed::Synced);
+    part(&mut open, 3);
+    second.stop().unwrap();
+    part(&mut open, 4);
+    second.start().unwrap();
+    part(&mut open, 5);
+    third.kill().unwrap();
+    third.start().unwrap();
+    part(&mut open, 6);
+    let address = ask(second, "SELECT @@wsrep_cluster_address").concat().concat();
+    run(second, &["SET GLOBAL wsrep_cluster_address = ''"]);
+    wait_for("the view without it", || size(first).as_deref() == Some("2"));
+    part(&mut open, 7);
+    run(second, &[&format!("SET GLOBAL wsrep_cluster_address = '{address}'")]);
+    wait_for("it to be back", || size(second).as_deref() == Some("3"));
+    part(&mut open, 8);
+    second.stop().unwrap();
+    for entry in fs::read_dir(second.data_dir()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("hortator")) {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    second.start().unwrap();
+    part(&mut open, 9);
+    open.execute(b"COMMIT").unwrap();
+    for node in cluster.nodes() {
+        wait_for("its rows", || ask(node, "SELECT COUNT(*) FROM d.t") == [["9"]]);
+    }
 }
 
 #[test]
