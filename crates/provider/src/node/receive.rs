@@ -80,12 +80,13 @@ impl Node {
 
     /// A transaction that was sent in parts is rolled back: on the other nodes, and for its parts here. Does not wait.
     pub fn roll_back(&self, trx: u64, data: Vec<u8>) -> bool {
-        self.receiving.push(Work::Rollback { trx, data })
+        // Among others it is on its way when the client has its answer: who then asks elsewhere finds it done.
+        self.send_without_waiting(&rollback(trx, &[&data])) || self.receiving.push(Work::Rollback { trx, data })
     }
 
     fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
-        let proposal =
-            Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data: &[data], transaction: None };
+        let parts = [data];
+        let proposal = rollback(trx, &parts);
         let ordered = loop {
             if self.send_without_waiting(&proposal) {
                 return true;
@@ -152,4 +153,8 @@ impl Node {
             }
         }
     }
+}
+
+fn rollback<'a>(trx: u64, data: &'a [&'a [u8]]) -> Proposal<'a> {
+    Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data, transaction: None }
 }
