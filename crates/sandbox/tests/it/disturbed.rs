@@ -93,7 +93,7 @@ fn a_node_that_stands_still_goes_on() {
     cluster.resume().unwrap();
     assert_eq!(third.resume().unwrap_err().to_string(), "node3 is not paused, but running");
     // For a moment it takes itself for one of the three that it last saw.
-    let has_row = |mut connection: hortator_mysql::Connection| {
+    let has_row = |mut connection: Connection| {
         connection.fetch(b"SELECT id FROM d.t").is_ok_and(|rows| rows == [[Some(b"1".to_vec())]])
     };
     wait_for("it to be back", || third.connect().is_ok_and(has_row));
@@ -225,6 +225,27 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
     for node in cluster.nodes() {
         wait_for("its rows", || ask(node, "SELECT COUNT(*) FROM d.t") == [["9"]]);
     }
+}
+
+#[test]
+fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let mut open = third.connect().unwrap();
+    for statement in ["SET SESSION wsrep_trx_fragment_size = 1", "BEGIN", "INSERT INTO d.t VALUES (1)"] {
+        open.execute(statement.as_bytes()).unwrap();
+    }
+    third.cut().unwrap();
+    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    assert_eq!(third.heal().unwrap(), Healed::Synced);
+    let error = open.execute(b"COMMIT").unwrap_err();
+    run(third, &["INSERT INTO d.t VALUES (2)"]);
+    for node in cluster.nodes() {
+        wait_for("the same rows", || ask(node, "SELECT id FROM d.t") == [["2"]]);
+    }
+    assert!(error.to_string().contains("1213"), "{error}");
 }
 
 #[test]
