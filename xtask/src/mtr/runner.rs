@@ -119,7 +119,9 @@ fn read_along(command: &mut Command, provider: Provider) -> anyhow::Result<Strin
         let line = line.context("reading what the program says")?;
         let line = String::from_utf8_lossy(&line);
         if output::is_result(&line) {
-            eprintln!("{:<9} {}", provider.name(), line.rsplit('/').next().unwrap_or(&line));
+            // A suite from elsewhere goes by its folder; what is said of the test may have slashes, too.
+            let folder = line.split(" [ ").next().and_then(|head| head.rfind('/')).map_or(0, |slash| slash + 1);
+            eprintln!("{:<9} {}", provider.name(), &line[folder..]);
         }
         text.push_str(&line);
         text.push('\n');
