@@ -85,6 +85,10 @@ impl GroupThread {
         self.saved.membership_at = Place { term, index };
         self.saved.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
         self.save();
+        // Two that found the group by way of a third need each other when that one is gone.
+        for (_, address) in self.saved.voters.iter().filter(|(node, _)| **node != self.saved.node) {
+            self.links.dial(address);
+        }
         let names: Vec<String> = self.saved.voters.values().cloned().collect();
         self.node.note(&format!("the group is {}", names.join(", ")));
         if self.leaves && !self.saved.voters.contains_key(&self.own()) {
