@@ -22,6 +22,8 @@ pub struct Plan {
     pub tables_at: i64,
     /// M: the last seqno in the log.
     pub end: i64,
+    /// How many write sets are between the two. The other places are views.
+    pub write_sets_behind: i64,
     /// The first entry that the order has not taken.
     pub go_on_from: Index,
     /// Lives of nodes whose transactions may be open at N.
@@ -118,7 +120,7 @@ pub fn plan(
     tables: Option<Gtid>,
     saved: Option<&SavedState>,
 ) -> Result<Plan, Error> {
-    let survey = Survey::of(log, agreed)?;
+    let survey = Survey::of(log, agreed, tables.map_or(0, |tables| tables.seqno))?;
     let end = survey.end;
     let Some(tables) = tables else {
         if agreed < log.first() {
@@ -149,7 +151,8 @@ pub fn plan(
         let member = saved.map(|saved| saved.member).filter(|member| !member.is_undefined());
         earlier.extend(member.map(former));
     }
-    Ok(Plan { order, tables_at, end, go_on_from, earlier, is_certain, remark })
+    let write_sets_behind = survey.write_sets_behind;
+    Ok(Plan { order, tables_at, end, write_sets_behind, go_on_from, earlier, is_certain, remark })
 }
 
 /// A life of this node that has ended, of which nothing but the name is known.
@@ -160,7 +163,16 @@ fn former(id: Uuid) -> Member {
 impl Plan {
     fn nothing(history: Uuid, tables_at: i64, go_on_from: Index) -> Self {
         let order = Order::new(history, tables_at);
-        Self { order, tables_at, end: tables_at, go_on_from, earlier: Vec::new(), is_certain: true, remark: None }
+        Self {
+            order,
+            tables_at,
+            end: tables_at,
+            write_sets_behind: 0,
+            go_on_from,
+            earlier: Vec::new(),
+            is_certain: true,
+            remark: None,
+        }
     }
 
     /// How many places are to be applied again.
@@ -175,6 +187,8 @@ struct Survey {
     /// The place before the first of those that follow each other without a gap, up to the end.
     begins_behind: Option<i64>,
     end: i64,
+    tables_at: i64,
+    write_sets_behind: i64,
     told: Told,
     /// The seqno before the first cut.
     first_cut_behind: Option<i64>,
@@ -183,8 +197,8 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(log: &DiskLog, agreed: Index) -> Result<Self, Error> {
-        let mut survey = Self::default();
+    fn of(log: &DiskLog, agreed: Index, tables_at: i64) -> Result<Self, Error> {
+        let mut survey = Self { tables_at, ..Self::default() };
         for_each(log, agreed, |_, stamp, entry| {
             survey.take(stamp, entry);
             Ok(true)
@@ -193,8 +207,10 @@ impl Survey {
     }
 
     fn take(&mut self, stamp: Stamp, entry: Entry) {
+        let is_write_set = matches!(entry, Entry::WriteSet { .. });
         match entry {
             Entry::WriteSet { .. } | Entry::View { .. } => {
+                self.write_sets_behind += i64::from(is_write_set && stamp.seqno > self.tables_at);
                 if self.begins_behind.is_none() || stamp.seqno != self.end + 1 {
                     self.begins_behind = Some(stamp.seqno - 1);
                 }

@@ -260,8 +260,8 @@ impl Node {
             }
             Err(error) => return Err(error.into()),
         };
-        if plan.behind() > 0 && self.setup.has_binary_log {
-            return Err(recovery::Error::SecondCopy { count: plan.behind() }.into());
+        if plan.write_sets_behind > 0 && self.setup.has_binary_log {
+            return Err(recovery::Error::SecondCopy { count: plan.write_sets_behind }.into());
         }
         if let Some(remark) = &plan.remark {
             self.server.log(Level::Warning, remark);

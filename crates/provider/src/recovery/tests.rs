@@ -60,11 +60,11 @@ fn tables(seqno: i64) -> Option<Gtid> {
 #[test]
 fn what_is_behind_the_tables_is_applied() {
     let Fixture { log, _folder } = fixture(1..=10, &[1, 5]);
-    for (at, from, behind) in [(0, 1, 10), (4, 5, 6), (9, 10, 1), (10, 11, 0)] {
+    for (at, from, behind, of_write_sets) in [(0, 1, 10, 8), (4, 5, 6, 5), (9, 10, 1, 1), (10, 11, 0, 0)] {
         let plan = plan(&log, HISTORY, tables(at), None).unwrap();
         assert_eq!((plan.order.seqno, plan.end, plan.tables_at), (at, 10, at));
         assert_eq!(plan.go_on_from.0, from, "tables at {at}");
-        assert_eq!(plan.behind(), behind);
+        assert_eq!((plan.behind(), plan.write_sets_behind), (behind, of_write_sets));
         assert!(plan.is_certain && plan.remark.is_none());
         let earlier: Vec<_> = plan.earlier.iter().map(|member| member.id).collect();
         assert_eq!(earlier, vec![LIFE; usize::from(at > 0)], "whose transactions may be open at {at}");
