@@ -191,6 +191,7 @@ unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
         Outcome::Failed(meta) => (Status::TrxFail, meta),
         Outcome::Aborted(meta) => (Status::BfAbort, meta),
         Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
+        Outcome::Unfit => (Status::TrxFail, UNDEFINED_META),
         Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
         Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
         Outcome::OutOfPlace => (Status::NotAllowed, UNDEFINED_META),

@@ -251,6 +251,7 @@ impl Node {
     /// Tells the server that there is a cluster, and how far that is.
     pub(super) fn connected_to(&self, state: Gtid) -> Result<(), Refused> {
         let members = vec![self.own_member()];
+        *lock(&self.known_as) = members[0].id;
         self.server.connected(&View { state, number: 0, status: ViewStatus::Primary, own_index: 0, members })
     }
 

@@ -25,6 +25,8 @@ pub enum Outcome {
     Aborted(Meta),
     /// It was not ordered: there is no cluster, or it was aborted before.
     NotOrdered,
+    /// It was not ordered, and is to be rolled back.
+    Unfit,
     /// It was not ordered: it is larger than a write set may be.
     TooLarge,
     /// The log is broken: nobody knows.
@@ -90,6 +92,10 @@ impl Node {
         let collected = transaction.collected();
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
+        }
+        let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
+        if !is_whole && !self.is_known_by_its_name() {
+            return Outcome::Unfit;
         }
         if !transaction.asks_for_place() {
             return Outcome::OutOfPlace;
@@ -203,7 +209,8 @@ impl Node {
             }
             let gtid = Gtid { history: order.history, seqno };
             self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
-            let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
+            let source = self.name_for_server(head.source);
+            let meta = Meta { gtid, source, trx, conn, depends_on: verdict.depends_on };
             return Ok(Ordered { meta, passed: verdict.passed, index: Some(index), aborted });
         }
     }
@@ -318,7 +325,8 @@ impl Node {
         }
         let history = self.last_committed().history;
         let gtid = Gtid { history, seqno };
-        let meta = Meta { gtid, source: self.member(), trx: transaction.id, conn: 0, depends_on: seqno - 1 };
+        let source = self.name_for_server(self.member());
+        let meta = Meta { gtid, source, trx: transaction.id, conn: 0, depends_on: seqno - 1 };
         let data = transaction.collected().data().to_vec();
         self.counters.local_replays.add(1);
         if self.server.apply(conn_context, handle, standing.flags, &data, &meta).is_err() {

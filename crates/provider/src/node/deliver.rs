@@ -127,7 +127,8 @@ impl Node {
             }
             Delivered::WriteSet { head, data, passed, depends_on } => {
                 let handle = Handle { id: head.trx, address: 0 };
-                let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
+                let source = self.name_for_server(head.source);
+                let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
                 let flags = if passed { head.flags } else { FAILED };
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
@@ -159,6 +160,9 @@ impl Node {
         }
         let is_in = own_index.is_some();
         let own_index = own_index.unwrap_or(0) as i32;
+        for member in &mut members {
+            member.id = self.name_for_server(member.id);
+        }
         self.turns.enter(state.seqno, None).map_err(|_| Refused)?;
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.turns.leave(state.seqno);

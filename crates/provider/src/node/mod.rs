@@ -92,6 +92,8 @@ pub struct Node {
     options: Mutex<Options>,
     /// This life of the node: another for each time that it is connected.
     member: Mutex<Uuid>,
+    /// The life by whose name the server knows this node: it learns that once, when it is connected.
+    known_as: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
     /// Of which generation its group is.
     descent: Mutex<Descent>,
@@ -217,6 +219,7 @@ impl Node {
             server,
             options: Mutex::new(options),
             member: Mutex::new(member),
+            known_as: Mutex::new(member),
             saved: Mutex::new(saved),
             descent: Mutex::default(),
             log: RwLock::default(),
@@ -362,6 +365,25 @@ impl Node {
     /// The node as a member.
     fn own_member(&self) -> Member {
         Member { id: self.member(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
+    }
+
+    /// What the server is to take that life of a node for. Its own, which changes when the node loses touch, it knows by the
+    /// one that it was connected with; and that one, which has ended, by the other, which is in no view that it sees.
+    fn name_for_server(&self, life: Uuid) -> Uuid {
+        let (member, known_as) = (self.member(), *lock(&self.known_as));
+        if life == member {
+            known_as
+        } else if life == known_as {
+            member
+        } else {
+            life
+        }
+    }
+
+    /// Whether the server still has its own name for this life of the node: only then does what it notes down of
+    /// transactions that are sent in parts agree with the log.
+    fn is_known_by_its_name(&self) -> bool {
+        self.member() == *lock(&self.known_as)
     }
 
     /// The log must be on the disk up to there. When that fails nothing can be promised any more.

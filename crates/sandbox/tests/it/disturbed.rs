@@ -248,6 +248,51 @@ fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone()
     assert!(error.to_string().contains("1213"), "{error}");
 }
 
+/// Each node's place in the view, as it says, and from where on it gives out numbers.
+fn places(nodes: &[Node<'_>]) -> Vec<[String; 2]> {
+    let value = |node: Node<'_>, question: &str| ask(node, question).swap_remove(0).swap_remove(1);
+    let places = nodes.iter().map(|node| {
+        ["SHOW STATUS LIKE 'wsrep_local_index'", "SHOW GLOBAL VARIABLES LIKE 'auto_increment_offset'"]
+            .map(|question| value(*node, question))
+    });
+    places.collect()
+}
+
+#[test]
+fn a_node_that_was_cut_off_has_a_place_in_the_view_and_numbers_of_its_own() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let nodes = [0, 1, 2].map(|index| cluster.node(index));
+    run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)"]);
+    // Those who stay move up, and the one that comes back stands last, once and again.
+    for (cut, expected) in [(0, ["2", "0", "1"]), (1, ["1", "2", "0"]), (1, ["1", "2", "0"]), (0, ["2", "1", "0"])] {
+        nodes[cut].cut().unwrap();
+        wait_for("the cut", || is_alone(nodes[cut]) && size(nodes[(cut + 1) % 3]).as_deref() == Some("2"));
+        assert_eq!(nodes[cut].heal().unwrap(), Healed::Synced);
+        let wanted: Vec<[String; 2]> = expected
+            .iter()
+            .map(|place| [(*place).to_owned(), (place.parse::<u32>().unwrap() + 1).to_string()])
+            .collect();
+        wait_for("places in the view", || places(&nodes) == wanted);
+        nodes.iter().for_each(|node| run(*node, &["INSERT INTO d.t (v) VALUES (1)"]));
+    }
+    for node in nodes {
+        wait_for("all rows", || ask(node, "SELECT COUNT(*), COUNT(DISTINCT id % 3) FROM d.t") == [["12", "3"]]);
+    }
+    // What is sent in parts would be noted down under a name that the others do not know.
+    let mut open = nodes[0].connect().unwrap();
+    open.execute(b"SET SESSION wsrep_trx_fragment_size = 1").unwrap();
+    open.execute(b"BEGIN").unwrap();
+    let error = open.execute(b"INSERT INTO d.t (v) VALUES (1)").unwrap_err();
+    assert!(error.to_string().contains("1213"), "{error}");
+    nodes[0].stop().unwrap();
+    nodes[0].start().unwrap();
+    run(nodes[0], &["SET SESSION wsrep_trx_fragment_size = 1", "INSERT INTO d.t (v) VALUES (1)"]);
+    for node in nodes {
+        wait_for("the row in parts", || ask(node, "SELECT COUNT(*) FROM d.t") == [["13"]]);
+    }
+}
+
 #[test]
 fn only_a_node_of_several_can_be_cut_off() {
     for (builder, topology) in [(Builder::standalone(), "standalone"), (Builder::galera(1), "galera 1")] {

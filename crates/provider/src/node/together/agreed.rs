@@ -100,7 +100,8 @@ impl Node {
                         transaction.is_some_and(|transaction| transaction.ordered(seqno, head.flags, verdict.passed));
                     let gtid = Gtid { history: order.history, seqno };
                     let depends_on = verdict.depends_on;
-                    let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
+                    let source = self.name_for_server(head.source);
+                    let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
                     let ordered = Ordered { meta, passed: verdict.passed, index: None, aborted };
                     let answer = proposed.answer;
