@@ -94,7 +94,9 @@ impl Node {
             return Outcome::TooLarge;
         }
         let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
-        if !is_whole && !self.is_known_by_its_name() {
+        // With the gate closed there is a better answer.
+        let has_clients = matches!(self.gate.passage(), Passage::Open | Passage::Paused);
+        if !is_whole && has_clients && !self.is_known_by_its_name() {
             return Outcome::Unfit;
         }
         if !transaction.asks_for_place() {
