@@ -126,6 +126,9 @@ pub fn plan(
         if agreed < log.first() {
             return Ok(Plan::nothing(history, 0, agreed.next()));
         }
+        if survey.is_begun_only(log.first()) && saved.is_none_or(|saved| !saved.history.is_undefined()) {
+            return plan(log, agreed, history, Some(Gtid { history, seqno: 0 }), saved);
+        }
         return Err(Error::NoPosition { history, end });
     };
     if tables.history != history {
@@ -223,6 +226,12 @@ impl Survey {
             }
             Entry::Nothing | Entry::Group(_) => {}
         }
+    }
+
+    /// Nothing was ever ordered but views: the node was killed while it began the history, before its server noted that
+    /// down. Then the tables, wherever they are, lack nothing.
+    fn is_begun_only(&self, first: Index) -> bool {
+        first == Index(1) && self.tables_at == 0 && self.write_sets_behind == 0
     }
 
     /// See [`Order::begins_at`].

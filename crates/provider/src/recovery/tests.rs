@@ -58,6 +58,19 @@ fn tables(seqno: i64) -> Option<Gtid> {
 }
 
 #[test]
+fn a_history_of_views_alone_lacks_nothing_wherever_the_tables_are() {
+    let begun = fixture([1, 2], &[1, 2]);
+    let found = plan(&begun.log, HISTORY, None, None).unwrap();
+    assert_eq!((found.tables_at, found.end, found.write_sets_behind), (0, 2, 0));
+    assert_eq!(plan(&begun.log, HISTORY, None, Some(&SavedState::running(HISTORY, LIFE))).unwrap().tables_at, 0);
+    // Half of another's tables may be there.
+    let joins = SavedState::running(Uuid::UNDEFINED, LIFE);
+    assert!(matches!(plan(&begun.log, HISTORY, None, Some(&joins)), Err(Error::NoPosition { end: 2, .. })));
+    let used = fixture([1, 2], &[1]);
+    assert!(matches!(plan(&used.log, HISTORY, None, None), Err(Error::NoPosition { end: 2, .. })));
+}
+
+#[test]
 fn what_is_behind_the_tables_is_applied() {
     let Fixture { log, _folder } = fixture(1..=10, &[1, 5]);
     for (at, from, behind, of_write_sets) in [(0, 1, 10, 8), (4, 5, 6, 5), (9, 10, 1, 1), (10, 11, 0, 0)] {
