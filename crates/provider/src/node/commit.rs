@@ -182,6 +182,11 @@ impl Node {
                 return Err(NotOrdered::Refused);
             }
             let Ordering { order, is_alone } = ordering.as_mut().ok_or(NotOrdered::Refused)?;
+            let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
+            if transaction.is_some() && !is_whole && !self.is_known_by_its_name() {
+                // Touch was lost meanwhile, and found again.
+                return Err(NotOrdered::Refused);
+            }
             head.last_seen = self.turns.left();
             head.source = order.member;
             entry::send_off(&mut bytes, &head);

@@ -14,7 +14,7 @@ use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, View,
 const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
 
 /// What a joiner is told where the server does not even begin.
-const CANNOT_GIVE: i32 = -1;
+pub(super) const CANNOT_GIVE: i32 = -1;
 
 /// Something that has its seqno and is to be given to the server in its turn.
 #[derive(Debug)]
@@ -151,7 +151,9 @@ impl Node {
         number: i64,
         mut members: Vec<Member>,
     ) -> Result<(), Refused> {
-        let own = self.own_member();
+        // Once: another thread may give the node another life meanwhile.
+        let names = self.names();
+        let own = Member { id: names.member, ..self.own_member() };
         let own_id = own.id;
         let own_index = members.iter().position(|member| member.id == own.id);
         if own_index.is_none() {
@@ -161,7 +163,7 @@ impl Node {
         let is_in = own_index.is_some();
         let own_index = own_index.unwrap_or(0) as i32;
         for member in &mut members {
-            member.id = self.name_for_server(member.id);
+            member.id = names.for_server(member.id);
         }
         self.turns.enter(state.seqno, None).map_err(|_| Refused)?;
         self.view(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;

@@ -204,6 +204,23 @@ pub enum Error {
     Failed,
 }
 
+/// See [`Node::name_for_server`].
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    member: Uuid,
+    known_as: Uuid,
+}
+
+impl Names {
+    fn for_server(self, life: Uuid) -> Uuid {
+        match life {
+            life if life == self.member => self.known_as,
+            life if life == self.known_as => self.member,
+            life => life,
+        }
+    }
+}
+
 impl Node {
     /// Reads options, state and log; nothing is applied yet.
     pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
@@ -370,14 +387,12 @@ impl Node {
     /// What the server is to take that life of a node for. Its own, which changes when the node loses touch, it knows by the
     /// one that it was connected with; and that one, which has ended, by the other, which is in no view that it sees.
     fn name_for_server(&self, life: Uuid) -> Uuid {
-        let (member, known_as) = (self.member(), *lock(&self.known_as));
-        if life == member {
-            known_as
-        } else if life == known_as {
-            member
-        } else {
-            life
-        }
+        self.names().for_server(life)
+    }
+
+    /// This life, and the one by whose name the server knows it.
+    fn names(&self) -> Names {
+        Names { member: self.member(), known_as: *lock(&self.known_as) }
     }
 
     /// Whether the server still has its own name for this life of the node: only then does what it notes down of

@@ -96,6 +96,12 @@ impl GroupThread {
         self.node.note(&format!(
             "{why}: this node goes on without those whom it does not hear, as a group by itself, of generation {generation}"
         ));
+        // Whoever waits for a place asked a leader who is gone: nobody knows what comes of it.
+        self.lose_touch();
+        self.payloads.clear();
+        if !self.sync_log() {
+            return;
+        }
         let last = self.raft.last();
         self.saved.voters.retain(|node, _| *node == self.saved.node);
         let address = self.links.own().address.clone();

@@ -47,14 +47,14 @@ impl Node {
     /// The tables of another node. Where they are then.
     pub(super) fn receive_state(&self, together: &Together) -> Result<Gtid, WithoutState> {
         use WithoutState::{Because, Goes, Unprepared};
-        let contact = together.wait_for(None, |contact| !contact.history.is_undefined()).ok_or(Goes)?;
+        let contact = together.wait_for(None, |contact| !contact.history.is_undefined()).ok_or(Unprepared)?;
         let history = contact.history;
         self.note(&format!("a state transfer is needed from the cluster {history}"));
         let state = Gtid { history, seqno: i64::try_from(contact.agreed.0).unwrap_or(0) };
         self.connected_to(state).map_err(|Refused| Unprepared)?;
         // What is sent to a node that was killed here may still be under way: it would come to this one.
         together.ask(Command::Want(Wants::ToPrepare));
-        together.wait_for(None, |contact| contact.may_prepare).ok_or(Goes)?;
+        together.wait_for(None, |contact| contact.may_prepare).ok_or(Unprepared)?;
         together.awaits_state(true);
         let request = self.server.sst_request().map_err(|Refused| Unprepared)?;
         // From here on the tables are nobody's until all of them have come, whatever a server that is killed meanwhile

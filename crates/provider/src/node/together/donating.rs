@@ -12,6 +12,7 @@ use crate::group::raft::{Action, Membership, Place, Term};
 use crate::group::wire::{Begin, Frame, Giving};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::node::deliver::CANNOT_GIVE;
 use crate::node::receiving::Work;
 use crate::node::{Node, Ordering, lock};
 use crate::server::Level;
@@ -140,6 +141,7 @@ impl GroupThread {
                     let is_good = |present| is_free(present) && lives.contains(&present.life);
                     node != joiner
                         && peer.away_since_ms.is_none()
+                        && !peer.leaves
                         && peer.present.as_ref().is_some_and(|(present, _)| is_good(present))
                 })
         };
@@ -182,7 +184,9 @@ impl Node {
         let seqno = lock(&self.order).as_ref().map_or(0, |Ordering { order, .. }| order.seqno);
         if !self.receiving.donates.swap(true, Atomic::SeqCst) {
             *lock(&self.donation) = Some(Donation { life, address, standing: Giving::AtWork });
-            self.receiving.push(Work::Donate { request, seqno });
+            if !self.receiving.push(Work::Donate { request, seqno }) {
+                self.donation_is_over(CANNOT_GIVE);
+            }
         }
     }
 

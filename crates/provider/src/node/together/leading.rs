@@ -314,6 +314,11 @@ impl GroupThread {
             (order.members().to_vec(), order.view_number)
         };
         let mut members: Vec<Member> = current.iter().filter(|member| self.is_here(member.id)).cloned().collect();
+        // First without those who are gone: a node that comes back as another life must see that there was a view without it.
+        // Its server knows both lives by one name, and takes two views of the same names for one.
+        if !members.is_empty() && members.len() < current.len() {
+            return self.propose(entry::encode_view(number + 1, &members), None);
+        }
         let mut add = |present: Option<&Present>, name: &str, incoming: &str| {
             if let Some(present) = present.filter(|present| present.wants_view) {
                 let id = present.life;

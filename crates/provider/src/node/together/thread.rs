@@ -140,6 +140,19 @@ impl GroupThread {
             }
         }
         self.links.flush();
+        // Whoever connects next takes all of the log to be safe.
+        self.sync_log();
+    }
+
+    /// All of the log is safe, without a word to the agreement, which ends here or begins anew. False: it cannot be.
+    pub(super) fn sync_log(&mut self) -> bool {
+        self.has_unsafe = false;
+        let Some(log) = self.node.log() else { return true };
+        let result = log.commit(log.last());
+        if let Err(error) = &result {
+            self.fail(&format!("the log cannot be written: {error}"));
+        }
+        result.is_ok()
     }
 
     /// How long nothing has to be done unless something happens.
