@@ -5,7 +5,7 @@
 //! `begin.rs`); whoever backs up pauses (`pause.rs`). Lock order: order, log, turns, a transaction's standing; the map of
 //! transactions and the gate are taken alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -113,7 +113,7 @@ pub struct Node {
     /// `wsrep_sst_donor`.
     donor: Mutex<String>,
     /// Its state goes, or went, to another.
-    donation: Mutex<Option<Donation>>,
+    donations: Mutex<VecDeque<Donation>>,
     counters: Counters,
     limits: Limits,
     refusals: Refusals,
@@ -250,7 +250,7 @@ impl Node {
             receiving: Receiving::default(),
             together: Mutex::default(),
             donor: Mutex::default(),
-            donation: Mutex::default(),
+            donations: Mutex::default(),
             counters: Counters::default(),
             limits,
             refusals: Refusals::default(),

@@ -20,7 +20,10 @@ use crate::server::Level;
 /// A donor that was chosen says by then that it is one.
 const DONOR_TELLS_MS: u64 = 3_000;
 
-/// The last state that this node gave to another.
+/// So many are remembered. A joiner may still ask of its own when the next one is under way.
+const DONATIONS_LIMIT: usize = 8;
+
+/// A state that this node gave to another, or gives.
 #[derive(Debug)]
 pub(in crate::node) struct Donation {
     /// The process that asked for it.
@@ -169,10 +172,11 @@ impl GroupThread {
     /// A joiner asks how it stands.
     pub(super) fn hear_ask_donor(&mut self, from: NodeId) {
         let Some(peer) = self.peers.get(&from) else { return };
-        let donation = lock(&self.node.donation);
-        let to_it = donation.as_ref().filter(|donation| donation.life == peer.hello.life);
-        let standing = to_it.map_or(Giving::Nothing, |donation| donation.standing);
-        drop(donation);
+        let standing = {
+            let donations = lock(&self.node.donations);
+            let to_it = donations.iter().find(|donation| donation.life == peer.hello.life);
+            to_it.map_or(Giving::Nothing, |donation| donation.standing)
+        };
         self.links.send(from, &Frame::Giving { standing });
     }
 }
@@ -183,7 +187,11 @@ impl Node {
     fn give(&self, request: Vec<u8>, life: Uuid, address: String) {
         let seqno = lock(&self.order).as_ref().map_or(0, |Ordering { order, .. }| order.seqno);
         if !self.receiving.donates.swap(true, Atomic::SeqCst) {
-            *lock(&self.donation) = Some(Donation { life, address, standing: Giving::AtWork });
+            {
+                let mut donations = lock(&self.donations);
+                donations.push_front(Donation { life, address, standing: Giving::AtWork });
+                donations.truncate(DONATIONS_LIMIT);
+            }
             if !self.receiving.push(Work::Donate { request, seqno }) {
                 self.donation_is_over(CANNOT_GIVE);
             }
@@ -193,7 +201,7 @@ impl Node {
     /// Where the node is that its state goes to.
     pub(super) fn gives_to(&self) -> Option<String> {
         let gives = self.receiving.donates.load(Atomic::SeqCst);
-        gives.then(|| lock(&self.donation).as_ref().map(|donation| donation.address.clone())).flatten()
+        gives.then(|| lock(&self.donations).front().map(|donation| donation.address.clone())).flatten()
     }
 
     /// The server has sent its state, or could not.
@@ -207,7 +215,7 @@ impl Node {
 
     /// It gives its state to nobody any more. `code`: 0, all of it was sent.
     pub(in crate::node) fn donation_is_over(&self, code: i32) {
-        if let Some(donation) = &mut *lock(&self.donation) {
+        if let Some(donation) = lock(&self.donations).front_mut() {
             donation.standing = if code == 0 { Giving::Sent } else { Giving::Failed { code: code.into() } };
         }
         self.receiving.donates.store(false, Atomic::SeqCst);
