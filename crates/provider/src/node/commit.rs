@@ -66,6 +66,8 @@ pub struct Ordered {
 pub(super) enum NotOrdered {
     /// There is no cluster, or it was aborted before.
     Refused,
+    /// It is to be rolled back.
+    Unfit,
     /// The log has no room for it.
     Log(log::Error),
 }
@@ -92,12 +94,6 @@ impl Node {
         let collected = transaction.collected();
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
-        }
-        let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
-        // With the gate closed there is a better answer.
-        let has_clients = matches!(self.gate.passage(), Passage::Open | Passage::Paused);
-        if !is_whole && has_clients && !self.is_known_by_its_name() {
-            return Outcome::Unfit;
         }
         if !transaction.asks_for_place() {
             return Outcome::OutOfPlace;
@@ -144,6 +140,7 @@ impl Node {
     pub(super) fn not_ordered(&self, reason: &NotOrdered) -> Outcome {
         match reason {
             NotOrdered::Refused => {}
+            NotOrdered::Unfit => return Outcome::Unfit,
             NotOrdered::Log(error @ (log::Error::Full { .. } | log::Error::TooLarge { .. })) => {
                 if self.refusals.begins() {
                     let text = format!("transactions are refused, each with an error to its client: {error}");
@@ -184,8 +181,7 @@ impl Node {
             let Ordering { order, is_alone } = ordering.as_mut().ok_or(NotOrdered::Refused)?;
             let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
             if transaction.is_some() && !is_whole && !self.is_known_by_its_name() {
-                // Touch was lost meanwhile, and found again.
-                return Err(NotOrdered::Refused);
+                return Err(NotOrdered::Unfit);
             }
             head.last_seen = self.turns.left();
             head.source = order.member;

@@ -248,6 +248,10 @@ impl Receiving {
     }
 
     fn clear(&self, state: &mut State) {
+        if state.queue.iter().any(|work| matches!(work, Work::Donate { .. })) {
+            // It never began.
+            self.donates.store(false, Ordering::SeqCst);
+        }
         state.queue.clear();
         self.queued.store(0, Ordering::SeqCst);
         self.queued_bytes.store(0, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use hortator_sandbox::{Builder, Node, State};
 
-use crate::company::{Writers, assert_told, since, wait_for};
+use crate::company::{Writers, assert_told, forget_group, since, wait_for};
 use crate::kills::arguments;
 use crate::own::{Own, is_ready};
 use crate::{ask, provider, run};
@@ -51,7 +51,7 @@ fn a_node_with_a_damaged_log_stays_out_and_joins_anew() {
     let writers = Writers::on(&cluster, &[0, 1]);
     writers.wait_for_more();
     let joins_anew = || {
-        files(node, "hortator").into_iter().for_each(|file| fs::remove_file(file).unwrap());
+        forget_group(node);
         node.start().unwrap();
         writers.wait_for_more();
     };

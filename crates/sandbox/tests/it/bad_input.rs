@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary};
 
+use crate::company::{assert_told, since};
 use crate::kills::arguments;
 use crate::own::{Own, is_ready};
 use crate::{ask, provider, run};
@@ -35,21 +36,10 @@ fn rows(node: Node<'_>) -> String {
 /// The node does not start, and says why.
 fn assert_refused(cluster: &Sandbox, words: &[&str]) {
     let node = cluster.node(0);
-    let from = error_log(node).len();
+    let from = since(node, 0).len();
     cluster.start().expect_err("it must not start");
     assert_ne!(node.state(), State::Running);
-    assert_told(&error_log(node)[from..], words);
-}
-
-fn assert_told(log: &str, words: &[&str]) {
-    for word in words {
-        assert!(log.contains(word), "`{word}` is missing in:\n{log}");
-    }
-    assert!(!log.contains("panicked") && !log.contains("got signal"), "{log}");
-}
-
-fn error_log(node: Node<'_>) -> String {
-    String::from_utf8_lossy(&fs::read(node.error_log()).unwrap()).into_owned()
+    assert_told(&since(node, from), words);
 }
 
 fn files_of_the_log(data: &Path) -> Vec<PathBuf> {
@@ -88,7 +78,7 @@ fn options_that_are_none() {
         let error = connection.execute(format!("SET GLOBAL wsrep_provider_options = '{options}'").as_bytes());
         assert!(error.is_err(), "{options}");
     }
-    let log = error_log(node);
+    let log = since(node, 0);
     assert_told(&log, &["`log.retian` is no option", "log.segment cannot be changed while the server runs"]);
     run(node, &["INSERT INTO d.t VALUES (51)"]);
     assert_eq!(rows(node), "51 to 51");
@@ -150,12 +140,12 @@ fn a_start_without_a_position() {
     let node = cluster.node(0);
     let arguments = arguments(node);
     cluster.kill().unwrap();
-    let from = error_log(node).len();
+    let from = since(node, 0).len();
     let mut server = Command::new(&arguments[0]);
     server.args(&arguments[1..]).arg("--user=mysql").stdout(Stdio::null()).stderr(Stdio::null());
     assert!(!server.status().unwrap().success(), "it must not start");
     let words = ["the server does not say which of them its tables hold", "--wsrep-recover", "--wsrep-start-position="];
-    assert_told(&error_log(node)[from..], &words);
+    assert_told(&since(node, from), &words);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");
 }
@@ -175,7 +165,7 @@ fn no_room_for_the_log() {
     let own = Own::start(node, &arguments, &Own::no_file_beyond(50_331_648));
     let start = Instant::now();
     while !is_ready(node) {
-        assert!(start.elapsed() < PATIENCE, "nobody may write:\n{}", error_log(node));
+        assert!(start.elapsed() < PATIENCE, "nobody may write:\n{}", since(node, 0));
         thread::sleep(Duration::from_millis(50));
     }
     let mut connection = node.connect().unwrap();
@@ -190,7 +180,7 @@ fn no_room_for_the_log() {
     };
     assert!(error.to_string().contains("ERROR 1180") && confirmed > 0, "after {confirmed}: {error}");
     assert_told(
-        &error_log(node),
+        &since(node, 0),
         &["transactions are refused, each with an error to its client: no room in", "free some"],
     );
     assert_eq!(ask(node, "SELECT v FROM d.t"), [[confirmed.to_string()]]);

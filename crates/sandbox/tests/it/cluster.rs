@@ -2,6 +2,7 @@
 
 use hortator_sandbox::{Builder, State};
 
+use crate::company::{Writers, ids, is_cut_off, size, wait_for};
 use crate::{ask, provider, run};
 
 #[test]
@@ -41,11 +42,7 @@ fn a_node_keeps_its_rows_over_crashes_and_stops() {
 fn three_nodes_come_back_by_themselves_after_all_crashed() {
     provider::build();
     let cluster = Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
-    let rows = |node| {
-        let mut connection = hortator_sandbox::Node::connect(node).unwrap();
-        connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
-        connection.fetch(b"SELECT id FROM d.t ORDER BY id").unwrap().len()
-    };
+    let rows = |node| ids(node).len();
     run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     for id in 1..=10 {
         // The last one is confirmed a moment before all are killed.
@@ -94,6 +91,27 @@ fn the_first_to_commit_wins_and_those_who_stay_go_on() {
         cluster.node(number).start().unwrap();
     }
     cluster.nodes().for_each(|node| assert_eq!(value(node, 2), "3", "{}", node.name()));
+}
+
+#[test]
+fn five_nodes_outlive_any_two() {
+    provider::build();
+    let cluster = Builder::cluster(5).start_temporary().unwrap();
+    let writers = Writers::on(&cluster, &[3, 4]);
+    writers.wait_for_more();
+    // Whoever leads at first is among them.
+    [0, 1].into_iter().for_each(|index| cluster.node(index).kill().unwrap());
+    writers.wait_for_more();
+    wait_for("the view without them", || size(cluster.node(4)).as_deref() == Some("3"));
+    // Two of five are no majority.
+    cluster.node(2).kill().unwrap();
+    wait_for("the loss of the majority", || [3, 4].iter().all(|index| is_cut_off(cluster.node(*index))));
+    let refused = cluster.node(3).connect().unwrap().execute(b"INSERT INTO d.t VALUES (-1, 3)").unwrap_err();
+    assert!(refused.is_unready(), "{refused}");
+    cluster.start().unwrap();
+    writers.wait_for_more();
+    wait_for("all five", || cluster.nodes().all(|node| size(node).as_deref() == Some("5")));
+    writers.stop(&cluster);
 }
 
 #[test]

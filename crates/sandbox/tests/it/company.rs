@@ -1,4 +1,5 @@
-//! What tests of a whole cluster share: clients that write all the while, and what must hold when they have stopped.
+//! What tests of a whole cluster share: how its nodes stand, clients that write all the while, and what must hold when they
+//! have stopped.
 
 use std::fs;
 use std::sync::Arc;
@@ -23,6 +24,33 @@ pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
         thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// It hears no majority, and its clients get 1047.
+pub fn is_cut_off(node: Node<'_>) -> bool {
+    node.standing().is_some_and(|standing| !standing.is_primary())
+}
+
+/// How many nodes it sees in its cluster.
+pub fn size(node: Node<'_>) -> Option<String> {
+    node.standing().and_then(|standing| standing.size)
+}
+
+/// As the messages say of a node that is to join anew, with nothing of the provider's.
+pub fn forget_group(node: Node<'_>) {
+    for file in fs::read_dir(node.data_dir()).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.file_name().unwrap().to_str().unwrap().starts_with("hortator") {
+            fs::remove_file(file).unwrap();
+        }
+    }
+}
+
+/// The ids of the rows of d.t that the node has when it has everything that was confirmed anywhere before.
+pub fn ids(node: Node<'_>) -> Vec<String> {
+    let mut connection = node.connect().unwrap();
+    connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+    let rows = connection.fetch(b"SELECT id FROM d.t ORDER BY id").unwrap();
+    rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
 }
 
 /// What a node's error log says behind its first bytes.

@@ -1,32 +1,16 @@
 //! Nodes of a cluster that are cut off, or stand still, and come back.
 
-use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, State};
 
+use crate::company::{forget_group, is_cut_off, since, size, wait_for};
 use crate::{ask, provider, run};
 
 /// How long a cluster may take to notice something.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
-fn is_alone(node: Node<'_>) -> bool {
-    node.standing().is_some_and(|standing| !standing.is_primary())
-}
-
-fn size(node: Node<'_>) -> Option<String> {
-    node.standing().and_then(|standing| standing.size)
-}
 
 fn cut_off_and_back(builder: Builder) {
     let cluster = builder.start_temporary().unwrap();
@@ -39,7 +23,7 @@ fn cut_off_and_back(builder: Builder) {
     third.cut().unwrap();
     assert!(third.is_cut_off() && third.state() == State::Running);
     assert_eq!(third.cut().unwrap_err().to_string(), "node3 is cut off already; `heal` ends that");
-    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
     let error = third.connect().unwrap().execute(b"INSERT INTO d.t VALUES (3)").unwrap_err();
     assert!(error.is_unready(), "{error}");
     run(first, &["INSERT INTO d.t VALUES (1)"]);
@@ -50,7 +34,7 @@ fn cut_off_and_back(builder: Builder) {
 
     // A start ends the cut.
     third.cut().unwrap();
-    wait_for("the cut", || is_alone(third));
+    wait_for("the cut", || is_cut_off(third));
     third.kill().unwrap();
     assert_eq!(third.cut().unwrap_err().to_string(), "node3 does not run: it is crashed");
     third.start().unwrap();
@@ -60,7 +44,7 @@ fn cut_off_and_back(builder: Builder) {
     first.cut().unwrap();
     second.kill().unwrap();
     third.kill().unwrap();
-    wait_for("the loss of all others", || is_alone(first));
+    wait_for("the loss of all others", || is_cut_off(first));
     assert_eq!(first.heal().unwrap(), Healed::NoMajority);
 }
 
@@ -124,19 +108,14 @@ fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
         });
         wait_for("the right one to go on", || {
             size(right).as_deref() == Some("1")
-                && !is_alone(right)
+                && !is_cut_off(right)
                 && right.connect().is_ok_and(|mut connection| {
                     connection.execute(format!("REPLACE INTO d.t VALUES ({})", id + 1).as_bytes()).is_ok()
                 })
         });
         // It joins anew, as the page says of a node that is lost.
         wrong.kill().unwrap();
-        for entry in fs::read_dir(wrong.data_dir()).unwrap() {
-            let path = entry.unwrap().path();
-            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("hortator")) {
-                fs::remove_file(path).unwrap();
-            }
-        }
+        forget_group(wrong);
         wrong.start().unwrap();
         let rows = |node| ask(node, "SELECT id FROM d.t ORDER BY id");
         wait_for("the same rows", || rows(wrong) == rows(right));
@@ -153,10 +132,10 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     let address = ask(second, "SELECT @@wsrep_cluster_address").concat().concat();
     let connect = format!("SET GLOBAL wsrep_cluster_address = '{address}'");
     first.kill().unwrap();
-    wait_for("the loss of the other", || is_alone(second));
+    wait_for("the loss of the other", || is_cut_off(second));
     // Only the error log tells that it failed: the server's own statement does not.
     run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
-    let log = fs::read_to_string(second.error_log()).unwrap();
+    let log = since(second, 0);
     for told in ["no majority of the cluster is in reach", "`nowhere`, and must be like gcomm://"] {
         assert!(log.contains(told), "{told}: {log}");
     }
@@ -166,12 +145,12 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
         let is_back = (0..4).any(|_| {
             run(second, &[&connect]);
             let deadline = Instant::now() + PATIENCE / 4;
-            while is_alone(second) && Instant::now() < deadline {
+            while is_cut_off(second) && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(50));
             }
-            !is_alone(second)
+            !is_cut_off(second)
         });
-        assert!(is_back, "{}", fs::read_to_string(second.error_log()).unwrap());
+        assert!(is_back, "{}", since(second, 0));
         start.join().unwrap().unwrap();
     });
     wait_for("both to go on", || size(second).as_deref() == Some("2"));
@@ -194,7 +173,7 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
     open.execute(b"BEGIN").unwrap();
     part(&mut open, 1);
     third.cut().unwrap();
-    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
     part(&mut open, 2);
     assert_eq!(third.heal().unwrap(), Healed::Synced);
     part(&mut open, 3);
@@ -213,12 +192,7 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
     wait_for("it to be back", || size(second).as_deref() == Some("3"));
     part(&mut open, 8);
     second.stop().unwrap();
-    for entry in fs::read_dir(second.data_dir()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("hortator")) {
-            fs::remove_file(path).unwrap();
-        }
-    }
+    forget_group(second);
     second.start().unwrap();
     part(&mut open, 9);
     open.execute(b"COMMIT").unwrap();
@@ -247,7 +221,7 @@ fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone()
     });
     let mut open = begun.expect("a transaction in parts begins");
     third.cut().unwrap();
-    wait_for("the cut", || is_alone(third) && size(first).as_deref() == Some("2"));
+    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
     assert_eq!(third.heal().unwrap(), Healed::Synced);
     let error = open.execute(b"COMMIT").unwrap_err();
     run(third, &["INSERT INTO d.t VALUES (2)"]);
@@ -276,7 +250,7 @@ fn a_node_that_was_cut_off_has_a_place_in_the_view_and_numbers_of_its_own() {
     // Those who stay move up, and the one that comes back stands last, once and again.
     for (cut, expected) in [(0, ["2", "0", "1"]), (1, ["1", "2", "0"]), (1, ["1", "2", "0"]), (0, ["2", "1", "0"])] {
         nodes[cut].cut().unwrap();
-        wait_for("the cut", || is_alone(nodes[cut]) && size(nodes[(cut + 1) % 3]).as_deref() == Some("2"));
+        wait_for("the cut", || is_cut_off(nodes[cut]) && size(nodes[(cut + 1) % 3]).as_deref() == Some("2"));
         assert_eq!(nodes[cut].heal().unwrap(), Healed::Synced);
         let wanted: Vec<[String; 2]> = expected
             .iter()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State};
 
-use crate::company::{Writers, assert_told, since, wait_for};
+use crate::company::{Writers, assert_told, forget_group, since, wait_for};
 use crate::{provider, run, signal, try_signal};
 
 /// The script by which a node's server gives its state to another, or takes another's, standing still.
@@ -86,12 +86,7 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
     let joiner = cluster.node(2);
     let writers = Writers::on(&cluster, &[0, 1]);
     joiner.stop().unwrap();
-    for entry in fs::read_dir(joiner.data_dir()).unwrap() {
-        let file = entry.unwrap();
-        if file.file_name().to_str().unwrap().starts_with("hortator") {
-            fs::remove_file(file.path()).unwrap();
-        }
-    }
+    forget_group(joiner);
 
     // The joiner's own script fails.
     let from = since(joiner, 0).len();

@@ -4,6 +4,7 @@
 
 mod bad_company;
 mod bad_input;
+mod behind;
 mod cluster;
 mod company;
 mod disturbed;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::company::{Writers, assert_told, since, wait_for};
+use crate::company::{Writers, assert_told, forget_group, since, wait_for};
 use crate::kills::arguments;
 use crate::own::Own;
 use crate::{provider, run};
@@ -96,13 +96,7 @@ fn start_elsewhere(other: &Temporary, arguments: &[String], name: &str, port: u1
 
 /// What a node without anything says first when it finds a cluster: a greeting that every node of it takes.
 fn greeting(other: &Temporary, arguments: &[String]) -> Vec<u8> {
-    let data = other.node(0).data_dir();
-    for entry in fs::read_dir(&data).unwrap() {
-        let file = entry.unwrap().path();
-        if file.file_name().unwrap().to_str().unwrap().starts_with("hortator") {
-            fs::remove_file(file).unwrap();
-        }
-    }
+    forget_group(other.node(0));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut arguments = arguments.to_vec();
     let port = listener.local_addr().unwrap().port();

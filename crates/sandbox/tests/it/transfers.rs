@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, State, Temporary};
 
+use crate::company::{forget_group, ids};
 use crate::{provider, run};
 
 /// How long a transfer may take to get somewhere.
@@ -14,14 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 fn files(node: Node<'_>) -> Vec<String> {
     let entries = fs::read_dir(node.data_dir()).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-}
-
-/// What the node has when it has everything that was confirmed anywhere before.
-fn rows(node: Node<'_>) -> Vec<String> {
-    let mut connection = node.connect().unwrap();
-    connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
-    let rows = connection.fetch(b"SELECT id FROM d.t ORDER BY id").unwrap();
-    rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
 }
 
 fn two_by_mariabackup() -> Temporary {
@@ -54,7 +47,7 @@ fn with_rows(cluster: &Temporary) -> Rows {
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, filling TEXT)"]);
     rows_in.insert(first, 20);
     let expected = rows_in.insert(second, 20);
-    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), expected, "{}", node.name()));
     rows_in
 }
 
@@ -65,9 +58,9 @@ fn assert_kept_over_a_crash(cluster: &Temporary, mut rows_in: Rows) {
     let expected = rows_in.insert(first, 20);
     cluster.kill().unwrap();
     cluster.start().unwrap();
-    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), expected, "{}", node.name()));
     let expected = rows_in.insert(second, 1);
-    assert_eq!(rows(first), expected);
+    assert_eq!(ids(first), expected);
 }
 
 #[test]
@@ -85,9 +78,7 @@ fn a_joiner_that_is_killed_half_way_gets_everything_with_the_next_start() {
 
     // It joins again, as another node that happens to have the tables of this one; killed half way it has none.
     second.stop().unwrap();
-    for file in files(second).iter().filter(|file| file.starts_with("hortator")) {
-        fs::remove_file(second.data_dir().join(file)).unwrap();
-    }
+    forget_group(second);
     rows_in.insert(first, 20);
     thread::scope(|scope| {
         let start = scope.spawn(|| second.start());
@@ -113,6 +104,6 @@ fn a_joiner_that_is_killed_half_way_gets_everything_with_the_next_start() {
         start.join().unwrap().unwrap();
         expected
     });
-    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), expected, "{}", node.name()));
     assert_kept_over_a_crash(&cluster, rows_in);
 }

@@ -175,7 +175,9 @@ impl GroupThread {
         let standing = {
             let donations = lock(&self.node.donations);
             let to_it = donations.iter().find(|donation| donation.life == peer.hello.life);
-            to_it.map_or(Giving::Nothing, |donation| donation.standing)
+            // One that was to be given when this node went never began.
+            let may_be = |standing| standing != Giving::AtWork || self.node.receiving.donates.load(Atomic::SeqCst);
+            to_it.map(|donation| donation.standing).filter(|standing| may_be(*standing)).unwrap_or(Giving::Nothing)
         };
         self.links.send(from, &Frame::Giving { standing });
     }
@@ -189,6 +191,7 @@ impl Node {
         if !self.receiving.donates.swap(true, Atomic::SeqCst) {
             {
                 let mut donations = lock(&self.donations);
+                donations.retain(|donation| donation.standing != Giving::AtWork);
                 donations.push_front(Donation { life, address, standing: Giving::AtWork });
                 donations.truncate(DONATIONS_LIMIT);
             }

@@ -110,6 +110,8 @@ impl GroupThread {
             return;
         }
         self.wants = None;
+        // What came just before counts as safe behind there.
+        self.settle(actions);
         let history = self.contact.history;
         // False: this node's log is as good as the others', and only its tables are not.
         let is_behind = self.raft.begin_behind(term, place, (place.index, membership), actions);

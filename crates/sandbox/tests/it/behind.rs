@@ -1,0 +1,68 @@
+//! A node that is behind: the cluster waits for it, as its limit says.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use hortator_sandbox::{Builder, Node};
+
+use crate::company::ids;
+use crate::{ask, provider, run};
+
+/// `gcs.fc_limit` of the slow one.
+const LIMIT: u64 = 8;
+const CLIENTS: u64 = 8;
+const ROWS_OF_A_CLIENT: u64 = 500;
+/// What may wait at most. Between the moment when it has too much and the leader's hearing of it others go on, on a busy machine
+/// for longer. Without a limit nearly all rows wait.
+const QUEUE_LIMIT: u64 = CLIENTS * ROWS_OF_A_CLIENT / 10;
+
+fn status(node: Node<'_>, name: &str) -> u64 {
+    ask(node, &format!("SHOW STATUS LIKE '{name}'"))[0][1].parse().unwrap()
+}
+
+#[test]
+fn a_node_with_more_to_apply_than_its_limit_holds_the_cluster_back() {
+    provider::build();
+    let builder = Builder::cluster(3).set("wsrep_slave_threads", "1");
+    let cluster = builder.set("wsrep_provider_options", "gcs.fc_limit=1000000").start_temporary().unwrap();
+    let [first, _, slow] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
+    // Without a key whoever applies looks for each row by reading the table.
+    run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_20000"]);
+    assert_eq!(ids(slow).len(), 0);
+    run(slow, &[&format!("SET GLOBAL wsrep_provider_options = 'gcs.fc_limit={LIMIT}'")]);
+
+    // What takes long to apply, though it is small, and many behind it.
+    run(first, &["UPDATE d.keyless SET v = -v WHERE v > 19500"]);
+    let (are_done, longest) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|client| {
+                scope.spawn(move || {
+                    let mut connection = first.connect().unwrap();
+                    for row in 0..ROWS_OF_A_CLIENT {
+                        let id = client * ROWS_OF_A_CLIENT + row;
+                        connection.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
+                    }
+                })
+            })
+            .collect();
+        scope.spawn(|| {
+            while !are_done.load(Ordering::SeqCst) {
+                longest.fetch_max(status(slow, "wsrep_local_recv_queue"), Ordering::SeqCst);
+            }
+        });
+        clients.into_iter().for_each(|client| client.join().unwrap());
+        are_done.store(true, Ordering::SeqCst);
+    });
+    let longest = longest.into_inner();
+    assert!(longest <= QUEUE_LIMIT, "{longest} waited to be applied");
+    let sum = |name: &str| cluster.nodes().map(|node| status(node, name)).sum::<u64>();
+    assert!(sum("wsrep_flow_control_recv") > 0, "nobody was held back, and {longest} waited");
+    assert!(sum("wsrep_flow_control_paused_ns") > 0);
+    for node in cluster.nodes() {
+        assert_eq!(ids(node).len() as u64, CLIENTS * ROWS_OF_A_CLIENT, "{}", node.name());
+        assert_eq!(ask(node, "SELECT COUNT(*) FROM d.keyless WHERE v < 0"), [["500"]], "{}", node.name());
+        assert_eq!(ask(node, "SHOW STATUS LIKE 'wsrep_flow_control_active'")[0][1], "false", "{}", node.name());
+    }
+}
