@@ -23,8 +23,8 @@ fn status(node: Node<'_>, name: &str) -> u64 {
 #[test]
 fn a_node_with_more_to_apply_than_its_limit_holds_the_cluster_back() {
     provider::build();
-    let builder = Builder::cluster(3).set("wsrep_slave_threads", "1");
-    let cluster = builder.set("wsrep_provider_options", "gcs.fc_limit=1000000").start_temporary().unwrap();
+    let builder = Builder::cluster(3).set("wsrep_provider_options", "gcs.fc_limit=1000000");
+    let cluster = builder.start_temporary().unwrap();
     let [first, _, slow] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     // Without a key whoever applies looks for each row by reading the table.

@@ -1,5 +1,6 @@
 //! What a leader sees to: that the view is of those who are there, that cuts come, and who votes.
 
+use super::next_view::next_view;
 use super::thread::{GroupThread, Present};
 use crate::entry::{self, Voter};
 use crate::gate::Passage;
@@ -313,34 +314,24 @@ impl GroupThread {
             let Some(Ordering { order, .. }) = ordering.as_ref() else { return false };
             (order.members().to_vec(), order.view_number)
         };
-        let mut members: Vec<Member> = current.iter().filter(|member| self.is_here(member.id)).cloned().collect();
-        // First without those who are gone: a node that comes back as another life must see that there was a view without it.
-        // Its server knows both lives by one name, and takes two views of the same names for one.
-        if !members.is_empty() && members.len() < current.len() {
-            return self.propose(entry::encode_view(number + 1, &members), None);
-        }
-        let mut add = |present: Option<&Present>, name: &str, incoming: &str| {
-            if let Some(present) = present.filter(|present| present.wants_view) {
-                let id = present.life;
-                members.retain(|member| member.id != id);
-                members.push(Member { id, name: name.to_owned(), incoming: incoming.to_owned() });
-            }
+        let as_member = |present: &Present, name: &str, incoming: &str| {
+            present.wants_view.then(|| Member {
+                id: present.life,
+                name: name.to_owned(),
+                incoming: incoming.to_owned(),
+            })
         };
-        if !self.leaves {
-            let own = self.node.own_member();
-            add(Some(&self.present()), &own.name, &own.incoming);
-        }
-        for (node, peer) in &self.peers {
+        let own = (!self.leaves).then(|| self.node.own_member());
+        let own = own.and_then(|own| as_member(&self.present(), &own.name, &own.incoming));
+        let others = self.peers.iter().filter_map(|(node, peer)| {
             let may = self.saved.voters.contains_key(node) && peer.away_since_ms.is_none() && !peer.leaves;
-            if may {
-                add(peer.present.as_ref().map(|(present, _)| present), &peer.hello.name, &peer.hello.incoming);
-            }
+            let (present, _) = peer.present.as_ref().filter(|_| may)?;
+            as_member(present, &peer.hello.name, &peer.hello.incoming)
+        });
+        match next_view(&current, |life| self.is_here(life), own.into_iter().chain(others)) {
+            Some(members) => self.propose(entry::encode_view(number + 1, &members), None),
+            None => false,
         }
-        // Those who were there keep their places, by which the servers share out numbers.
-        if members.is_empty() || members == current {
-            return false;
-        }
-        self.propose(entry::encode_view(number + 1, &members), None)
     }
 
     /// Whether that member of the view is still there.

@@ -19,6 +19,7 @@
 //! | `agreed` | what is agreed on takes its place |
 //! | `flow` | flow control |
 //! | `leading` | what a leader sees to: views, cuts, who votes |
+//! | `next_view` | who is in the next view |
 //! | `anew` | the group is begun anew, by this node or without it |
 //! | `joining` | how a node gets a log, tables and a view |
 //! | `awaiting`, `donating` | the tables on their way: the node that is given them; leader and donor |
@@ -44,6 +45,7 @@ mod flow;
 mod hearing;
 mod joining;
 mod leading;
+mod next_view;
 mod proposing;
 mod starting;
 mod taking;
