@@ -83,6 +83,19 @@ pub enum Error {
         /// How many.
         count: i64,
     },
+    /// What stands there cannot stand behind what is before it.
+    #[error(
+        "the log has an entry for {seqno} at {index}, behind one for {last}: it is not whole. Move the files hortator-* and \
+         {FILE_NAME} away, and let the node join anew"
+    )]
+    OutOfOrder {
+        /// In the log.
+        index: Index,
+        /// What it says.
+        seqno: i64,
+        /// What the one before it says.
+        last: i64,
+    },
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] log::Error),
@@ -202,7 +215,11 @@ struct Survey {
 impl Survey {
     fn of(log: &DiskLog, agreed: Index, tables_at: i64) -> Result<Self, Error> {
         let mut survey = Self { tables_at, ..Self::default() };
-        for_each(log, agreed, |_, stamp, entry| {
+        for_each(log, agreed, |index, stamp, entry| {
+            let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+            if takes_place && survey.begins_behind.is_some() && stamp.seqno <= survey.end {
+                return Err(Error::OutOfOrder { index, seqno: stamp.seqno, last: survey.end });
+            }
             survey.take(stamp, entry);
             Ok(true)
         })?;

@@ -100,6 +100,17 @@ fn tables_that_are_ahead_of_the_log_are_believed() {
 }
 
 #[test]
+fn a_log_that_lost_an_entry_in_its_middle_is_no_log() {
+    // What should stand at 5 found no room; what stands behind it was put there, and again where it belongs.
+    let Fixture { log, _folder } = fixture([1, 2, 3, 4, 6, 6, 7], &[1]);
+    for tables_at in [3, 7] {
+        let error = plan(&log, HISTORY, tables(tables_at), None).unwrap_err();
+        assert!(matches!(error, Error::OutOfOrder { index: Index(6), seqno: 6, last: 6 }), "{error}");
+        assert!(error.to_string().contains("let the node join anew"), "{error}");
+    }
+}
+
+#[test]
 fn what_was_purged_is_missed() {
     let Fixture { log, _folder } = fixture(100..=110, &[]);
     assert_eq!(plan(&log, HISTORY, tables(99), None).unwrap().behind(), 11);

@@ -122,8 +122,12 @@ fn a_full_disk_takes_one_node_out_and_no_other() {
     let from = since(node, 0).len();
     let own = Own::start(node, &arguments, &Own::no_file_beyond(DISK_BYTES));
     wait_for("the node", || is_ready(node));
+    // It finds several waiting: first a large one that finds no room, behind it small ones that would.
     for id in 0.. {
-        run(cluster.node(0), &[&format!("REPLACE INTO d.large VALUES ({}, REPEAT('x', 400000))", id % 10)]);
+        own.still(|| {
+            run(cluster.node(0), &[&format!("REPLACE INTO d.large VALUES ({}, REPEAT('x', 400000))", id % 10)]);
+            writers.wait_for_more();
+        });
         if !is_ready(node) {
             break;
         }
@@ -137,7 +141,13 @@ fn a_full_disk_takes_one_node_out_and_no_other() {
     writers.wait_for_more();
     // There is room.
     drop(own);
+    let from = since(node, 0).len();
     node.start().unwrap();
+    let again = since(node, from);
+    assert!(
+        !again.contains("a state transfer is needed"),
+        "its own log is whole, and short of what the others have:\n{again}"
+    );
     let large = |node| ask(node, "SELECT COUNT(*), SUM(id), MIN(LENGTH(filling)) FROM d.large");
     writers.stop(&cluster);
     assert_eq!(large(node), large(cluster.node(0)));

@@ -41,6 +41,14 @@ impl Own {
         ["--ignore-signal=XFSZ", "prlimit", &format!("--fsize={bytes}:")].map(str::to_owned).to_vec()
     }
 
+    /// It stands still while something is done.
+    pub fn still<T>(&self, during: impl FnOnce() -> T) -> T {
+        signal(self.0.id(), "-STOP");
+        let done = during();
+        signal(self.0.id(), "-CONT");
+        done
+    }
+
     /// How it ends by itself.
     pub fn end(mut self) -> ExitStatus {
         let start = Instant::now();

@@ -25,6 +25,8 @@ pub enum Action {
     Store {
         /// That many at its beginning are there already.
         skip: usize,
+        /// Where the first of the others goes: right behind the end of the log.
+        first: Index,
     },
     /// To another node; may be lost.
     Send {

@@ -67,7 +67,7 @@ impl Raft {
             for entry in &append.entries[skip..] {
                 self.shapes.push(entry);
             }
-            out.push(Action::Store { skip });
+            out.push(Action::Store { skip, first: from });
         }
         let end = Index(before + append.entries.len() as u64);
         following.matched = following.matched.max(end).max(self.agreed);

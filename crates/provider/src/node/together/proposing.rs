@@ -83,7 +83,7 @@ impl GroupThread {
         let log = self.node.log()?;
         let takes_place = entry::takes_place(bytes);
         let seqno = self.leading.as_ref()?.appended_seqno + i64::from(takes_place);
-        if !self.raft.takes_entries() || log.throttle().is_err() {
+        if self.is_over || !self.raft.takes_entries() || log.throttle().is_err() {
             return None;
         }
         let index = self.raft.append(&[membership]).ok()?;

@@ -136,6 +136,9 @@ impl GroupThread {
             }
             self.links.poll(self.patience(), &mut events);
             for event in events.drain(..) {
+                if self.is_over {
+                    break;
+                }
                 self.heed(event, &mut actions);
             }
         }
@@ -217,10 +220,11 @@ impl GroupThread {
     pub(super) fn carry_out(&mut self, actions: &mut Vec<Action>, mut arrived: Option<Vec<Vec<u8>>>) {
         while !actions.is_empty() {
             for action in std::mem::take(actions) {
-                self.act(action, &mut arrived, actions);
+                // What came behind something that found no room must not take its place.
                 if self.is_over {
                     return;
                 }
+                self.act(action, &mut arrived, actions);
             }
         }
     }
@@ -250,8 +254,11 @@ impl GroupThread {
                     self.fail(&format!("the end of the log, which was not agreed on, cannot be dropped: {error}"));
                 }
             }
-            Action::Store { skip } => {
+            Action::Store { skip, first } => {
                 let Some(log) = self.node.log() else { return };
+                if log.last().next() != first {
+                    return self.fail(&format!("the log ends at {}, and the next entry is for {first}", log.last()));
+                }
                 for bytes in arrived.take().unwrap_or_default().iter().skip(skip) {
                     if let Err(error) = log.throttle().and_then(|()| log.append(&[bytes])) {
                         self.fail(&format!("the log takes nothing any more: {error}"));

@@ -182,7 +182,10 @@ impl Group {
                     seat.log.truncate((from.0 - seat.base.index.0 - 1) as usize);
                     seat.safe = seat.safe.min(seat.log.len());
                 }
-                Action::Store { skip } => seat.log.extend_from_slice(&received[skip..]),
+                Action::Store { skip, first } => {
+                    assert_eq!(first.0, seat.base.index.0 + seat.log.len() as u64 + 1);
+                    seat.log.extend_from_slice(&received[skip..]);
+                }
                 Action::Send { to, message } => self.messages.push_back((id, to, message)),
                 Action::SendEntries { to, term, before, first, upto, committed, round } => {
                     let nth = |index: Index| (index.0 - seat.base.index.0 - 1) as usize;

@@ -198,7 +198,8 @@ impl World {
             }
             Action::Truncate { from } => node.disk.truncate(from),
             Action::Store { .. } if node.is_full => self.crash(id),
-            Action::Store { skip } => {
+            Action::Store { skip, first } => {
+                assert_eq!(first, node.disk.last().next());
                 for entry in &received[skip..] {
                     node.disk.push(entry.clone());
                 }
