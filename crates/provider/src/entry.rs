@@ -11,12 +11,14 @@
 //! | 3 cut | how many views there were (i64), seqnos that failed (both are the data), `count` members | the cut | judged from (to: in connection) |
 //! | 4 nothing | | | |
 //! | 5 group | `count` voters: node (u64), address | | |
+//! | 6 decision | | the place | the error (how many agree: in connection) |
 //!
 //! A text has its length as u16 before it. The log below frames and checks the bytes. Format 1, of releases that ran single
 //! nodes, is read: its head ends before the term, and its cut has no members and bears itself as its seqno.
 
 use hortator_core::{Key, Mode};
 
+use crate::decision::Decision;
 use crate::group::NodeId;
 use crate::group::raft::{Membership, Shape, Term};
 use crate::identity::Uuid;
@@ -112,6 +114,13 @@ pub enum Entry {
     Nothing,
     /// Takes none: from here on those decide.
     Group(Vec<Voter>),
+    /// Takes none: what becomes of a place before it that not all nodes could apply.
+    Decision {
+        /// That place.
+        of: i64,
+        /// What holds.
+        decision: Decision,
+    },
 }
 
 /// Bytes that are not an entry.
@@ -203,6 +212,7 @@ const VIEW: u8 = 2;
 const CUT: u8 = 3;
 const NOTHING: u8 = 4;
 const GROUP: u8 = 5;
+const DECISION: u8 = 6;
 
 const SEQNO: std::ops::Range<usize> = 8..16;
 const TERM: std::ops::Range<usize> = 64..72;
@@ -252,6 +262,17 @@ pub fn is_write_set(bytes: &[u8]) -> bool {
     is_whole && rest[..keys_bytes].chunks_exact(KEY_BYTES).all(|key| usize::from(key[0]) < MODES.len())
 }
 
+/// A decision, and the place that it is on. None: something else.
+pub fn decision(bytes: &[u8]) -> Option<(i64, Decision)> {
+    match bytes.first() {
+        Some(&DECISION) => match decode(bytes).ok()?.1 {
+            Entry::Decision { of, decision } => Some((of, decision)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether it can be decoded.
 pub fn is_whole(bytes: &[u8]) -> bool {
     is_write_set(bytes) || decode(bytes).is_ok()
@@ -296,6 +317,12 @@ pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
         put_text(&mut bytes, address);
     }
     bytes
+}
+
+/// What becomes of a place. It has none of its own yet.
+pub fn encode_decision(of: i64, decision: Decision) -> Vec<u8> {
+    let Decision { error, agreeing } = decision;
+    Head { seen: of, trx: error, conn: u64::from(agreeing), ..Head::of(DECISION) }.encode().to_vec()
 }
 
 fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
@@ -373,6 +400,10 @@ pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
                 voters.push(Voter { node: NodeId(rest.word()?), address: rest.text()? });
             }
             Entry::Group(voters)
+        }
+        DECISION => {
+            let agreeing = u32::try_from(head.conn).map_err(|_| Error::Malformed(rest.whole))?;
+            Entry::Decision { of: head.seen, decision: Decision { error: head.trx, agreeing } }
         }
         _ => return Err(Error::Malformed(bytes.len())),
     };

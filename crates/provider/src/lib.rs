@@ -8,6 +8,7 @@
 //! *Absent*: SQL, the contents of write sets, which only the server understands.
 
 mod counters;
+mod decision;
 pub mod entry;
 mod events;
 mod ffi;

@@ -3,6 +3,7 @@
 //! The recovery points: N, the place up to which the server's tables are; M, the end of the log. Everything behind N and
 //! up to M was ordered, and may have been confirmed to a client: it is applied again, from the log.
 
+use crate::decision::Decision;
 use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
@@ -30,6 +31,8 @@ pub struct Plan {
     pub earlier: Vec<Member>,
     /// Whether the log tells enough to judge whatever comes.
     pub is_certain: bool,
+    /// What the nodes decided on places that not all could apply.
+    pub decisions: Vec<(i64, Decision)>,
     /// A remark for the error log.
     pub remark: Option<String>,
 }
@@ -168,7 +171,8 @@ pub fn plan(
         earlier.extend(member.map(former));
     }
     let write_sets_behind = survey.write_sets_behind;
-    Ok(Plan { order, tables_at, end, write_sets_behind, go_on_from, earlier, is_certain, remark })
+    let decisions = survey.decisions;
+    Ok(Plan { order, tables_at, end, write_sets_behind, go_on_from, earlier, is_certain, decisions, remark })
 }
 
 /// A life of this node that has ended, of which nothing but the name is known.
@@ -187,6 +191,7 @@ impl Plan {
             go_on_from,
             earlier: Vec::new(),
             is_certain: true,
+            decisions: Vec::new(),
             remark: None,
         }
     }
@@ -206,6 +211,7 @@ struct Survey {
     tables_at: i64,
     write_sets_behind: i64,
     told: Told,
+    decisions: Vec<(i64, Decision)>,
     /// The seqno before the first cut.
     first_cut_behind: Option<i64>,
     /// The latest two.
@@ -241,6 +247,7 @@ impl Survey {
                 self.first_cut_behind.get_or_insert(stamp.seqno);
                 self.cuts = [self.cuts[1], self.cuts[1].max(cut.upto)];
             }
+            Entry::Decision { of, decision } => self.decisions.push((of, decision)),
             Entry::Nothing | Entry::Group(_) => {}
         }
     }

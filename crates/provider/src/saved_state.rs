@@ -34,6 +34,8 @@ pub struct SavedState {
     pub begins_at: i64,
     /// What stands there could not be applied from the log, though the server's own position may say so; -1: nothing.
     pub failed_at: i64,
+    /// What the nodes decided on places up to here is how its tables are; -1: nothing was decided yet.
+    pub heeded_to: i64,
     /// Of which generation its group was when this was written. `hortator.group.log` knows it too, and better; this is for a start
     /// without that one, so that the group which is begun anew then knows from which one it comes.
     pub descent: Descent,
@@ -91,6 +93,10 @@ impl SavedState {
             }
             let malformed = || Error::Malformed { path: path.clone(), line: number + 1, found: line.to_owned() };
             let (name, value) = line.split_once(": ").ok_or_else(malformed)?;
+            if name == "heeded_to" {
+                state.heeded_to = value.parse().map_err(|_| malformed())?;
+                continue;
+            }
             match name {
                 "generation" => {
                     generations.push(value.parse().map_err(|_| malformed())?);
@@ -116,11 +122,11 @@ impl SavedState {
 
     /// Writes it; when it returns the file is on the disk, whole.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
-        let Self { history, member, stopped_at, begins_at, failed_at, descent } = self;
+        let Self { history, member, stopped_at, begins_at, failed_at, heeded_to, descent } = self;
         let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
              version: {VERSION}\nhistory: {history}\nmember: {member}\nstopped_at: {stopped_at}\nbegins_at: {begins_at}\n\
-             failed_at: {failed_at}\n"
+             failed_at: {failed_at}\nheeded_to: {heeded_to}\n"
         );
         for generation in descent.newest_first() {
             text.push_str(&format!("generation: {generation}\n"));
@@ -131,7 +137,7 @@ impl SavedState {
 
     /// A node that runs, and has taken on its first view.
     pub fn running(history: Uuid, member: Uuid) -> Self {
-        Self { history, member, stopped_at: -1, begins_at: -1, failed_at: -1, descent: Descent::UNKNOWN }
+        Self { history, member, stopped_at: -1, begins_at: -1, failed_at: -1, heeded_to: -1, descent: Descent::UNKNOWN }
     }
 
     /// Where the server's tables are, as far as this file alone can say.

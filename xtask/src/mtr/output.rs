@@ -47,6 +47,10 @@ impl Outcome {
 const ENDED_WITH: &str = "mysqltest: ";
 /// Begins that line where it only says that the result is not the recorded one; then the difference says more.
 const DIFFERS: &str = "mysqltest: Result ";
+/// What the runner says where all is well but for an error log.
+const WARNED: &str = "Found warnings/errors";
+/// Stands before what a line of an error log says.
+const WARNINGS: [&str; 2] = ["[ERROR] ", "[Warning] "];
 /// Begins a place of a difference.
 const PLACE: &str = "@@ ";
 /// Begins a line before all that is said of a failure.
@@ -108,6 +112,13 @@ fn is_worker(word: &str) -> bool {
 fn explain(tests: &mut [Test], lines: Option<Vec<&str>>) {
     let (Some(lines), Some(test)) = (lines, tests.last_mut()) else { return };
     let Outcome::Failed(said) = &mut test.outcome else { return };
+    if said.starts_with(WARNED) {
+        let first = lines.iter().find_map(|line| WARNINGS.iter().find_map(|mark| line.split_once(mark)));
+        if let Some((_, first)) = first {
+            *said = format!("the error log says: {first}");
+        }
+        return;
+    }
     if !said.is_empty() {
         return;
     }

@@ -3,6 +3,7 @@
 use super::*;
 
 const STAMP: Stamp = Stamp { seqno: 41, term: Term(3) };
+const DECISION_7: Decision = Decision { error: 7, agreeing: 2 };
 
 fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
     let head = WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40, ticket: 5 };
@@ -48,6 +49,7 @@ fn all() -> Vec<(Entry, Vec<u8>)> {
         (Entry::Cut(cut()), placed(encode_cut(&cut()))),
         (Entry::Nothing, placed(encode_nothing())),
         (Entry::Group(voters()), placed(encode_group(&voters()))),
+        (Entry::Decision { of: 40, decision: DECISION_7 }, placed(encode_decision(40, DECISION_7))),
     ]
 }
 

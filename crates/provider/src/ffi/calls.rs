@@ -232,8 +232,7 @@ unsafe extern "C" fn commit_order_leave(
             if raw.gtid.seqno < 0 {
                 return Status::Ok;
             }
-            let has_failed = !bytes(error).is_empty();
-            let is_well = provider.node.leave_commit_order(&meta(raw), has_failed);
+            let is_well = provider.node.leave_commit_order(&meta(raw), bytes(error));
             if is_well { Status::Ok } else { Status::NodeFail }
         })
     }
@@ -430,12 +429,12 @@ unsafe extern "C" fn to_execute_start(
     }
 }
 
-unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, _error: *const RawBuffer) -> Status {
+unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, error: *const RawBuffer) -> Status {
     // SAFETY: the server's own table.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            provider.node.end_isolation(conn);
-            Status::Ok
+            let is_well = provider.node.end_isolation(conn, bytes(error));
+            if is_well { Status::Ok } else { Status::NodeFail }
         })
     }
 }

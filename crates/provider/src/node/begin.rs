@@ -78,6 +78,7 @@ impl Node {
             // Tickets count from 1 again, and the former life may be in the view still.
             *lock(&self.member) = Uuid::random().map_err(Error::Random)?;
         }
+        self.inconsistency.begin_again();
         donor.clone_into(&mut lock(&self.donor));
         let together = together::start(self, cluster, &hosts, beginning).inspect_err(|_| self.receiving.stop())?;
         *lock(&self.together) = Some(Arc::clone(&together));
@@ -107,7 +108,7 @@ impl Node {
                 Entry::View { members: latest, .. } | Entry::Cut(Cut { members: latest, .. }) => {
                     members = Some(latest.into_iter().map(|member| member.name).collect());
                 }
-                Entry::WriteSet { .. } | Entry::Nothing => {}
+                Entry::WriteSet { .. } | Entry::Nothing | Entry::Decision { .. } => {}
             }
         }
         Ok(voters.or(members).filter(|several| several.len() > 1).map(|several| several.join(", ")))
@@ -146,7 +147,8 @@ impl Node {
     /// Brings the tables up to the end of the log. Answers whether the server has been told of the cluster.
     fn recover(&self, receiver: Receiver, plan: Plan) -> Result<bool, Refused> {
         let (behind, end) = (plan.behind(), plan.end.max(plan.tables_at));
-        let Plan { mut order, tables_at, go_on_from, earlier, .. } = plan;
+        let Plan { mut order, tables_at, go_on_from, earlier, decisions, .. } = plan;
+        self.inconsistency.learn(&decisions);
         if tables_at > order.seqno {
             order.skip_to(tables_at);
         }

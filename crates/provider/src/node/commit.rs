@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hortator_core::{Key, Mode};
 
+use super::inconsistency::Word;
 use super::together::Command;
 use super::{Node, Ordering, lock};
 use crate::entry::{self, Stamp, WriteSetHead};
@@ -271,10 +272,12 @@ impl Node {
             .log(Level::Warning, &format!("the server {does} the commit order at {seqno}, which has no turn now"));
     }
 
-    /// Gives the turn on. `has_failed`: the server could not do what the order says. Answers whether all is well.
-    pub fn leave_commit_order(&self, meta: &Meta, has_failed: bool) -> bool {
+    /// Gives the turn on. `error`: why the server could not do what the order says; empty: it could. Answers whether all is
+    /// well, which it also is if most nodes could not.
+    pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.receiving.is_applying(seqno);
+        let has_failed = !error.is_empty() && (!is_applied || !matches!(self.ask_what_holds(seqno, error), Word::Same));
         if has_failed && is_applied {
             self.could_not_apply(seqno);
         }

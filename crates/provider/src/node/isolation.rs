@@ -3,6 +3,7 @@
 use hortator_core::{Key, Mode};
 
 use super::commit::Proposal;
+use super::inconsistency::Word;
 use super::{Node, Outcome, lock};
 use crate::server::Flags;
 
@@ -35,12 +36,16 @@ impl Node {
         if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
     }
 
-    /// The statement is done, well or not: the order goes on.
-    pub fn end_isolation(&self, conn: u64) {
-        let seqno = lock(&self.isolations).remove(&conn);
-        if let Some(seqno) = seqno {
-            self.turns.leave(seqno);
-            self.turns.release(seqno);
+    /// The statement is done: the order goes on. `error`: the server's, where it failed and that is not to be passed over;
+    /// empty: none. Answers whether the node can go on: it failed in the same way elsewhere.
+    pub fn end_isolation(&self, conn: u64, error: &[u8]) -> bool {
+        let Some(seqno) = lock(&self.isolations).remove(&conn) else { return true };
+        let word = if error.is_empty() { Word::Same } else { self.ask_what_holds(seqno, error) };
+        self.turns.leave(seqno);
+        self.turns.release(seqno);
+        if let Word::Other(_) = word {
+            self.fail_in_order(&format!("the statement at {seqno} failed here, and elsewhere it did not, or not so"));
         }
+        !matches!(word, Word::Other(_))
     }
 }

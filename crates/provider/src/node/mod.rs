@@ -30,6 +30,7 @@ use crate::turns::Turns;
 mod begin;
 mod commit;
 mod deliver;
+mod inconsistency;
 mod isolation;
 mod order;
 mod pause;
@@ -41,6 +42,7 @@ mod together;
 pub use commit::{CommitTurn, Outcome};
 pub use order::{Order, Told};
 
+use inconsistency::Inconsistency;
 use receiving::Receiving;
 use together::{Command, Donation, Together};
 
@@ -108,6 +110,7 @@ pub struct Node {
     /// The place of each connection that runs alone.
     isolations: Mutex<HashMap<u64, i64>>,
     receiving: Receiving,
+    inconsistency: Inconsistency,
     /// The road to the others, while it is connected.
     together: Mutex<Option<Arc<Together>>>,
     /// `wsrep_sst_donor`.
@@ -248,6 +251,7 @@ impl Node {
             transactions: Transactions::default(),
             isolations: Mutex::default(),
             receiving: Receiving::default(),
+            inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.heeded_to)),
             together: Mutex::default(),
             donor: Mutex::default(),
             donations: Mutex::default(),
@@ -342,7 +346,8 @@ impl Node {
         let log = self.log()?;
         log.commit(log.last()).ok()?;
         let descent = *lock(&self.descent);
-        let state = SavedState { stopped_at: seqno, descent, ..SavedState::running(history, self.member()) };
+        let heeded_to = self.inconsistency.heeded_to();
+        let state = SavedState { stopped_at: seqno, heeded_to, descent, ..SavedState::running(history, self.member()) };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
     }
 
@@ -433,6 +438,7 @@ impl Node {
         }
         self.gate.set(Passage::Failed);
         self.turns.end();
+        self.inconsistency.end();
         if let Some(together) = self.together() {
             together.waiting.refuse_all();
             together.leave_soon();
@@ -440,12 +446,13 @@ impl Node {
         self.receiving.stop();
     }
 
-    /// Of the group it is what the group's thread said last.
+    /// Of the group it is what the group's thread said last; of what was decided, what the tables heed.
     fn save(&self, state: SavedState) -> Result<(), Refused> {
         let written = {
             // Until it is written: the group's thread, too, writes it when the group is begun anew.
             let mut saved = lock(&self.saved);
-            let state = SavedState { descent: *lock(&self.descent), ..state };
+            let heeded_to = self.inconsistency.heeded_to();
+            let state = SavedState { heeded_to, descent: *lock(&self.descent), ..state };
             *saved = Some(state);
             state.write(&self.setup.data_dir)
         };

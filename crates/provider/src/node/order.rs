@@ -128,7 +128,7 @@ impl Order {
                 self.seqno = self.seqno.max(stamp.seqno);
                 self.cut(index, cut);
             }
-            Entry::Nothing | Entry::Group(_) => self.seqno = self.seqno.max(stamp.seqno),
+            Entry::Nothing | Entry::Group(_) | Entry::Decision { .. } => self.seqno = self.seqno.max(stamp.seqno),
         }
         None
     }

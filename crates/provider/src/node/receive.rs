@@ -63,6 +63,7 @@ impl Node {
         if let Some(together) = self.together() {
             together.leave_soon();
         }
+        self.inconsistency.end();
         self.receiving.stop();
         if !self.receiving.is_connected() {
             // Nobody receives who could take its leave.

@@ -17,7 +17,7 @@ const HEAD_BYTES: usize = 16;
 /// The kind that tells why a node parts.
 const REJECTED: u8 = 2;
 /// What the nodes speak.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// So many call at once.
 const CALLERS: usize = 300;
 /// All that they may cost a node's log: each kind of them a line or two, and some more as time goes by.

@@ -1,6 +1,7 @@
 //! Fields of a body: each is put behind what is there, and taken from the front of what is left.
 
 use super::frame::Giving;
+use crate::decision::Fault;
 use crate::group::NodeId;
 use crate::group::descent::Descent;
 use crate::group::raft::{Membership, Place, Term};
@@ -129,6 +130,17 @@ impl Field for Giving {
             (3, code) => Ok(Self::Failed { code }),
             _ => Err("how it stands with a state is none of what there is"),
         }
+    }
+}
+
+impl Field for Fault {
+    const LEAST_BYTES: usize = 16;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        self.seqno.put(buffer);
+        self.error.put(buffer);
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, Bad> {
+        Ok(Self { seqno: take(rest)?, error: take(rest)? })
     }
 }
 

@@ -83,6 +83,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
             wants_view: take(rest)?,
             is_behind: take(rest)?,
             gives_to: take(rest)?,
+            fault: take(rest)?,
         },
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::BeginBehind(Begin {

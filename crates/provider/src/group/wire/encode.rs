@@ -20,13 +20,16 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::Present { life, applied, wants_view, is_behind, gives_to } => framed(buffer, kind::PRESENT, |buffer| {
-            life.put(buffer);
-            applied.put(buffer);
-            wants_view.put(buffer);
-            is_behind.put(buffer);
-            gives_to.put(buffer);
-        }),
+        Frame::Present { life, applied, wants_view, is_behind, gives_to, fault } => {
+            framed(buffer, kind::PRESENT, |buffer| {
+                life.put(buffer);
+                applied.put(buffer);
+                wants_view.put(buffer);
+                is_behind.put(buffer);
+                gives_to.put(buffer);
+                fault.put(buffer);
+            })
+        }
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
             donor.put(buffer);

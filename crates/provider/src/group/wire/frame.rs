@@ -1,5 +1,6 @@
 //! What can be said.
 
+use crate::decision::Fault;
 use crate::group::NodeId;
 use crate::group::descent::Descent;
 use crate::group::raft::{Membership, Message, Place, Term};
@@ -119,6 +120,8 @@ pub enum Frame {
         is_behind: bool,
         /// Where the node is that its state goes to.
         gives_to: Option<String>,
+        /// What it could not apply, while nothing is decided on that.
+        fault: Option<Fault>,
     },
     /// A node without the data asks whether its server may prepare to be given them.
     WantsState,

@@ -79,7 +79,7 @@ pub use frame::{Begin, Frame, Giving, Hello, Signal};
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
 /// The version spoken here.
-pub const PROTOCOL_VERSION: u8 = 2;
+pub const PROTOCOL_VERSION: u8 = 3;
 /// The longest body: one entry at its limit, and what stands around it.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The longest body before both sides have said hello: a stranger gets no more memory.

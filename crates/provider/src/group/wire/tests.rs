@@ -1,6 +1,7 @@
 //! Random frames come back as they were; whatever is cut off or flipped is refused, or waits for more.
 
 use super::*;
+use crate::decision::Fault;
 use crate::group::NodeId;
 use crate::group::descent::Descent;
 use crate::group::raft::{Append, Membership, Message, Place, Shape, Term};
@@ -98,6 +99,7 @@ impl Rng {
                 wants_view: self.flag(),
                 is_behind: self.flag(),
                 gives_to: self.flag().then(|| self.text()),
+                fault: self.flag().then(|| Fault { seqno: self.next() as i64, error: self.next() }),
             },
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::BeginBehind(Begin {
@@ -224,7 +226,7 @@ fn a_flipped_bit_is_found() {
 
 /// Gives sound checksums to a head and body that mean anything.
 fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
-    let mut bytes = b"HG\x02".to_vec();
+    let mut bytes = b"HG\x03".to_vec();
     bytes.push(kind);
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
@@ -273,7 +275,7 @@ fn refusals_say_what_was_found() {
     let crc = crc32fast::hash(&other[..12]);
     other[12..].copy_from_slice(&crc.to_le_bytes());
     let text = refusal(&other);
-    assert!(text.contains("protocol version 7, this node version 2"), "{text}");
+    assert!(text.contains("protocol version 7, this node version 3"), "{text}");
     let text = refusal(&sealed(99, b""));
     assert!(text.contains("kind 99") && text.contains("no such kind"), "{text}");
     let text = refusal(&sealed(kind::CONFIRM, b"1234567"));

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::{Command, Together};
-use crate::entry::{self, Entry, Voter, WriteSetHead};
+use crate::entry::{self, Cut, Entry, Voter, WriteSetHead};
 use crate::gate::Passage;
 use crate::group::raft::Term;
 use crate::identity::{Gtid, Uuid};
@@ -137,8 +137,13 @@ impl Node {
                 taken.is_excluded = !is_in && matches!(self.gate.passage(), Passage::Open | Passage::Paused);
                 Delivered::View { number, members }
             }
-            (Entry::Cut(_), _) => {
+            (Entry::Cut(Cut { upto, .. }), _) => {
                 taken.purge_below = order.begins_at().map(|place| place.index);
+                self.inconsistency.forget_to(upto.min(self.turns.released()));
+                return Ok(Some(taken));
+            }
+            (Entry::Decision { of, decision }, _) => {
+                self.inconsistency.learn(&[(of, decision)]);
                 return Ok(Some(taken));
             }
             (Entry::Group(voters), _) => {

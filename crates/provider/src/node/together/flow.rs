@@ -42,11 +42,13 @@ pub(super) struct Flow {
 
 impl GroupThread {
     /// Whether this node has more to apply than it wants. Not while what it applies waits for a transaction of its own to
-    /// give way: that needs its place first, and would wait for it behind the pause.
+    /// give way: that needs its place first, and would wait for it behind the pause. Nor while it waits for what the others
+    /// say: all of them would wait for the slowest.
     pub(super) fn is_behind(&self) -> bool {
         let is_desynced = self.node.counters.desync_count.get() > 0;
         let is_full = self.node.receiving.queued() as u64 > self.node.limits.queued();
-        !is_desynced && is_full && !self.together.waiting.has_victim()
+        let waits = self.together.waiting.has_victim() || self.node.inconsistency.fault().is_some();
+        !is_desynced && is_full && !waits
     }
 
     /// Whether a member of the view has.

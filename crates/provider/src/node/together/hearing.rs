@@ -95,10 +95,11 @@ impl GroupThread {
                     self.take_in(held, actions);
                 }
             }
-            Frame::Present { life, applied, wants_view, is_behind, gives_to } => {
+            Frame::Present { life, applied, wants_view, is_behind, gives_to, fault } => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.present = Some((Present { life, applied, wants_view, is_behind, gives_to }, now));
+                    let present = Present { life, applied, wants_view, is_behind, gives_to, fault };
+                    peer.present = Some((present, now));
                 }
                 if self.raft.role() == Role::Leader {
                     // While it is alone, clients' threads write the log: it is known what to send from when that ends.

@@ -51,7 +51,12 @@ impl Node {
                 let history = Uuid(log.of_history());
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
                     // A log that ends before the tables do has lost what the others may still have.
-                    Ok(plan) if plan.is_certain && (plan.tables_at <= plan.end || is_connected) => break plan,
+                    Ok(plan) if plan.is_certain && (plan.tables_at <= plan.end || is_connected) => {
+                        self.inconsistency.learn(&plan.decisions);
+                        if !self.holds_what_failed(plan.tables_at) {
+                            break plan;
+                        }
+                    }
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
                     Err(error) if is_connected => {
                         return Err(self.ends_without_state(together, &WithoutState::Because(error.to_string())));
@@ -67,7 +72,10 @@ impl Node {
                 return Err(self.ends_without_state(together, &WithoutState::Because(text)));
             }
             let received = self.receive_state(together);
-            tables = Some(received.map_err(|without| self.ends_without_state(together, &without))?);
+            let received = received.map_err(|without| self.ends_without_state(together, &without))?;
+            // As the group has them.
+            self.inconsistency.heed_to(received.seqno);
+            tables = Some(received);
             is_connected = true;
         };
         let Plan { order, tables_at, end, go_on_from, earlier, remark, .. } = plan;

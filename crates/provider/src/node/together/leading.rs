@@ -181,6 +181,7 @@ impl GroupThread {
             self.go(actions);
         }
         self.see_to_flow(actions);
+        self.heed_decisions();
         if self.contact.is_alone {
             return;
         }
@@ -197,7 +198,7 @@ impl GroupThread {
         {
             leading.chores_ms = now;
         }
-        if is_ready && is_due && !self.see_to_votes() && !self.see_to_view() {
+        if is_ready && is_due && !self.see_to_votes() && !self.see_to_decisions() && !self.see_to_view() {
             self.see_to_cuts();
         }
         self.carry_out(actions, None);
@@ -230,7 +231,7 @@ impl GroupThread {
         self.carry_out(actions, None);
     }
 
-    fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>) -> bool {
+    pub(super) fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>) -> bool {
         let membership = voters.map(entry::membership);
         let index = self.append(&mut bytes, membership);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
@@ -335,7 +336,7 @@ impl GroupThread {
     }
 
     /// Whether that member of the view is still there.
-    fn is_here(&self, life: Uuid) -> bool {
+    pub(super) fn is_here(&self, life: Uuid) -> bool {
         if life == self.node.member() {
             return !self.leaves;
         }

@@ -19,6 +19,7 @@
 //! | `agreed` | what is agreed on takes its place |
 //! | `flow` | flow control |
 //! | `leading` | what a leader sees to: views, cuts, who votes |
+//! | `deciding` | what becomes of what not all nodes could apply |
 //! | `next_view` | who is in the next view |
 //! | `anew` | the group is begun anew, by this node or without it |
 //! | `joining` | how a node gets a log, tables and a view |
@@ -40,6 +41,7 @@ use crate::transaction::Transaction;
 mod agreed;
 mod anew;
 mod awaiting;
+mod deciding;
 mod donating;
 mod flow;
 mod hearing;

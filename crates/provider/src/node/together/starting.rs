@@ -99,6 +99,7 @@ pub(in crate::node) fn start(
         peers: BTreeMap::new(),
         hosts: hosts.to_vec(),
         taken: None,
+        looked_to: Index(0),
         contact,
         is_new_group,
         leading: None,

@@ -31,6 +31,7 @@ impl GroupThread {
                     break;
                 }
                 if !self.node.may_take(&self.together) {
+                    self.look_ahead(&log, index);
                     bytes_taken = TAKE_LIMIT_BYTES;
                     break;
                 }

@@ -49,6 +49,7 @@ impl GroupThread {
         let present = self.present();
         let is_due = self.told.as_ref().is_none_or(|(told, at)| {
             told.is_behind != present.is_behind
+                || told.fault != present.fault
                 || *told != present && now - at >= PRESENT_SOON_MS
                 || now - at >= PRESENT_MS
         });
@@ -68,11 +69,11 @@ impl GroupThread {
     }
 
     pub(super) fn send_present(&mut self, to: NodeId, present: Present) {
-        let Present { life, applied, wants_view, is_behind, gives_to } = present;
+        let Present { life, applied, wants_view, is_behind, gives_to, fault } = present;
         if is_behind && !self.told.as_ref().is_some_and(|(told, _)| told.is_behind) {
             self.node.counters.flow_sent.add(1);
         }
-        let frame = Frame::Present { life, applied, wants_view, is_behind, gives_to };
+        let frame = Frame::Present { life, applied, wants_view, is_behind, gives_to, fault };
         self.links.send(to, &frame);
     }
 
@@ -84,7 +85,8 @@ impl GroupThread {
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
         let gives_to = self.node.gives_to();
-        Present { life, applied: self.node.turns.released(), wants_view, is_behind: self.is_behind(), gives_to }
+        let (applied, fault) = (self.node.turns.released(), self.node.inconsistency.fault());
+        Present { life, applied, wants_view, is_behind: self.is_behind(), gives_to, fault }
     }
 
     pub(super) fn lose_touch(&mut self) {

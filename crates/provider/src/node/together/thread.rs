@@ -14,6 +14,7 @@ use super::flow::{Flow, Held};
 use super::joining::Wants;
 use super::leading::Leading;
 use super::{Command, Contact, Together};
+use crate::decision::Fault;
 use crate::entry;
 use crate::group::NodeId;
 use crate::group::links::Links;
@@ -54,6 +55,8 @@ pub(super) struct Present {
     pub is_behind: bool,
     /// Where the node is that its state goes to.
     pub gives_to: Option<String>,
+    /// What it could not apply, while nothing is decided on that.
+    pub fault: Option<Fault>,
 }
 
 /// The group's thread.
@@ -74,6 +77,8 @@ pub(super) struct GroupThread {
     pub(super) hosts: Vec<String>,
     /// Entries up to here have taken their places. None: not yet to be taken.
     pub(super) taken: Option<Index>,
+    /// Entries up to here were looked at for decisions, while there was no room for them.
+    pub(super) looked_to: Index,
     pub(super) contact: Contact,
     /// Who decides does not stand in the log yet.
     pub(super) is_new_group: bool,

@@ -46,7 +46,7 @@ fn another_version_is_told_on_both_sides() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(2))).unwrap();
-    hello[2] = 3;
+    hello[2] = 4;
     let crc = crc32fast::hash(&hello[..12]);
     hello[12..16].copy_from_slice(&crc.to_le_bytes());
     // It calls.
@@ -54,8 +54,8 @@ fn another_version_is_told_on_both_sides() {
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| !nodes.refusals(0).is_empty());
     let text = rejection(&mut nodes, stream);
-    assert!(text.contains("protocol version 3, this node version 2"), "{text}");
-    assert!(nodes.refusals(0)[0].contains("protocol version 3, this node version 2"));
+    assert!(text.contains("protocol version 4, this node version 3"), "{text}");
+    assert!(nodes.refusals(0)[0].contains("protocol version 4, this node version 3"));
     // It is called, and answers with a hello of its own.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -64,7 +64,7 @@ fn another_version_is_told_on_both_sides() {
     let (mut stream, _) = listener.accept().unwrap();
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| nodes.refusals(0).len() == 2);
-    assert!(rejection(&mut nodes, stream).contains("protocol version 3"));
+    assert!(rejection(&mut nodes, stream).contains("protocol version 4"));
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! What the nodes decide on a place of the order that not all of them could apply.
+//!
+//! Each says what became of it there. What most say holds: if they applied it, those that could not leave; if it failed for them, all
+//! in the same way, they go on without it, and those that have it leave. Where it is as many against as many, it is applied.
+
+#[cfg(test)]
+mod tests;
+
+/// Something that one node could not apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its place.
+    pub seqno: i64,
+    /// The server's message, in short: the same for the same text, never 0.
+    pub error: u64,
+}
+
+impl Fault {
+    /// Of the server's message, which is not empty.
+    pub fn new(seqno: i64, message: &[u8]) -> Self {
+        let length = message.len().max(1) as u64;
+        Self { seqno, error: length << 32 | u64::from(crc32fast::hash(message)) }
+    }
+}
+
+/// What holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// 0: it is applied; else how it failed.
+    pub error: u64,
+    /// So many nodes say so. None of them: nobody could apply it, and each failed in a way of its own.
+    pub agreeing: u32,
+}
+
+/// What one node says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// It is in the tables there.
+    Applied,
+    /// It failed there, so.
+    Fails(u64),
+    /// It has not come so far.
+    Unknown,
+}
+
+/// One node alone never goes on without what another may have confirmed to a client.
+const LEAST_TO_GO_WITHOUT: usize = 2;
+
+/// What holds, by what the nodes say. None: those who have not said anything yet may turn the scale.
+pub fn decide(stances: &[Stance]) -> Option<Decision> {
+    let saying = |what: Stance| stances.iter().filter(|stance| **stance == what).count();
+    let applied = saying(Stance::Applied);
+    let errors =
+        stances.iter().filter_map(|stance| if let Stance::Fails(error) = stance { Some(*error) } else { None });
+    let most = errors.map(|error| (saying(Stance::Fails(error)), error)).max();
+    let failed = most.filter(|(count, _)| *count > applied && *count >= LEAST_TO_GO_WITHOUT);
+    let (agreeing, error) = failed.unwrap_or((applied, 0));
+    let is_settled = agreeing * 2 > stances.len() || saying(Stance::Unknown) == 0;
+    is_settled.then_some(Decision { error, agreeing: agreeing as u32 })
+}

@@ -1,0 +1,132 @@
+//! Tables that are not the same everywhere: what most nodes say holds, and the others get the tables of one of them.
+
+use std::thread;
+use std::time::Duration;
+
+use hortator_sandbox::{Builder, Node, Sandbox, Temporary};
+
+use crate::company::{assert_told, ids, is_cut_off, since, size, wait_for};
+use crate::{ask, provider, run};
+
+/// Three nodes with a table of a few rows.
+fn three(builder: Builder) -> Temporary {
+    provider::build();
+    let cluster = builder.start_temporary().unwrap();
+    let first = cluster.node(0);
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
+    run(first, &["INSERT INTO d.t VALUES (1, 0), (2, 0), (3, 0)"]);
+    cluster.nodes().for_each(|node| assert_eq!(ids(node).len(), 3));
+    cluster
+}
+
+/// A statement that only this node's tables see.
+fn apart(node: Node<'_>, statement: &str) {
+    run(node, &["SET SESSION wsrep_on = OFF", statement]);
+}
+
+fn rows(node: Node<'_>) -> Vec<Vec<String>> {
+    ids(node);
+    ask(node, "SELECT id, a FROM d.t ORDER BY id")
+}
+
+/// The node refuses its clients, and the two others go on.
+fn goes(cluster: &Sandbox, wrong: Node<'_>) {
+    wait_for("the wrong one to refuse", || {
+        let asked = wrong.connect().unwrap().fetch(b"SELECT id FROM d.t");
+        asked.is_err_and(|error| error.is_unready())
+    });
+    for node in cluster.nodes().filter(|node| node.name() != wrong.name()) {
+        wait_for("the others to go on", || size(node).as_deref() == Some("2") && !is_cut_off(node));
+    }
+}
+
+/// Started anew, by whatever end, it has the tables of another.
+fn comes_back(cluster: &Sandbox, wrong: Node<'_>) {
+    let from = since(wrong, 0).len();
+    wrong.kill().unwrap();
+    wrong.start().unwrap();
+    wait_for("three to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("3")));
+    assert_told(&since(wrong, from), &["SST succeeded"]);
+    let expected = rows(cluster.node(0));
+    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+}
+
+#[test]
+fn one_that_cannot_apply_what_the_others_can_goes_and_gets_their_tables() {
+    let cluster = three(Builder::cluster(3));
+    let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
+    // The one that leads, too.
+    for (wrong, right) in [(third, first), (first, third)] {
+        apart(wrong, "DELETE FROM d.t WHERE id = 1");
+        let from = since(wrong, 0).len();
+        run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 1"]);
+        goes(&cluster, wrong);
+        assert_told(&since(wrong, from), &["the nodes decide what holds", "The node leaves the cluster"]);
+        run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 2"]);
+        comes_back(&cluster, wrong);
+    }
+    assert_eq!(rows(first), [["1", "2"], ["2", "2"], ["3", "0"]]);
+}
+
+#[test]
+fn what_most_cannot_apply_they_go_on_without_and_whoever_has_it_gets_their_tables() {
+    let cluster = three(Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0"));
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    for node in [second, third] {
+        apart(node, "DELETE FROM d.t WHERE id = 1");
+    }
+    let from = since(first, 0).len();
+    run(first, &["UPDATE d.t SET a = 7 WHERE id = 1"]);
+    goes(&cluster, first);
+    assert_told(&since(first, from), &["most nodes could not apply what stands at"]);
+    for node in [second, third] {
+        assert_told(&since(node, 0), &["failed on 2 nodes alike: they go on without it"]);
+        run(node, &[&format!("INSERT INTO d.t VALUES ({}, 0)", 10 + node.number())]);
+    }
+    // They come to that place again, and their logs tell how it was decided.
+    let from = since(first, 0).len();
+    cluster.kill().unwrap();
+    cluster.start().unwrap();
+    assert_told(&since(first, from), &["SST succeeded"]);
+    let expected = rows(second);
+    assert_eq!((expected.len(), expected[0][0].as_str()), (4, "2"));
+    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+}
+
+#[test]
+fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
+    let cluster = three(Builder::cluster(3));
+    let [first, wrong, still] = [0, 1, 2].map(|index| cluster.node(index));
+    apart(wrong, "DELETE FROM d.t WHERE id = 1");
+    let mut locks = still.connect().unwrap();
+    locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+    run(first, &["UPDATE d.t SET a = 1 WHERE id = 1"]);
+    wait_for("it to fail", || since(wrong, 0).contains("the nodes decide what holds"));
+    let more: Vec<String> = (10..110).map(|id| format!("INSERT INTO d.t VALUES ({id}, 0)")).collect();
+    run(first, &more.iter().map(String::as_str).collect::<Vec<_>>());
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(size(first).as_deref(), Some("3"), "one for it, one against it: the third turns the scale");
+    locks.execute(b"UNLOCK TABLES").unwrap();
+    goes(&cluster, wrong);
+    assert_eq!(ids(still).len(), 103);
+    comes_back(&cluster, wrong);
+}
+
+#[test]
+fn a_definition_that_fails_everywhere_is_no_fault_and_one_that_fails_on_one_node_is_that_nodes() {
+    let cluster = three(Builder::cluster(3).set("wsrep_ignore_apply_errors", "0"));
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    let refused = first.connect().unwrap().execute(b"CREATE TABLE d.t (b INT)").unwrap_err();
+    assert!(refused.to_string().contains("already exists"), "{refused}");
+    run(second, &["INSERT INTO d.t VALUES (4, 0)"]);
+    cluster.nodes().for_each(|node| assert_eq!((size(node).as_deref(), ids(node).len()), (Some("3"), 4)));
+    // Where it comes from, and elsewhere.
+    for (wrong, table) in [(first, "u"), (third, "v")] {
+        apart(wrong, &format!("CREATE TABLE d.{table} (b INT)"));
+        let done = first.connect().unwrap().execute(format!("CREATE TABLE d.{table} (c INT)").as_bytes());
+        assert_eq!(done.is_err(), wrong.name() == first.name(), "{done:?}");
+        goes(&cluster, wrong);
+        comes_back(&cluster, wrong);
+        cluster.nodes().for_each(|node| assert_eq!(ask(node, &format!("SHOW COLUMNS FROM d.{table}"))[0][0], "c"));
+    }
+}
