@@ -1,7 +1,8 @@
 //! What the nodes decide on a place of the order that not all of them could apply.
 //!
 //! Each says what became of it there. What most say holds: if they applied it, those that could not leave; if it failed for them, all
-//! in the same way, they go on without it, and those that have it leave. Where it is as many against as many, it is applied.
+//! in the same way, they go on without it, and those that have it leave. Where it is as many against as many, it is applied; where it
+//! failed everywhere, nobody has it, in whatever way it failed.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,7 @@ mod tests;
 pub struct Fault {
     /// Its place.
     pub seqno: i64,
-    /// The server's message, in short: the same for the same text, never 0.
+    /// The server's message, in short: the same for the same text, never 0 nor [`ANY_ERROR`].
     pub error: u64,
 }
 
@@ -26,11 +27,21 @@ impl Fault {
 /// What holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// 0: it is applied; else how it failed.
+    /// 0: it is applied; else how it failed, or [`ANY_ERROR`].
     pub error: u64,
-    /// So many nodes say so. None of them: nobody could apply it, and each failed in a way of its own.
+    /// So many nodes say so.
     pub agreeing: u32,
 }
+
+impl Decision {
+    /// Whether a node where it failed so goes on without it.
+    pub fn goes_without(self, error: u64) -> bool {
+        self.error != 0 && (self.error == error || self.error == ANY_ERROR)
+    }
+}
+
+/// It failed on every node, not on all alike.
+pub const ANY_ERROR: u64 = u64::MAX;
 
 /// What one node says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +57,20 @@ pub enum Stance {
 /// One node alone never goes on without what another may have confirmed to a client.
 const LEAST_TO_GO_WITHOUT: usize = 2;
 
-/// What holds, by what the nodes say. None: those who have not said anything yet may turn the scale.
+/// What holds, by what the nodes say. None: those who have not said anything yet may turn the scale, or there is one only.
 pub fn decide(stances: &[Stance]) -> Option<Decision> {
     let saying = |what: Stance| stances.iter().filter(|stance| **stance == what).count();
-    let applied = saying(Stance::Applied);
+    let (applied, unknown) = (saying(Stance::Applied), saying(Stance::Unknown));
     let errors =
         stances.iter().filter_map(|stance| if let Stance::Fails(error) = stance { Some(*error) } else { None });
     let most = errors.map(|error| (saying(Stance::Fails(error)), error)).max();
     let failed = most.filter(|(count, _)| *count > applied && *count >= LEAST_TO_GO_WITHOUT);
-    let (agreeing, error) = failed.unwrap_or((applied, 0));
-    let is_settled = agreeing * 2 > stances.len() || saying(Stance::Unknown) == 0;
+    let all = stances.len();
+    let (agreeing, error) = match failed {
+        Some(most) => most,
+        None if applied == 0 && unknown == 0 && all >= LEAST_TO_GO_WITHOUT => (all, ANY_ERROR),
+        None => (applied, 0),
+    };
+    let is_settled = agreeing * 2 > all || unknown == 0 && agreeing > 0;
     is_settled.then_some(Decision { error, agreeing: agreeing as u32 })
 }

@@ -33,9 +33,25 @@ fn as_many_against_as_many_it_is_applied() {
 
 #[test]
 fn nobody_goes_on_without_it_alone() {
-    decided(&[Fails(7)], 0, 0);
-    decided(&[Fails(7), Fails(8)], 0, 0);
+    assert_eq!(decide(&[Fails(7)]), None);
+    decided(&[Fails(7), Applied], 0, 1);
+}
+
+#[test]
+fn what_failed_everywhere_nobody_has() {
+    decided(&[Fails(7), Fails(8)], ANY_ERROR, 2);
+    decided(&[Fails(7), Fails(8), Fails(9)], ANY_ERROR, 3);
     decided(&[Fails(7), Fails(8), Fails(8)], 8, 2);
+    assert_eq!(decide(&[Fails(7), Fails(8), Unknown]), None);
+    let decision = decide(&[Fails(7), Fails(8)]).unwrap();
+    assert!(decision.goes_without(7) && decision.goes_without(8));
+}
+
+#[test]
+fn who_goes_on_without_it_is_who_failed_so() {
+    let failed = decide(&[Fails(7), Fails(7), Applied]).unwrap();
+    assert!(failed.goes_without(7) && !failed.goes_without(8));
+    assert!(!decide(&[Applied, Applied, Fails(7)]).unwrap().goes_without(7));
 }
 
 #[test]

@@ -86,6 +86,7 @@ impl Node {
         let is_in_reach = |contact: &Contact| contact.in_touch || contact.is_alone || contact.is_too_far_behind;
         if is_again && together.wait_for(Some(REACH_LIMIT), is_in_reach).is_none() {
             self.receiving.stop();
+            self.inconsistency.end();
             self.end_together();
             return Err(Error::OutOfReach(address.to_owned()));
         }
@@ -148,6 +149,7 @@ impl Node {
     fn recover(&self, receiver: Receiver, plan: Plan) -> Result<bool, Refused> {
         let (behind, end) = (plan.behind(), plan.end.max(plan.tables_at));
         let Plan { mut order, tables_at, go_on_from, earlier, decisions, .. } = plan;
+        self.inconsistency.begin_at(tables_at);
         self.inconsistency.learn(&decisions);
         if tables_at > order.seqno {
             order.skip_to(tables_at);

@@ -277,10 +277,7 @@ impl Node {
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.receiving.is_applying(seqno);
-        let has_failed = !error.is_empty() && (!is_applied || !matches!(self.ask_what_holds(seqno, error), Word::Same));
-        if has_failed && is_applied {
-            self.could_not_apply(seqno);
-        }
+        let has_failed = !error.is_empty() && (!is_applied || self.ask_what_holds(seqno, error, false) != Word::Same);
         if !self.turns.leave(seqno) {
             self.out_of_place("leaves", seqno);
             return false;

@@ -8,9 +8,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::together::Command;
 use super::{Node, Ordering, lock};
 use crate::decision::{Decision, Fault};
+use crate::entry::{self, Stamp};
 use crate::gate::Passage;
 use crate::identity::Uuid;
 use crate::saved_state::SavedState;
+use crate::server::Refused;
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +22,8 @@ mod tests;
 pub(super) enum Word {
     /// It failed in the same way elsewhere: the node goes on without it.
     Same,
-    /// So many have it, or saw it fail in another way: this node's tables are wrong.
-    Other(u32),
+    /// Others have it, or saw it fail in another way: this node's tables are wrong.
+    Other,
     /// Nobody decides: the node is alone, or goes.
     Nobody,
 }
@@ -37,6 +39,8 @@ pub(super) struct Inconsistency {
 struct State {
     /// What could not be applied here, and waits.
     fault: Option<Fault>,
+    /// It is a statement of this node's own: its client knows that it failed.
+    is_own: bool,
     /// By place: those that some node may still come to.
     decisions: BTreeMap<i64, Decision>,
     /// What was decided on places up to here is how the tables are.
@@ -46,7 +50,7 @@ struct State {
 
 impl Inconsistency {
     pub(super) fn new(heeded_to: i64) -> Self {
-        let state = State { fault: None, decisions: BTreeMap::new(), heeded_to, is_over: false };
+        let state = State { fault: None, is_own: false, decisions: BTreeMap::new(), heeded_to, is_over: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -79,10 +83,28 @@ impl Inconsistency {
         self.lock().fault
     }
 
+    /// Whether that is a statement of this node's own.
+    pub(super) fn is_own(&self) -> bool {
+        self.lock().is_own
+    }
+
     /// What was decided on places up to there is how the tables are.
     pub(super) fn heed_to(&self, seqno: i64) {
         let mut state = self.lock();
         state.heeded_to = state.heeded_to.max(seqno);
+    }
+
+    /// Those of another node came, which heed what was decided up to there; perhaps of another group than before.
+    pub(super) fn tables_came(&self, heeded_to: i64) {
+        let mut state = self.lock();
+        state.decisions.clear();
+        state.heeded_to = heeded_to;
+    }
+
+    /// The tables are at that place, and come to those behind it again.
+    pub(super) fn begin_at(&self, seqno: i64) {
+        let mut state = self.lock();
+        state.heeded_to = state.heeded_to.min(seqno);
     }
 
     pub(super) fn heeded_to(&self) -> i64 {
@@ -98,10 +120,15 @@ impl Inconsistency {
         wrong.map(|(place, _)| *place)
     }
 
-    /// Waits for the decision on what could not be applied. None: nobody decides.
+    /// It could not be applied.
+    fn raise(&self, fault: Fault, is_own: bool) {
+        let mut state = self.lock();
+        (state.fault, state.is_own) = (Some(fault), is_own);
+    }
+
+    /// Waits for the decision on what was raised. None: nobody decides.
     fn wait(&self, fault: Fault) -> Option<Decision> {
         let mut state = self.lock();
-        state.fault = Some(fault);
         let decision = loop {
             let decision = state.decisions.get(&fault.seqno).copied();
             if decision.is_some() || state.is_over || state.fault.is_none() {
@@ -136,43 +163,65 @@ impl Inconsistency {
 }
 
 impl Node {
-    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds.
-    pub(super) fn ask_what_holds(&self, seqno: i64, message: &[u8]) -> Word {
+    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds. `is_own`: it
+    /// is a statement of this node's own, whose client knows.
+    pub(super) fn ask_what_holds(&self, seqno: i64, message: &[u8], is_own: bool) -> Word {
         let fault = Fault::new(seqno, message);
-        let known = self.inconsistency.decision(seqno);
+        // The server counts it as done by now: a crash while it waits must not make it so.
+        self.could_not_apply(seqno);
         let is_alone = lock(&self.order).as_ref().is_none_or(|Ordering { is_alone, .. }| *is_alone);
-        let decision = match (known, self.together()) {
+        let decision = match (self.inconsistency.decision(seqno), self.together()) {
             (Some(decision), _) => Some(decision),
             (None, Some(together)) if !is_alone => {
                 let said = String::from_utf8_lossy(message);
                 let said = said.trim_end_matches(['\0', '\n', ' ']);
                 self.note(&format!("what stands at {seqno} failed here ({said}): the nodes decide what holds"));
+                self.inconsistency.raise(fault, is_own);
                 // It tells the leader.
                 together.ask(Command::Look);
                 self.inconsistency.wait(fault)
             }
             _ => None,
         };
-        match decision {
-            None => Word::Nobody,
-            Some(Decision { error, agreeing }) if error == fault.error => {
-                self.inconsistency.heed_to(seqno);
-                // On the disk before its place is over: after a crash it must be known that the tables are as they should be.
-                let saved = *lock(&self.saved);
-                if saved.is_none_or(|saved| self.save(saved).is_err()) {
-                    return Word::Nobody;
-                }
-                // The server's own error stands beside it.
-                self.note(&format!("what stands at {seqno} failed on {agreeing} nodes alike: they go on without it"));
-                Word::Same
-            }
-            Some(Decision { agreeing, .. }) => {
-                if agreeing > 0 {
-                    self.tables_are_wrong();
-                }
-                Word::Other(agreeing)
-            }
+        let Some(decision) = decision else { return Word::Nobody };
+        let is_right = decision.goes_without(fault.error) && self.inconsistency.held_wrongly(seqno - 1).is_none();
+        if !is_right {
+            self.tables_are_wrong();
+            return Word::Other;
         }
+        if self.heed(seqno).is_err() {
+            return Word::Nobody;
+        }
+        // The server's own error stands beside it.
+        self.note(&format!("what stands at {seqno} failed on {} nodes: they go on without it", decision.agreeing));
+        Word::Same
+    }
+
+    /// The tables do without it from now on. On the disk before its place is over: after a crash it must be known that they are as
+    /// they should be.
+    fn heed(&self, seqno: i64) -> Result<(), Refused> {
+        self.inconsistency.heed_to(seqno);
+        let saved = lock(&self.saved).ok_or(Refused)?;
+        self.save(SavedState { failed_at: -1, ..saved })
+    }
+
+    /// A statement of this node's own failed, and nobody else is in the group: that is how it is, for those who come, too. False:
+    /// it is not alone.
+    pub(super) fn decides_alone(&self, seqno: i64, message: &[u8]) -> bool {
+        let is_alone = || lock(&self.order).as_ref().is_some_and(|Ordering { is_alone, .. }| *is_alone);
+        if !is_alone() || self.heed(seqno).is_err() {
+            return false;
+        }
+        let ordering = lock(&self.order);
+        let (Some(Ordering { order, is_alone: true }), Some(log)) = (ordering.as_ref(), self.log()) else {
+            return false;
+        };
+        let decision = Decision { error: Fault::new(seqno, message).error, agreeing: 1 };
+        let mut bytes = entry::encode_decision(seqno, decision);
+        entry::place(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        // Without room for it whoever comes to this place gets the tables of this node.
+        let _ = log.append(&[&bytes]);
+        true
     }
 
     /// The tables hold, or lack, what they should not: whoever starts here next gets those of another node.
@@ -192,14 +241,5 @@ impl Node {
                 "most nodes could not apply what stands at {seqno}, and go on without it; here it is in the tables"
             ));
         }
-    }
-
-    /// Whether tables that hold everything up to there hold what most nodes could not apply.
-    pub(super) fn holds_what_failed(&self, tables_at: i64) -> bool {
-        let wrong = self.inconsistency.held_wrongly(tables_at);
-        if let Some(seqno) = wrong {
-            self.note(&format!("most nodes could not apply what stands at {seqno}: the tables come from one of them"));
-        }
-        wrong.is_some()
     }
 }

@@ -30,7 +30,8 @@ impl Node {
         if self.turns.enter(seqno, None).is_err() || !self.turns.wait_released(seqno - 1, None) {
             return Outcome::Broken;
         }
-        lock(&self.isolations).insert(conn, seqno);
+        let is_alone = ordered.index.is_some();
+        lock(&self.isolations).insert(conn, (seqno, is_alone));
         // Failed: the others pass over it, because the life of this node that it bears has ended; so does this one. The
         // server says that it is done with its place all the same.
         if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
@@ -39,13 +40,15 @@ impl Node {
     /// The statement is done: the order goes on. `error`: the server's, where it failed and that is not to be passed over;
     /// empty: none. Answers whether the node can go on: it failed in the same way elsewhere.
     pub fn end_isolation(&self, conn: u64, error: &[u8]) -> bool {
-        let Some(seqno) = lock(&self.isolations).remove(&conn) else { return true };
-        let word = if error.is_empty() { Word::Same } else { self.ask_what_holds(seqno, error) };
+        let Some((seqno, was_alone)) = lock(&self.isolations).remove(&conn) else { return true };
+        let is_well = error.is_empty()
+            || was_alone && self.decides_alone(seqno, error)
+            || self.ask_what_holds(seqno, error, true) == Word::Same;
+        if !is_well {
+            self.fail_in_order(&format!("the statement at {seqno} failed here, and elsewhere perhaps not, or not so"));
+        }
         self.turns.leave(seqno);
         self.turns.release(seqno);
-        if let Word::Other(_) = word {
-            self.fail_in_order(&format!("the statement at {seqno} failed here, and elsewhere it did not, or not so"));
-        }
-        !matches!(word, Word::Other(_))
+        is_well
     }
 }

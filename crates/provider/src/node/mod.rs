@@ -107,8 +107,8 @@ pub struct Node {
     turns: Turns,
     gate: Gate,
     transactions: Transactions,
-    /// The place of each connection that runs alone.
-    isolations: Mutex<HashMap<u64, i64>>,
+    /// The place of each connection whose statement runs alone, and whether the node was alone when it got it.
+    isolations: Mutex<HashMap<u64, (i64, bool)>>,
     receiving: Receiving,
     inconsistency: Inconsistency,
     /// The road to the others, while it is connected.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, State};
 
-use crate::company::{forget_group, is_cut_off, since, size, wait_for};
+use crate::company::{forget_group, ids, is_cut_off, since, size, wait_for};
 use crate::{ask, provider, run};
 
 /// How long a cluster may take to notice something.
@@ -120,6 +120,30 @@ fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
         wait_for("the same rows", || rows(wrong) == rows(right));
         assert!(rows(wrong).concat().contains(&(id + 1).to_string()));
     }
+}
+
+#[test]
+fn while_a_backup_locks_the_node_that_leads_others_come_and_go() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    // Who began it.
+    let leads = |node| since(node, 0).contains("this node leads the group");
+    assert!(!leads(second) && !leads(third));
+    let mut locks = first.connect().unwrap();
+    locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+    third.kill().unwrap();
+    wait_for("its loss", || size(second).as_deref() == Some("2"));
+    run(second, &["INSERT INTO d.t VALUES (1)"]);
+    thread::scope(|scope| {
+        let started = scope.spawn(|| third.start());
+        wait_for("its return", || size(second).as_deref() == Some("3"));
+        assert!(leads(second) || leads(third));
+        locks.execute(b"UNLOCK TABLES").unwrap();
+        started.join().unwrap().unwrap();
+    });
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), ["1"]));
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, Bad> {
         kind::GIVE => Frame::Give { request: take_bytes(rest)?.to_owned(), life: take(rest)?, address: take(rest)? },
         kind::DONOR_IS => Frame::DonorIs { node: take(rest)? },
         kind::ASK_DONOR => Frame::AskDonor,
-        kind::GIVING => Frame::Giving { standing: take(rest)? },
+        kind::GIVING => Frame::Giving { standing: take(rest)?, heeded_to: take(rest)? },
         kind::LEAVE => Frame::Leave,
         kind::LEFT => Frame::Left,
         kind::TOO_FAR_BEHIND => Frame::TooFarBehind,

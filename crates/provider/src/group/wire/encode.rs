@@ -56,7 +56,10 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
         }),
         Frame::DonorIs { node } => framed(buffer, kind::DONOR_IS, |buffer| node.put(buffer)),
         Frame::AskDonor => framed(buffer, kind::ASK_DONOR, |_| {}),
-        Frame::Giving { standing } => framed(buffer, kind::GIVING, |buffer| standing.put(buffer)),
+        Frame::Giving { standing, heeded_to } => framed(buffer, kind::GIVING, |buffer| {
+            standing.put(buffer);
+            heeded_to.put(buffer);
+        }),
         Frame::Leave => framed(buffer, kind::LEAVE, |_| {}),
         Frame::Left => framed(buffer, kind::LEFT, |_| {}),
         Frame::TooFarBehind => framed(buffer, kind::TOO_FAR_BEHIND, |_| {}),

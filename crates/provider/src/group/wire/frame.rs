@@ -154,6 +154,8 @@ pub enum Frame {
     Giving {
         /// How it stands.
         standing: Giving,
+        /// What was decided on places up to there is how its tables are.
+        heeded_to: i64,
     },
     /// Where a joiner's log begins.
     BeginBehind(Begin),

@@ -129,6 +129,7 @@ impl Rng {
                     2 => Giving::Sent,
                     _ => Giving::Failed { code: self.next() as i64 },
                 },
+                heeded_to: self.next() as i64,
             },
             _ => {
                 let message = self.message();

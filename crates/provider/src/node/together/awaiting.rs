@@ -5,6 +5,8 @@
 //! it. Nor can the server be told to begin again: its script has prepared for one transfer, and half of that may have come.
 //! So its process ends, as with Galera, in a way by which whoever watches over it knows that it must be started anew.
 
+use std::time::Duration;
+
 use super::joining::Wants;
 use super::thread::GroupThread;
 use super::{Command, Together, Transfer};
@@ -21,6 +23,8 @@ const ASK_DONOR_MS: u64 = 1_000;
 /// One that leaves so many questions unanswered is given up. That takes longer than a node may be silent to its links. Questions
 /// are counted, and not the time: a joiner that stood still, its disk busy with the tables, does not blame its donor for it.
 const UNANSWERED_LIMIT: u64 = 15;
+/// It says that it has sent them about when they are there.
+const DONOR_LIMIT: Duration = Duration::from_secs(20);
 
 /// Who gives its tables to this node.
 #[derive(Debug)]
@@ -77,6 +81,9 @@ impl Node {
         self.note(&format!("the state is at {position}"));
         let reaches = |contact: &super::Contact| contact.joins_behind.is_some_and(|behind| contact.agreed >= behind);
         together.wait_for(None, reaches).ok_or(Goes)?;
+        // What was decided is heeded in them if the donor has heeded it. One that is gone may have had to go.
+        let heard = together.wait_for(Some(DONOR_LIMIT), |contact| contact.donor_heeds.is_some());
+        self.inconsistency.tables_came(heard.and_then(|contact| contact.donor_heeds).unwrap_or(-1));
         *lock(&self.saved) = Some(SavedState::running(history, self.member()));
         Ok(position)
     }
@@ -163,15 +170,19 @@ impl GroupThread {
             return;
         }
         self.node.note(&format!("{} gives its state to this node", self.name_of(node)));
+        self.contact.donor_heeds = None;
         self.donor = Some(Donor { node, is_at_work: false, asked_ms: 0, unanswered: 0 });
     }
 
     /// The donor says how it stands.
-    pub(super) fn hear_giving(&mut self, from: NodeId, standing: Giving) {
+    pub(super) fn hear_giving(&mut self, from: NodeId, standing: Giving, heeded_to: i64) {
         let Some(donor) = self.donor.as_mut().filter(|donor| donor.node == from) else { return };
         match standing {
             Giving::AtWork => (donor.is_at_work, donor.unanswered) = (true, 0),
-            Giving::Sent => self.donor = None,
+            Giving::Sent => {
+                self.contact.donor_heeds = Some(heeded_to);
+                self.donor = None;
+            }
             Giving::Failed { code } => {
                 self.give_up(&format!("could not send its state ({code}): see its error log"));
             }
@@ -186,9 +197,7 @@ impl GroupThread {
     /// Asks the donor how it stands, and does not wait for one that is gone.
     pub(super) fn watch_donor(&mut self, now_ms: u64) {
         let Some(donor) = &mut self.donor else { return };
-        if !self.together.desk().awaits_state {
-            self.donor = None;
-        } else if donor.asked_ms == 0 || now_ms - donor.asked_ms >= ASK_DONOR_MS {
+        if donor.asked_ms == 0 || now_ms - donor.asked_ms >= ASK_DONOR_MS {
             if donor.unanswered == UNANSWERED_LIMIT {
                 let seconds = UNANSWERED_LIMIT * ASK_DONOR_MS / 1_000;
                 let text = format!("has not said for {seconds} s that it gives its state: it is gone, or cut off");
@@ -203,6 +212,7 @@ impl GroupThread {
 
     fn give_up(&mut self, what: &str) {
         let Some(donor) = self.donor.take() else { return };
+        self.contact.donor_heeds = Some(-1);
         self.together.transferred(Transfer::Hopeless(format!("the donor, {}, {what}", self.name_of(donor.node))));
     }
 

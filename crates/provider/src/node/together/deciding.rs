@@ -2,7 +2,7 @@
 //! say into the order.
 
 use super::thread::{GroupThread, Present};
-use crate::decision::{self, Stance};
+use crate::decision::{self, Decision, Stance};
 use crate::entry;
 use crate::group::wire::BATCH_LIMIT_BYTES;
 use crate::identity::Uuid;
@@ -15,6 +15,7 @@ const LOOK_LIMIT: u64 = 1_000;
 impl GroupThread {
     /// As the leader. True: a decision is on its way into the order.
     pub(super) fn see_to_decisions(&mut self) -> bool {
+        self.see_how_far_it_is();
         let own = self.present();
         let near = self.peers.iter().filter(|(_, peer)| peer.away_since_ms.is_none());
         let presents: Vec<&Present> = near
@@ -26,36 +27,44 @@ impl GroupThread {
         // One after the other: what comes behind it waits there.
         let open = faults.map(|fault| fault.seqno).filter(|seqno| self.node.inconsistency.decision(*seqno).is_none());
         let Some(seqno) = open.min() else { return false };
-        let stances: Vec<Stance> = self
-            .who_decides()
-            .into_iter()
-            .map(|life| {
-                let present = presents.iter().find(|present| present.life == life);
-                present.map_or(Stance::Unknown, |present| stance(present, seqno))
-            })
-            .collect();
-        let Some(decision) = decision::decide(&stances) else { return false };
+        let says = |life: Uuid| {
+            let present = presents.iter().find(|present| present.life == life);
+            present.map_or(Stance::Unknown, |present| stance(present, seqno))
+        };
+        let stances: Vec<Stance> = self.who_decides().into_iter().map(says).collect();
+        let voters = self.saved.voters.len();
+        let decision = match (stances.as_slice(), own.fault) {
+            ([Stance::Fails(_)], Some(fault)) if voters == 1 => {
+                if !self.node.inconsistency.is_own() {
+                    // Of an earlier life, or of a node that has left: nobody can tell what its client was told.
+                    self.node.inconsistency.refuse();
+                    return false;
+                }
+                Some(Decision { error: fault.error, agreeing: 1 })
+            }
+            _ => decision::decide(&stances).filter(|_| stances.len() * 2 > voters),
+        };
+        let Some(decision) = decision else { return false };
         let holds = if decision.error == 0 { "it is applied" } else { "they go on without it" };
         let (agreeing, all) = (decision.agreeing, stances.len());
         self.node.note(&format!("what stands at {seqno} failed on a node; as {agreeing} of {all} say, {holds}"));
         self.propose(entry::encode_decision(seqno, decision), None)
     }
 
-    /// The members of the view that are there. When nobody is, as while all come back from a crash, the voters.
+    /// The members of the view that are there, and voters that are not, or not yet, in it.
     fn who_decides(&self) -> Vec<Uuid> {
         let members: Vec<Uuid> = lock(&self.node.order)
             .as_ref()
             .map_or(Vec::new(), |Ordering { order, .. }| order.members().iter().map(|member| member.id).collect());
-        let here: Vec<Uuid> = members.into_iter().filter(|life| self.is_here(*life)).collect();
-        if !here.is_empty() {
-            return here;
-        }
-        let voters = self
-            .peers
-            .iter()
-            .filter(|(node, peer)| peer.away_since_ms.is_none() && self.saved.voters.contains_key(node));
-        let lives = voters.filter_map(|(_, peer)| peer.present.as_ref()).map(|(present, _)| present.life);
-        lives.chain(std::iter::once(self.node.member())).collect()
+        let members = members.into_iter().filter(|life| self.is_here(*life));
+        let voters = self.peers.iter().filter(|(node, peer)| {
+            peer.away_since_ms.is_none() && !peer.leaves && self.saved.voters.contains_key(node)
+        });
+        let voters = voters.filter_map(|(_, peer)| peer.present.as_ref()).map(|(present, _)| present.life);
+        let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.node.member())).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// What was decided is heeded here, leader or not.

@@ -179,7 +179,8 @@ impl GroupThread {
             let may_be = |standing| standing != Giving::AtWork || self.node.receiving.donates.load(Atomic::SeqCst);
             to_it.map(|donation| donation.standing).filter(|standing| may_be(*standing)).unwrap_or(Giving::Nothing)
         };
-        self.links.send(from, &Frame::Giving { standing });
+        let heeded_to = self.node.inconsistency.heeded_to();
+        self.links.send(from, &Frame::Giving { standing, heeded_to });
     }
 }
 

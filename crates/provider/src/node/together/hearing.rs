@@ -116,7 +116,7 @@ impl GroupThread {
             Frame::Give { request, life, address } => self.hear_give(from, request, life, address),
             Frame::DonorIs { node } => self.donor_is(node),
             Frame::AskDonor => self.hear_ask_donor(from),
-            Frame::Giving { standing } => self.hear_giving(from, standing),
+            Frame::Giving { standing, heeded_to } => self.hear_giving(from, standing, heeded_to),
             Frame::BeginBehind(begin) => self.begin_behind(begin, actions),
             Frame::Leave => {
                 if let Some(peer) = self.peers.get_mut(&from) {

@@ -52,9 +52,20 @@ impl Node {
                 match recovery::plan(&log, contact.agreed, history, tables, saved.as_ref()) {
                     // A log that ends before the tables do has lost what the others may still have.
                     Ok(plan) if plan.is_certain && (plan.tables_at <= plan.end || is_connected) => {
+                        self.inconsistency.begin_at(plan.tables_at);
                         self.inconsistency.learn(&plan.decisions);
-                        if !self.holds_what_failed(plan.tables_at) {
-                            break plan;
+                        match self.inconsistency.held_wrongly(plan.tables_at) {
+                            None => break plan,
+                            Some(seqno) if is_connected => {
+                                let text =
+                                    format!("most nodes could not apply what stands at {seqno}, and the donor had it");
+                                return Err(self.ends_without_state(together, &WithoutState::Because(text)));
+                            }
+                            Some(seqno) => {
+                                self.note(&format!(
+                                    "most nodes could not apply what stands at {seqno}, and here it is"
+                                ));
+                            }
                         }
                     }
                     Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
@@ -73,8 +84,6 @@ impl Node {
             }
             let received = self.receive_state(together);
             let received = received.map_err(|without| self.ends_without_state(together, &without))?;
-            // As the group has them.
-            self.inconsistency.heed_to(received.seqno);
             tables = Some(received);
             is_connected = true;
         };

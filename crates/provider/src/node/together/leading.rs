@@ -24,6 +24,8 @@ const GONE_MS: u64 = 60_000;
 const CHORES_APART_MS: u64 = 20;
 /// Cuts are at least so far apart: not one for each step of a slow member.
 const CUTS_APART_MS: u64 = 100;
+/// A leader that cannot take what is agreed on for so long lets another lead.
+const STUCK_MS: u64 = 1_000;
 /// A node with fewer entries than this to go may vote.
 const NEAR: u64 = 256;
 
@@ -186,28 +188,46 @@ impl GroupThread {
             return;
         }
         let Some(Leading { ready_at, latest, .. }) = self.leading else { return };
-        if self.wants.is_some() {
+        if self.wants.is_some() || self.is_stuck() {
             self.let_another_lead(actions);
         }
         let now = self.now_ms();
         let is_ready = self.taken.is_some_and(|taken| taken >= ready_at && taken >= latest);
         let is_due = now - self.leading.as_ref().map_or(now, |leading| leading.chores_ms) >= CHORES_APART_MS;
-        if is_ready
-            && is_due
-            && let Some(leading) = &mut self.leading
-        {
+        if is_due && let Some(leading) = &mut self.leading {
             leading.chores_ms = now;
         }
-        if is_ready && is_due && !self.see_to_votes() && !self.see_to_decisions() && !self.see_to_view() {
+        // A decision may be what makes the room for what is to be taken before it.
+        let has_seen = self.taken.is_some_and(|taken| taken.max(self.looked_to) >= ready_at.max(latest));
+        let is_deciding = has_seen && is_due && self.see_to_decisions();
+        if is_ready && is_due && !is_deciding && !self.see_to_votes() && !self.see_to_view() {
             self.see_to_cuts();
         }
         self.carry_out(actions, None);
     }
 
-    /// Who waits for the tables himself can see to nothing.
+    /// Whether it cannot take what is agreed on, as while a backup locks its tables: then no view comes into force here, and none is
+    /// made.
+    fn is_stuck(&mut self) -> bool {
+        let is_held =
+            self.taken.is_some_and(|taken| taken < self.contact.agreed) && !self.node.may_take(&self.together);
+        let now = self.now_ms();
+        let since = *self.held_since_ms.get_or_insert(now);
+        let is_stuck = is_held && now - since >= STUCK_MS;
+        if !is_held || is_stuck {
+            // The next may be stuck too, and this one's turn come again.
+            self.held_since_ms = None;
+        }
+        is_stuck
+    }
+
+    /// Who waits for the tables himself, or is stuck, can see to nothing. The next in turn may be better off.
     fn let_another_lead(&mut self, actions: &mut Vec<Action>) {
-        let voters = self.saved.voters.keys().filter(|node| **node != self.own());
-        let other = voters.copied().find(|node| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none()));
+        let voters = self.saved.voters.keys();
+        let behind = voters.clone().filter(|node| **node > self.own());
+        let before = voters.filter(|node| **node < self.own());
+        let mut others = behind.chain(before).copied();
+        let other = others.find(|node| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none()));
         if let Some(other) = other {
             self.raft.hand_over(other, actions);
         }

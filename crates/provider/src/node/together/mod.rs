@@ -102,6 +102,8 @@ pub(super) struct Contact {
     pub may_prepare: bool,
     /// The log was begun anew for a joiner, whose tables will be behind this.
     pub joins_behind: Option<Index>,
+    /// The donor has sent the tables, and this is up to where they heed what was decided; -1: nobody knows.
+    pub donor_heeds: Option<i64>,
     /// It has left in order, or never will.
     pub has_left: bool,
 }

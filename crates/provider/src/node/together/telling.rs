@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::thread::{GroupThread, PRESENT_MS, Present};
+use crate::gate::Passage;
 use crate::group::NodeId;
 use crate::group::proposals::Ticket;
 use crate::group::wire::Frame;
@@ -17,6 +18,7 @@ impl GroupThread {
     /// Tells the server's threads how the node stands, and the leader.
     pub(super) fn tell(&mut self) {
         let now = self.now_ms();
+        self.see_how_far_it_is();
         let leader = self.raft.leader();
         if leader.is_some() {
             self.leader_seen_ms = now;
@@ -77,6 +79,14 @@ impl GroupThread {
         self.links.send(to, &frame);
     }
 
+    /// Asked for the place first: one who has failed lets go of turns that were not done.
+    pub(super) fn see_how_far_it_is(&mut self) {
+        let released = self.node.turns.released();
+        if self.node.gate.passage() != Passage::Failed {
+            self.applied = released;
+        }
+    }
+
     /// How this node stands.
     pub(super) fn present(&self) -> Present {
         let life = self.node.member();
@@ -85,8 +95,8 @@ impl GroupThread {
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
         let wants_view = is_settled && is_near && !is_in && !self.leaves;
         let gives_to = self.node.gives_to();
-        let (applied, fault) = (self.node.turns.released(), self.node.inconsistency.fault());
-        Present { life, applied, wants_view, is_behind: self.is_behind(), gives_to, fault }
+        let fault = self.node.inconsistency.fault();
+        Present { life, applied: self.applied, wants_view, is_behind: self.is_behind(), gives_to, fault }
     }
 
     pub(super) fn lose_touch(&mut self) {

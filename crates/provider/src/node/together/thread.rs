@@ -80,6 +80,8 @@ pub(super) struct GroupThread {
     /// Entries up to here were looked at for decisions, while there was no room for them.
     pub(super) looked_to: Index,
     pub(super) contact: Contact,
+    /// Up to where the tables were when the node last was well: turns that end tell no more.
+    pub(super) applied: i64,
     /// Who decides does not stand in the log yet.
     pub(super) is_new_group: bool,
     pub(super) leading: Option<Leading>,
@@ -99,6 +101,8 @@ pub(super) struct GroupThread {
     /// Why it was refused something last: told once.
     pub(super) refused: String,
     pub(super) asked_ms: u64,
+    /// While it leads: since when it cannot take what is agreed on.
+    pub(super) held_since_ms: Option<u64>,
     pub(super) leaves: bool,
     pub(super) told: Option<(Present, u64)>,
     /// What agreement wanted before the thread began.
