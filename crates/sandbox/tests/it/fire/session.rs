@@ -1,5 +1,6 @@
 //! A client's connection to one of the nodes: to the next one when that is gone or takes no statements.
 
+use std::fmt;
 use std::thread;
 use std::time::Duration;
 
@@ -30,6 +31,12 @@ pub struct Session<'a> {
     connection: Option<Connection>,
     /// The last error, for a message.
     pub error: Option<Error>,
+}
+
+impl fmt::Display for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on node{}", if self.may_move { "a client" } else { "a reader" }, self.node + 1)
+    }
 }
 
 impl<'a> Session<'a> {

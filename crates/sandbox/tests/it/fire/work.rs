@@ -174,16 +174,21 @@ fn append(session: &mut Session<'_>, dice: &mut Dice, client: usize, number_: i6
 }
 
 /// In two statements of one transaction.
-fn total(connection: &mut Connection) -> Result<i64, Error> {
+fn halves(connection: &mut Connection) -> Result<[i64; 2], Error> {
     let half = ACCOUNTS / 2;
-    Ok(number(connection, &format!("SELECT SUM(balance) FROM account WHERE id <= {half}"))?
-        + number(connection, &format!("SELECT SUM(balance) FROM account WHERE id > {half}"))?)
+    let first = number(connection, &format!("SELECT SUM(balance) FROM account WHERE id <= {half}"))?;
+    Ok([first, number(connection, &format!("SELECT SUM(balance) FROM account WHERE id > {half}"))?])
 }
 
 fn look_at_total(session: &mut Session<'_>, shared: &Shared) {
-    if let Some(seen) = session.look(total) {
+    let begin = shared.elapsed();
+    if let Some(halves) = session.look(halves) {
         shared.reads.fetch_add(1, Ordering::SeqCst);
-        shared.wrong_totals.fetch_add(usize::from(seen != TOTAL), Ordering::SeqCst);
+        if halves.iter().sum::<i64>() != TOTAL {
+            shared.wrong_totals.fetch_add(1, Ordering::SeqCst);
+            let (from, to) = (begin.as_secs_f64(), shared.elapsed().as_secs_f64());
+            println!("{from:.3} to {to:.3} s: {session} saw {halves:?}, which are not {TOTAL}");
+        }
     }
 }
 
