@@ -264,13 +264,9 @@ pub fn is_write_set(bytes: &[u8]) -> bool {
 
 /// A decision, and the place that it is on. None: something else.
 pub fn decision(bytes: &[u8]) -> Option<(i64, Decision)> {
-    match bytes.first() {
-        Some(&DECISION) => match decode(bytes).ok()?.1 {
-            Entry::Decision { of, decision } => Some((of, decision)),
-            _ => None,
-        },
-        _ => None,
-    }
+    // The data of others are not copied for that.
+    let (_, entry) = bytes.first().filter(|kind| **kind == DECISION).and_then(|_| decode(bytes).ok())?;
+    if let Entry::Decision { of, decision } = entry { Some((of, decision)) } else { None }
 }
 
 /// Whether it can be decoded.

@@ -88,8 +88,8 @@ pub enum Error {
     },
     /// What stands there cannot stand behind what is before it.
     #[error(
-        "the log has an entry for {seqno} at {index}, behind one for {last}: it is not whole. Move the files hortator-* and \
-         {FILE_NAME} away, and let the node join anew"
+        "the log has an entry for {seqno} at {index}, behind one for {last}: it is not whole. Move the files hortator* \
+         away, and let the node join anew"
     )]
     OutOfOrder {
         /// In the log.

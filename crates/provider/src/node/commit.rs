@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use hortator_core::{Key, Mode};
 
-use super::inconsistency::Word;
 use super::together::Command;
 use super::{Node, Ordering, lock};
 use crate::entry::{self, Stamp, WriteSetHead};
@@ -277,15 +276,15 @@ impl Node {
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.receiving.is_applying(seqno);
-        let has_failed = !error.is_empty() && (!is_applied || self.ask_what_holds(seqno, error, false) != Word::Same);
+        let is_well = error.is_empty() || is_applied && self.goes_without(seqno, error, false);
         if !self.turns.leave(seqno) {
             self.out_of_place("leaves", seqno);
             return false;
         }
         if is_applied {
-            return !has_failed;
+            return is_well;
         }
-        if !has_failed {
+        if is_well {
             self.counters.local_commits.add(1);
         }
         true

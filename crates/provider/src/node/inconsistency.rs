@@ -17,17 +17,6 @@ use crate::server::Refused;
 #[cfg(test)]
 mod tests;
 
-/// What holds, for whoever could not apply something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// It failed in the same way elsewhere: the node goes on without it.
-    Same,
-    /// Others have it, or saw it fail in another way: this node's tables are wrong.
-    Other,
-    /// Nobody decides: the node is alone, or goes.
-    Nobody,
-}
-
 /// What is decided, and who waits for a decision.
 #[derive(Debug)]
 pub(super) struct Inconsistency {
@@ -163,9 +152,10 @@ impl Inconsistency {
 }
 
 impl Node {
-    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds. `is_own`: it
-    /// is a statement of this node's own, whose client knows.
-    pub(super) fn ask_what_holds(&self, seqno: i64, message: &[u8], is_own: bool) -> Word {
+    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds. True:
+    /// they go on without it. False: others have it, or nobody decides, and this node cannot go on. `is_own`: it is a statement of
+    /// this node's own, whose client knows.
+    pub(super) fn goes_without(&self, seqno: i64, message: &[u8], is_own: bool) -> bool {
         let fault = Fault::new(seqno, message);
         // The server counts it as done by now: a crash while it waits must not make it so.
         self.could_not_apply(seqno);
@@ -183,18 +173,18 @@ impl Node {
             }
             _ => None,
         };
-        let Some(decision) = decision else { return Word::Nobody };
+        let Some(decision) = decision else { return false };
         let is_right = decision.goes_without(fault.error) && self.inconsistency.held_wrongly(seqno - 1).is_none();
         if !is_right {
             self.tables_are_wrong();
-            return Word::Other;
+            return false;
         }
         if self.heed(seqno).is_err() {
-            return Word::Nobody;
+            return false;
         }
         // The server's own error stands beside it.
         self.note(&format!("what stands at {seqno} failed on {} nodes: they go on without it", decision.agreeing));
-        Word::Same
+        true
     }
 
     /// The tables do without it from now on. On the disk before its place is over: after a crash it must be known that they are as
@@ -227,7 +217,11 @@ impl Node {
     /// The tables hold, or lack, what they should not: whoever starts here next gets those of another node.
     fn tables_are_wrong(&self) {
         // What fails here has told so.
-        let _ = self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
+        if self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).is_ok() {
+            self.note(
+                "the tables here are not those of the others: started anew, the server gets the tables of another node",
+            );
+        }
     }
 
     /// Leaves if most nodes could not apply what this one has applied.

@@ -3,7 +3,6 @@
 use hortator_core::{Key, Mode};
 
 use super::commit::Proposal;
-use super::inconsistency::Word;
 use super::{Node, Outcome, lock};
 use crate::server::Flags;
 
@@ -41,9 +40,8 @@ impl Node {
     /// empty: none. Answers whether the node can go on: it failed in the same way elsewhere.
     pub fn end_isolation(&self, conn: u64, error: &[u8]) -> bool {
         let Some((seqno, was_alone)) = lock(&self.isolations).remove(&conn) else { return true };
-        let is_well = error.is_empty()
-            || was_alone && self.decides_alone(seqno, error)
-            || self.ask_what_holds(seqno, error, true) == Word::Same;
+        let is_well =
+            error.is_empty() || was_alone && self.decides_alone(seqno, error) || self.goes_without(seqno, error, true);
         if !is_well {
             self.fail_in_order(&format!("the statement at {seqno} failed here, and elsewhere perhaps not, or not so"));
         }

@@ -121,6 +121,28 @@ fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn a_definition_that_failed_while_a_node_was_alone_fails_for_who_comes_back_too() {
+    provider::build();
+    let cluster = Builder::cluster(2).set("wsrep_ignore_apply_errors", "0").start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    ids(second);
+    second.stop().unwrap();
+    wait_for("it to be alone", || size(first).as_deref() == Some("1"));
+    let refused = first.connect().unwrap().execute(b"CREATE TABLE d.t (b INT)").unwrap_err();
+    assert!(refused.to_string().contains("already exists"), "{refused}");
+    run(first, &["INSERT INTO d.t VALUES (1)"]);
+    // From the other's log, and so from its own after a crash of both.
+    let from = since(second, 0).len();
+    second.start().unwrap();
+    assert_eq!([first, second].map(ids), [["1"], ["1"]]);
+    assert_told(&since(second, from), &["they go on without it"]);
+    cluster.kill().unwrap();
+    cluster.start().unwrap();
+    assert_eq!([first, second].map(ids), [["1"], ["1"]]);
+}
+
+#[test]
 fn who_is_shut_down_while_its_definition_waits_does_not_go_on_without_it() {
     let cluster = three(Builder::cluster(3).set("wsrep_ignore_apply_errors", "0"));
     let [wrong, second, still] = [0, 1, 2].map(|index| cluster.node(index));

@@ -221,13 +221,17 @@ impl GroupThread {
         is_stuck
     }
 
-    /// Who waits for the tables himself, or is stuck, can see to nothing. The next in turn may be better off.
+    /// Who waits for the tables himself, or is stuck, can see to nothing. The next in turn may be better off. Not one that is far
+    /// behind: nothing is appended until it has everything.
     fn let_another_lead(&mut self, actions: &mut Vec<Action>) {
         let voters = self.saved.voters.keys();
         let behind = voters.clone().filter(|node| **node > self.own());
         let before = voters.filter(|node| **node < self.own());
-        let mut others = behind.chain(before).copied();
-        let other = others.find(|node| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none()));
+        let near = self.contact.agreed.0.saturating_sub(NEAR);
+        let has_nearly_all =
+            |node: NodeId| self.raft.progress().any(|progress| progress.node == node && progress.matched.0 >= near);
+        let is_there = |node: &NodeId| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none());
+        let other = behind.chain(before).copied().find(|node| is_there(node) && has_nearly_all(*node));
         if let Some(other) = other {
             self.raft.hand_over(other, actions);
         }
