@@ -1,7 +1,7 @@
 //! Three nodes under fire: clients write to all of them while nodes are killed, stopped and cut off. Afterwards nothing that
 //! was confirmed is missing, nothing is there by halves, and all nodes are equal.
 //!
-//! [`work`] is what clients do, [`session`] how they find a node, [`journal`] what they remember, [`nemesis`] what is done to
+//! [`work`] is what clients do, [`snapshots`] what they may see of a server's own doing, [`session`] how they find a node, [`journal`] what they remember, [`nemesis`] what is done to
 //! the nodes, [`pace`] how long nobody could write, [`verdict`] what is found in the end, [`figures`] the table of it.
 //!
 //! HORTATOR_FIRE_SECONDS is the time under fire, HORTATOR_SEED the seed, HORTATOR_FIGURES a file for the figures.
@@ -13,6 +13,7 @@ mod journal;
 mod nemesis;
 mod pace;
 mod session;
+mod snapshots;
 mod tables;
 mod verdict;
 mod work;
