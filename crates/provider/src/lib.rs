@@ -14,6 +14,7 @@ mod events;
 mod ffi;
 mod former_names;
 mod gate;
+mod grastate;
 mod group;
 mod identity;
 mod limits;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::grastate;
 use crate::group::descent::Descent;
 use crate::identity::{Gtid, Uuid};
 use crate::whole_file;
@@ -17,9 +18,9 @@ mod tests;
 /// Its name in the data folder.
 pub const FILE_NAME: &str = "hortator.state.log";
 
-const VERSION: &str = "2";
-/// Without generations; it is read.
-const FORMER_VERSION: &str = "1";
+const VERSION: &str = "3";
+/// Without generations, and without a `grastate.dat` beside it; they are read.
+const FORMER_VERSIONS: [&str; 2] = ["1", "2"];
 
 /// What a node last was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,7 @@ impl SavedState {
         };
         let mut state = Self::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
         let mut generations = Vec::new();
+        let mut is_former = false;
         let mut seen = 0;
         for (number, line) in text.lines().enumerate() {
             if line.starts_with('#') || line.trim().is_empty() {
@@ -103,7 +105,8 @@ impl SavedState {
                     state.descent = Descent::from_newest(&generations).ok_or_else(malformed)?;
                     continue;
                 }
-                "version" if [VERSION, FORMER_VERSION].contains(&value) => {}
+                "version" if value == VERSION => {}
+                "version" if FORMER_VERSIONS.contains(&value) => is_former = true,
                 "version" => return Err(Error::Newer { path, found: value.to_owned() }),
                 "history" => state.history = value.parse().map_err(|_| malformed())?,
                 "member" => state.member = value.parse().map_err(|_| malformed())?,
@@ -117,10 +120,14 @@ impl SavedState {
         if seen != 6 {
             return Err(Error::Malformed { path, line: 0, found: text });
         }
+        if is_former {
+            // That it was never there says nothing.
+            state.mirror(data_dir)?;
+        }
         Ok(Some(state))
     }
 
-    /// Writes it; when it returns the file is on the disk, whole.
+    /// Writes it, and `grastate.dat`; when it returns both are on the disk, whole.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
         let Self { history, member, stopped_at, begins_at, failed_at, heeded_to, descent } = self;
         let mut text = format!(
@@ -131,8 +138,14 @@ impl SavedState {
         for generation in descent.newest_first() {
             text.push_str(&format!("generation: {generation}\n"));
         }
+        // First: it is not to be missing beside this one unless somebody took it away.
+        self.mirror(data_dir)?;
         whole_file::replace(data_dir, FILE_NAME, &text)
             .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })
+    }
+
+    fn mirror(&self, data_dir: &Path) -> Result<(), Error> {
+        grastate::write(data_dir, self).map_err(|error| Error::Io { path: data_dir.join(grastate::FILE_NAME), error })
     }
 
     /// A node that runs, and has taken on its first view.

@@ -16,14 +16,14 @@ use crate::gate::{Gate, Passage};
 use crate::group::descent::Descent;
 use crate::group::links;
 use crate::group::raft::Term;
-use crate::group::saved::{self, Saved};
+use crate::group::saved;
 use crate::identity::{Gtid, Uuid};
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
 use crate::options::{self, Options};
 use crate::recovery::{self, Plan};
 use crate::saved_state::{self, SavedState};
-use crate::server::{Level, Member, Refused, Server};
+use crate::server::{Level, Member, Server};
 use crate::transactions::Transactions;
 use crate::turns::Turns;
 
@@ -33,6 +33,7 @@ mod deliver;
 mod inconsistency;
 mod isolation;
 mod order;
+mod own_files;
 mod pause;
 mod receive;
 mod receiving;
@@ -234,7 +235,7 @@ impl Node {
         let member = Uuid::random().map_err(Error::Random)?;
         former_names::adopt(&setup.data_dir)
             .map_err(|error| Error::FormerNames { folder: setup.data_dir.clone(), error })?;
-        let saved = SavedState::read(&setup.data_dir)?;
+        let saved = Self::read_saved(&setup, &*server)?;
         let node = Self {
             server,
             options: Mutex::new(options),
@@ -267,34 +268,6 @@ impl Node {
         Ok(node)
     }
 
-    /// Opens the log and finds out what it means for the server's tables.
-    fn open(&self, history: Uuid) -> Result<(), Error> {
-        let (log, opened) = DiskLog::open(&self.setup.data_dir, self.log_settings(), history.0)?;
-        if let Some(cut) = opened.cut {
-            self.note(&format!("the log's last write was cut short: {cut}"));
-        }
-        let saved = *lock(&self.saved);
-        let tables = recovery::tables_at(self.setup.position, saved.as_ref());
-        let plan = match recovery::plan(&log, log.last(), history, tables, saved.as_ref()) {
-            Ok(plan) => plan,
-            // The others have what is missing here.
-            Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) if self.votes_with_others()? => {
-                self.set_log(log);
-                return Ok(());
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if plan.write_sets_behind > 0 && self.setup.has_binary_log {
-            return Err(recovery::Error::SecondCopy { count: plan.write_sets_behind }.into());
-        }
-        if let Some(remark) = &plan.remark {
-            self.server.log(Level::Warning, remark);
-        }
-        self.set_log(log);
-        *lock(&self.plan) = Some(plan);
-        Ok(())
-    }
-
     fn log_settings(&self) -> log::Settings {
         let options = lock(&self.options);
         log::Settings {
@@ -316,12 +289,6 @@ impl Node {
     /// Lets go of the log: another will take its place.
     fn close_log(&self) {
         let _log = self.log.write().unwrap_or_else(PoisonError::into_inner).take();
-    }
-
-    /// Whether others have a say in the group that this node is of.
-    fn votes_with_others(&self) -> Result<bool, Error> {
-        let saved = Saved::read(&self.setup.data_dir)?;
-        Ok(saved.is_some_and(|saved| saved.voters.keys().any(|node| *node != saved.node)))
     }
 
     /// The road to the others, while there is one.
@@ -444,22 +411,6 @@ impl Node {
             together.leave_soon();
         }
         self.receiving.stop();
-    }
-
-    /// Of the group it is what the group's thread said last; of what was decided, what the tables heed.
-    fn save(&self, state: SavedState) -> Result<(), Refused> {
-        let written = {
-            // Until it is written: the group's thread, too, writes it when the group is begun anew.
-            let mut saved = lock(&self.saved);
-            let heeded_to = self.inconsistency.heeded_to();
-            let state = SavedState { heeded_to, descent: *lock(&self.descent), ..state };
-            *saved = Some(state);
-            state.write(&self.setup.data_dir)
-        };
-        written.map_err(|error| {
-            self.fail(&error.to_string());
-            Refused
-        })
     }
 
     /// The server will say that its tables hold what stands at `seqno`, and they do not. The first of those counts.

@@ -18,13 +18,15 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn a_file_of_the_former_version_is_read_and_knows_no_generation_or_decision() {
+fn a_file_of_a_former_version_is_read_and_knows_no_generation_or_decision() {
     let folder = tempfile::tempdir().unwrap();
     let text = "# Written by a former release.\nversion: 1\nhistory: 03030303-0303-0303-0303-030303030303\n\
                 member: 04040404-0404-0404-0404-040404040404\nstopped_at: 12\nbegins_at: -1\nfailed_at: -1\n";
     fs::write(folder.path().join(FILE_NAME), text).unwrap();
     let expected = SavedState { heeded_to: -1, descent: Descent::UNKNOWN, ..state() };
     assert_eq!(SavedState::read(folder.path()).unwrap(), Some(expected));
+    // It did not keep the file that others look for; nobody has removed that.
+    assert!(grastate::exists(folder.path()));
 }
 
 #[test]
@@ -34,7 +36,7 @@ fn every_damage_is_an_error_with_its_line() {
     let path = folder.path().join(FILE_NAME);
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, message) in [
-        ("version: 2", "version: 3", "has version 3, and this release reads 2"),
+        ("version: 3", "version: 4", "has version 4, and this release reads 3"),
         ("generation: 0606", "generation: 06", "line 9: `generation: 06"),
         ("heeded_to: 9", "heeded_to: nine", "line 8: `heeded_to: nine`"),
         ("stopped_at: 12", "stopped_at: twelve", "line 5: `stopped_at: twelve` is not understood"),

@@ -12,6 +12,7 @@ mod donors;
 mod fire;
 mod galera;
 mod going_on;
+mod grastate;
 mod inconsistent;
 mod kills;
 mod mysql;

@@ -307,8 +307,9 @@ impl GroupThread {
 
     pub(super) fn save(&mut self) {
         self.saved.committed = self.contact.agreed.max(self.saved.committed);
-        if let Err(error) = self.saved.write(&self.node.setup.data_dir) {
-            self.fail(&error.to_string());
+        let written = self.saved.write(&self.node.setup.data_dir).map_err(|error| error.to_string());
+        if let Err(error) = written.and(self.node.show_votes().map_err(|error| error.to_string())) {
+            self.fail(&error);
         }
     }
 

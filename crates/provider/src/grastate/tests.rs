@@ -1,0 +1,47 @@
+//! The file says what Galera's would say.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::group::NodeId;
+use crate::group::descent::Descent;
+use crate::group::raft::{Place, Term};
+use crate::log::Index;
+
+const HISTORY: Uuid = Uuid([3; 16]);
+
+fn state(stopped_at: i64) -> SavedState {
+    SavedState { stopped_at, ..SavedState::running(HISTORY, Uuid([4; 16])) }
+}
+
+fn group(voters: &[u64]) -> Saved {
+    let voters: BTreeMap<_, _> = voters.iter().map(|voter| (NodeId(*voter), format!("10.0.0.{voter}:4567"))).collect();
+    let membership_at = Place { term: Term(1), index: Index(1) };
+    let descent = Descent::UNKNOWN;
+    Saved { node: NodeId(1), term: Term(1), voted_for: None, committed: Index(1), membership_at, voters, descent }
+}
+
+#[test]
+fn it_says_where_a_stopped_node_is_and_whether_it_was_the_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines = || {
+        let text = fs::read_to_string(folder.join(FILE_NAME)).unwrap();
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(!exists(folder));
+    write(folder, &state(12)).unwrap();
+    assert!(exists(folder));
+    let uuid = "uuid:    03030303-0303-0303-0303-030303030303";
+    assert_eq!(lines(), ["version: 2.1", uuid, "seqno:   12", "safe_to_bootstrap: 0"]);
+    for (voters, is_safe) in [(&[1, 2][..], 0), (&[1], 1), (&[2], 0), (&[], 0)] {
+        group(voters).write(folder).unwrap();
+        write(folder, &state(-1)).unwrap();
+        let is_safe = format!("safe_to_bootstrap: {is_safe}");
+        assert_eq!(lines(), ["version: 2.1", uuid, "seqno:   -1", &is_safe], "{voters:?}");
+    }
+    group(&[1]).write(folder).unwrap();
+    write(folder, &SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).unwrap();
+    let nowhere = "uuid:    00000000-0000-0000-0000-000000000000";
+    assert_eq!(lines(), ["version: 2.1", nowhere, "seqno:   -1", "safe_to_bootstrap: 0"]);
+}

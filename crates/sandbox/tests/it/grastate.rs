@@ -1,0 +1,81 @@
+//! `grastate.dat`, as those who run Galera know it: what it says of a node, and what it means to remove it.
+
+use std::fs;
+
+use hortator_sandbox::{Builder, Node};
+
+use crate::company::{assert_told, ids, since, size, wait_for};
+use crate::{ask, provider, run};
+
+/// A value of the file.
+fn says(node: Node<'_>, name: &str) -> String {
+    let text = fs::read_to_string(node.data_dir().join("grastate.dat")).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    value.unwrap_or_else(|| panic!("no {name} in {text}")).trim().to_owned()
+}
+
+fn status(node: Node<'_>, name: &str) -> String {
+    ask(node, &format!("SHOW GLOBAL STATUS LIKE '{name}'"))[0][1].clone()
+}
+
+#[test]
+fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)"]);
+    assert_eq!(ids(second).len(), 2);
+    let history = status(first, "wsrep_cluster_state_uuid");
+    for node in cluster.nodes() {
+        let said = ["uuid", "seqno", "safe_to_bootstrap"].map(|name| says(node, name));
+        assert_eq!(said, [&history, "-1", "0"], "{} while it runs", node.name());
+    }
+
+    // After an orderly end and after a crash; each time with a row that only its own tables have.
+    for (row, is_killed) in [(100, false), (101, true)] {
+        run(second, &["SET SESSION wsrep_on = OFF", &format!("INSERT INTO d.t VALUES ({row})")]);
+        let place = status(second, "wsrep_last_committed");
+        if is_killed {
+            second.kill().unwrap();
+            assert_eq!(says(second, "seqno"), "-1");
+        } else {
+            second.stop().unwrap();
+            assert_eq!([says(second, "seqno"), says(second, "safe_to_bootstrap")], [&place, "0"]);
+            wait_for("the one that is left to be the last", || says(first, "safe_to_bootstrap") == "1");
+        }
+        // As it is, it goes on with what it has.
+        let from = since(second, 0).len();
+        second.start().unwrap();
+        assert_eq!(ids(second), ["1", "2", &row.to_string()], "it had no cause to take another's tables");
+        assert!(!since(second, from).contains("SST"), "{}", since(second, from));
+
+        second.stop().unwrap();
+        fs::remove_file(second.data_dir().join("grastate.dat")).unwrap();
+        let from = since(second, 0).len();
+        second.start().unwrap();
+        assert_told(&since(second, from), &["grastate.dat was removed: this node takes the tables", "SST succeeded"]);
+        assert_eq!(ids(second), ["1", "2"]);
+        wait_for("both to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("2")));
+        let said = |node| [says(node, "uuid"), says(node, "safe_to_bootstrap")];
+        wait_for("both to say so", || cluster.nodes().all(|node| said(node) == [&*history, "0"]));
+    }
+    run(second, &["INSERT INTO d.t VALUES (3)"]);
+    assert_eq!(ids(first), ["1", "2", "3"]);
+}
+
+#[test]
+fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
+    provider::build();
+    let cluster = Builder::cluster(1).start_temporary().unwrap();
+    let node = cluster.node(0);
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)"]);
+    for is_killed in [false, true] {
+        if is_killed { node.kill() } else { node.stop() }.unwrap();
+        fs::remove_file(node.data_dir().join("grastate.dat")).unwrap();
+        let from = since(node, 0).len();
+        cluster.start().unwrap();
+        assert_told(&since(node, from), &["there is no other node to take tables from"]);
+        assert_eq!(ids(node), ["1", "2"]);
+        assert_eq!(says(node, "safe_to_bootstrap"), "1");
+    }
+}
