@@ -121,6 +121,47 @@ fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn all_are_killed_while_several_wait_for_what_is_decided() {
+    provider::build();
+    let cluster = Builder::cluster(5).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
+    let [first, wrong, wrong_too, still, still_too] = [0, 1, 2, 3, 4].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
+    run(first, &["INSERT INTO d.t VALUES (1, 0), (2, 0), (3, 0)"]);
+    cluster.nodes().for_each(|node| assert_eq!(ids(node).len(), 3));
+    for node in [wrong, wrong_too] {
+        apart(node, "DELETE FROM d.t WHERE id = 1");
+    }
+    let mut locks = [still, still_too].map(|node| node.connect().unwrap());
+    locks.iter_mut().for_each(|lock| drop(lock.execute(b"FLUSH TABLES WITH READ LOCK").unwrap()));
+    run(first, &["UPDATE d.t SET a = 1 WHERE id = 1", "INSERT INTO d.t VALUES (4, 0)"]);
+    for node in [wrong, wrong_too] {
+        wait_for("it to fail", || since(node, 0).contains("the nodes decide what holds"));
+    }
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(size(first).as_deref(), Some("5"), "one for it, two against it: the others turn the scale");
+    let from = [wrong, wrong_too].map(|node| since(node, 0).len());
+    cluster.kill().unwrap();
+    // The two come to that place again, and are wrong now: three have it.
+    let refused = cluster.start().unwrap_err().to_string();
+    assert!(refused.contains("gave up its place"), "{refused}");
+    for (node, from) in [wrong, wrong_too].into_iter().zip(from) {
+        wait_for("it to fail again", || since(node, from).contains("the nodes decide what holds"));
+        wait_for("it to leave", || since(node, from).contains("The node leaves the cluster"));
+    }
+    wait_for("the others to go on", || size(first).as_deref() == Some("3") && !is_cut_off(first));
+    run(first, &["INSERT INTO d.t VALUES (5, 0)"]);
+    for node in [wrong, wrong_too] {
+        let from = since(node, 0).len();
+        node.kill().unwrap();
+        node.start().unwrap();
+        assert_told(&since(node, from), &["SST succeeded"]);
+    }
+    for node in cluster.nodes() {
+        assert_eq!(rows(node), [["1", "1"], ["2", "0"], ["3", "0"], ["4", "0"], ["5", "0"]], "{}", node.name());
+    }
+}
+
+#[test]
 fn a_definition_that_failed_while_a_node_was_alone_fails_for_who_comes_back_too() {
     provider::build();
     let cluster = Builder::cluster(2).set("wsrep_ignore_apply_errors", "0").start_temporary().unwrap();
