@@ -23,6 +23,7 @@ mod semisync;
 mod standalone;
 mod strangers;
 mod transfers;
+mod votes;
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
-//! What a leader sees to: that the view is of those who are there, that cuts come, and who votes.
+//! What a leader sees to: that the view is of those who are there, and that cuts come. Who votes: `voting`.
 
 use super::next_view::next_view;
-use super::thread::{GroupThread, Present};
+use super::telling::OUT_OF_TOUCH_MS;
+use super::thread::{GroupThread, Peer, Present};
 use crate::entry::{self, Voter};
 use crate::gate::Passage;
 use crate::group::NodeId;
@@ -13,11 +14,11 @@ use crate::node::{Ordering, lock};
 use crate::server::Member;
 
 /// A node whose link is down for so long is left out of the view.
-const AWAY_MS: u64 = 1_500;
+pub(super) const AWAY_MS: u64 = 1_500;
 /// One that says nothing for so long, though it is linked, too.
 const SILENT_LIMIT_MS: u64 = 5_000;
 /// So long a new leader waits for those whom it has not heard of yet.
-const GRACE_MS: u64 = 3_000;
+pub(super) const GRACE_MS: u64 = 3_000;
 /// Who is away for so long, and has no vote, is forgotten.
 const GONE_MS: u64 = 60_000;
 /// Votes and views are looked at so far apart.
@@ -27,14 +28,14 @@ const CUTS_APART_MS: u64 = 100;
 /// A leader that cannot take what is agreed on for so long lets another lead.
 const STUCK_MS: u64 = 1_000;
 /// A node with fewer entries than this to go may vote.
-const NEAR: u64 = 256;
+pub(super) const NEAR: u64 = 256;
 
 /// What a leader keeps while it leads.
 #[derive(Debug)]
 pub(super) struct Leading {
     /// The last seqno in its log, agreed on or not.
     pub appended_seqno: i64,
-    since_ms: u64,
+    pub(super) since_ms: u64,
     /// Nothing is seen to before this has taken its place: then all that came before has.
     pub(super) ready_at: Index,
     /// The last view, cut or group that it appended.
@@ -42,6 +43,16 @@ pub(super) struct Leading {
     latest: Index,
     cut_ms: u64,
     chores_ms: u64,
+    /// Who goes next, and since when it is to.
+    pub(super) leaver: Option<(NodeId, u64)>,
+}
+
+impl Peer {
+    /// It is not away, or only for a moment.
+    pub(super) fn is_near(&self, now_ms: u64) -> bool {
+        let is_linked = self.away_since_ms.is_none_or(|since| now_ms - since < AWAY_MS);
+        is_linked && self.present.as_ref().is_some_and(|(_, at)| now_ms - at < SILENT_LIMIT_MS)
+    }
 }
 
 impl GroupThread {
@@ -62,6 +73,7 @@ impl GroupThread {
             latest: Index(0),
             cut_ms: 0,
             chores_ms: 0,
+            leaver: None,
         });
         let index = self.append(&mut entry::encode_nothing(), None);
         if let (Some(leading), Some(index)) = (&mut self.leading, index) {
@@ -153,7 +165,7 @@ impl GroupThread {
     fn forget_the_gone(&mut self) {
         let now = self.now_ms();
         let voters = &self.saved.voters;
-        let is_gone = |node: &NodeId, peer: &super::thread::Peer| {
+        let is_gone = |node: &NodeId, peer: &Peer| {
             !voters.contains_key(node) && peer.away_since_ms.is_some_and(|since| now - since > GONE_MS)
         };
         let gone: Vec<NodeId> =
@@ -241,7 +253,9 @@ impl GroupThread {
     fn go(&mut self, actions: &mut Vec<Action>) {
         let votes = self.saved.voters.contains_key(&self.own());
         let is_last = self.saved.voters.len() <= 1;
-        if self.contact.is_alone || !votes || is_last {
+        // Another may lead in a moment, when the one that led has just died.
+        let nobody_leads = self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > OUT_OF_TOUCH_MS;
+        if self.contact.is_alone || !votes || is_last || nobody_leads {
             self.contact.has_left = true;
         } else if self.leading.is_none()
             && let Some(leader) = self.raft.leader()
@@ -262,74 +276,6 @@ impl GroupThread {
             leading.latest = index;
         }
         index.is_some()
-    }
-
-    /// One at a time comes or goes. True: something is under way.
-    fn see_to_votes(&mut self) -> bool {
-        let now = self.now_ms();
-        for (node, peer) in &self.peers {
-            if self.saved.voters.contains_key(node) {
-                continue;
-            }
-            if peer.leaves {
-                self.links.send(*node, &Frame::Left);
-            }
-            // It is sent entries again when it says that it is there.
-            if peer.away_since_ms.is_some_and(|since| now - since > AWAY_MS) {
-                self.raft.forget(*node);
-            }
-        }
-        if !self.raft.may_change_membership() {
-            return false;
-        }
-        let mut voters = self.saved.voters.clone();
-        if self.is_new_group {
-            self.is_new_group = false;
-            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
-            return self.propose(entry::encode_group(&voters), Some(&voters));
-        }
-        let leaver =
-            self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node)).map(|(node, _)| *node);
-        let leaver = leaver.or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
-        if let Some(leaver) = leaver {
-            voters.remove(&leaver);
-        } else if let Some((joiner, address)) = self.who_may_vote() {
-            // A node that lost its log is another node at the same address; the former one will not come back.
-            let former =
-                voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
-            match former {
-                Some(former) => voters.remove(&former),
-                None => voters.insert(joiner, address),
-            };
-        } else {
-            return false;
-        }
-        let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
-        self.propose(entry::encode_group(&voters), Some(&voters))
-    }
-
-    fn who_may_vote(&self) -> Option<(NodeId, String)> {
-        let near = self.contact.agreed.0.saturating_sub(NEAR);
-        self.raft.progress().find_map(|progress| {
-            let peer = self.peers.get(&progress.node)?;
-            let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view);
-            let may = waits
-                && !peer.leaves
-                && peer.away_since_ms.is_none()
-                && progress.matched.0 >= near
-                && self.who_is_at(&peer.hello.address, progress.node).is_none();
-            (may && !self.saved.voters.contains_key(&progress.node))
-                .then(|| (progress.node, peer.hello.address.clone()))
-        })
-    }
-
-    /// Another node that is there and says that it is found at that address, this one included.
-    pub(super) fn who_is_at(&self, address: &str, besides: NodeId) -> Option<NodeId> {
-        let is_there = |(node, peer): &(&NodeId, &super::thread::Peer)| {
-            **node != besides && peer.away_since_ms.is_none() && peer.hello.address == address
-        };
-        let other = self.peers.iter().find(is_there).map(|(node, _)| *node);
-        other.or_else(|| (self.links.own().address == address).then(|| self.own()))
     }
 
     /// True: another view is under way.
@@ -368,11 +314,7 @@ impl GroupThread {
         let known =
             self.peers.values().find(|peer| peer.present.as_ref().is_some_and(|(present, _)| present.life == life));
         match known {
-            Some(peer) => {
-                let is_near = peer.away_since_ms.is_none_or(|since| now - since < AWAY_MS);
-                let is_heard = peer.present.as_ref().is_some_and(|(_, at)| now - at < SILENT_LIMIT_MS);
-                is_near && is_heard && !peer.leaves
-            }
+            Some(peer) => peer.is_near(now) && !peer.leaves,
             None => {
                 // Somebody who came back as another life has ended this one.
                 let since = self.leading.as_ref().map_or(now, |leading| leading.since_ms);

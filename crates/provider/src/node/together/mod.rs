@@ -18,9 +18,10 @@
 //! | `proposing`, `taking` | into the log, and out of it |
 //! | `agreed` | what is agreed on takes its place |
 //! | `flow` | flow control |
-//! | `leading` | what a leader sees to: views, cuts, who votes |
+//! | `leading` | what a leader sees to: views, cuts |
+//! | `voting` | and votes: who comes, who goes, whose node is gone |
 //! | `deciding` | what becomes of what not all nodes could apply |
-//! | `next_view` | who is in the next view |
+//! | `next_view`, `next_voters` | who is in the next view, and who votes next |
 //! | `anew` | the group is begun anew, by this node or without it |
 //! | `joining` | how a node gets a log, tables and a view |
 //! | `awaiting`, `donating` | the tables on their way: the node that is given them; leader and donor |
@@ -48,11 +49,13 @@ mod hearing;
 mod joining;
 mod leading;
 mod next_view;
+mod next_voters;
 mod proposing;
 mod starting;
 mod taking;
 mod telling;
 mod thread;
+mod voting;
 mod waiting;
 
 pub(super) use donating::Donation;
@@ -268,8 +271,7 @@ impl Together {
     /// Goes in order, and ends the group's thread. The others need not answer for that.
     pub fn go(&self, limit: Duration) {
         self.ask(Command::Leave);
-        let is_cut_off = |contact: &Contact| !contact.in_touch && !contact.is_alone;
-        self.wait_for(Some(limit), |contact| contact.has_left || is_cut_off(contact));
+        self.wait_for(Some(limit), |contact| contact.has_left);
         self.ask(Command::End);
         let mut desk = self.desk();
         let until = Instant::now().checked_add(limit);

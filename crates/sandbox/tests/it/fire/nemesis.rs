@@ -17,12 +17,13 @@ const HELP_AFTER: Duration = Duration::from_secs(60);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Each once in every round, in an order from the seed.
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
     Fault::KillOne,
     Fault::KillAll,
     Fault::KillInTurn,
     Fault::KillOneByOne,
     Fault::StopOne,
+    Fault::KillOneStopAnother,
     Fault::PauseOne,
     Fault::PauseTwo,
     Fault::CutOne,
@@ -42,6 +43,8 @@ enum Fault {
     KillOneByOne,
     /// A clean shutdown.
     StopOne,
+    /// One is killed, another shut down at once: the third goes on.
+    KillOneStopAnother,
     /// SIGSTOP.
     PauseOne,
     /// So that no majority is left.
@@ -72,6 +75,7 @@ impl Done {
             Fault::KillInTurn => "kill in turn",
             Fault::KillOneByOne => "kill one by one",
             Fault::StopOne => "stop",
+            Fault::KillOneStopAnother => "kill one and stop another",
             Fault::PauseOne => "pause one",
             Fault::PauseTwo => "pause two",
             Fault::CutOne => "cut one",
@@ -128,6 +132,11 @@ impl<'a> Nemesis<'a> {
             Fault::StopOne => {
                 node.stop().unwrap();
                 self.wait(200, 4000);
+            }
+            Fault::KillOneStopAnother => {
+                node.kill().unwrap();
+                self.sandbox.node(node.number() % super::NODES).stop().unwrap();
+                self.wait(1000, 5000);
             }
             Fault::PauseOne => {
                 node.pause().unwrap();

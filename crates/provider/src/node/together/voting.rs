@@ -1,0 +1,107 @@
+//! What a leader does about votes: who joined and has nearly everything gets one, who leaves gives it back, and whose node is gone
+//! loses it where it would be in the way of the others.
+
+use super::leading::{AWAY_MS, GRACE_MS, NEAR};
+use super::next_voters::{Presence, next_voters};
+use super::thread::{GroupThread, Peer};
+use crate::entry::{self, Voter};
+use crate::group::NodeId;
+use crate::group::wire::Frame;
+use crate::node::lock;
+
+impl GroupThread {
+    /// One at a time comes or goes. True: something is under way.
+    pub(super) fn see_to_votes(&mut self) -> bool {
+        let now = self.now_ms();
+        for (node, peer) in &self.peers {
+            if self.saved.voters.contains_key(node) {
+                continue;
+            }
+            if peer.leaves {
+                self.links.send(*node, &Frame::Left);
+            }
+            // It is sent entries again when it says that it is there.
+            if peer.away_since_ms.is_some_and(|since| now - since > AWAY_MS) {
+                self.raft.forget(*node);
+            }
+        }
+        if !self.raft.may_change_membership() {
+            return false;
+        }
+        let voters = self.saved.voters.clone();
+        if self.is_new_group {
+            self.is_new_group = false;
+            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+            return self.propose(entry::encode_group(&voters), Some(&voters));
+        }
+        let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node));
+        let leaver = leaver.map(|(node, _)| *node).or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
+        let asked_ms = self.asked_to_go_ms(leaver);
+        let presence = |node| if leaver.is_some() { self.heard_since(node, asked_ms) } else { self.presence(node) };
+        let Some(voters) = next_voters(&voters, leaver, self.who_may_vote(), presence) else { return false };
+        let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+        self.propose(entry::encode_group(&voters), Some(&voters))
+    }
+
+    /// Since when that one has been the next to go.
+    fn asked_to_go_ms(&mut self, leaver: Option<NodeId>) -> u64 {
+        let now = self.now_ms();
+        let Some(leading) = &mut self.leading else { return now };
+        if leading.leaver.map(|(node, _)| node) != leaver {
+            leading.leaver = leaver.map(|node| (node, now));
+        }
+        leading.leaver.map_or(now, |(_, since)| since)
+    }
+
+    /// Whether a voter can be counted on when another goes: it has answered since that was asked for.
+    fn heard_since(&self, node: NodeId, asked_ms: u64) -> Presence {
+        let is_linked = self.peers.get(&node).is_some_and(|peer| peer.away_since_ms.is_none());
+        let has_answered =
+            || self.raft.progress().any(|progress| progress.node == node && progress.heard_ms > asked_ms);
+        match () {
+            () if node == self.own() || is_linked && has_answered() => Presence::There,
+            () if is_linked && self.now_ms() - asked_ms < AWAY_MS => Presence::Unknown,
+            () => Presence::Gone,
+        }
+    }
+
+    /// Whether a voter is there, by the rules by which views are made.
+    fn presence(&self, node: NodeId) -> Presence {
+        let now = self.now_ms();
+        let since = self.leading.as_ref().map_or(now, |leading| leading.since_ms);
+        match self.peers.get(&node) {
+            _ if node == self.own() => Presence::There,
+            Some(peer) if peer.is_near(now) => Presence::There,
+            // A new leader has not met all of them yet.
+            _ if now - since < GRACE_MS => Presence::Unknown,
+            _ => Presence::Gone,
+        }
+    }
+
+    fn who_may_vote(&self) -> Option<(NodeId, String)> {
+        let near = self.contact.agreed.0.saturating_sub(NEAR);
+        let members = lock(&self.node.order).as_ref().map(|ordering| ordering.order.members().to_vec());
+        let is_in = |life| members.iter().flatten().any(|member| member.id == life);
+        self.raft.progress().find_map(|progress| {
+            let peer = self.peers.get(&progress.node)?;
+            // One that was silent for a moment may have lost its vote, and is in the view still.
+            let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view || is_in(present.life));
+            let may = waits
+                && !peer.leaves
+                && peer.away_since_ms.is_none()
+                && progress.matched.0 >= near
+                && self.who_is_at(&peer.hello.address, progress.node).is_none();
+            (may && !self.saved.voters.contains_key(&progress.node))
+                .then(|| (progress.node, peer.hello.address.clone()))
+        })
+    }
+
+    /// Another node that is there and says that it is found at that address, this one included.
+    pub(super) fn who_is_at(&self, address: &str, besides: NodeId) -> Option<NodeId> {
+        let is_there = |(node, peer): &(&NodeId, &Peer)| {
+            **node != besides && peer.away_since_ms.is_none() && peer.hello.address == address
+        };
+        let other = self.peers.iter().find(is_there).map(|(node, _)| *node);
+        other.or_else(|| (self.links.own().address == address).then(|| self.own()))
+    }
+}
