@@ -138,14 +138,24 @@ impl SavedState {
         for generation in descent.newest_first() {
             text.push_str(&format!("generation: {generation}\n"));
         }
-        // First: it is not to be missing beside this one unless somebody took it away.
-        self.mirror(data_dir)?;
+        // First: it is not to be missing beside this one unless somebody took it away. But where that is why this one says that the
+        // tables are nobody's, it must say so first.
+        if !self.history.is_undefined() {
+            self.mirror(data_dir)?;
+        }
         whole_file::replace(data_dir, FILE_NAME, &text)
-            .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })
+            .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })?;
+        self.mirror(data_dir)
     }
 
+    /// What it says is of no matter to the node, only that it is there.
     fn mirror(&self, data_dir: &Path) -> Result<(), Error> {
-        grastate::write(data_dir, self).map_err(|error| Error::Io { path: data_dir.join(grastate::FILE_NAME), error })
+        match grastate::write(data_dir, self) {
+            Err(error) if !grastate::exists(data_dir) => {
+                Err(Error::Io { path: data_dir.join(grastate::FILE_NAME), error })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A node that runs, and has taken on its first view.

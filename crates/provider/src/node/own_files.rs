@@ -1,6 +1,5 @@
 //! What a node finds of itself in its data folder, and keeps there: `hortator.state.log`, `grastate.dat`, its log.
 
-use std::io;
 use std::path::Path;
 
 use super::{Error, Node, Setup, lock};
@@ -83,10 +82,15 @@ impl Node {
     }
 
     /// Has `grastate.dat` say who votes now. Not made anew: that it is missing may be somebody's wish.
-    pub(super) fn show_votes(&self) -> io::Result<()> {
+    pub(super) fn show_votes(&self) {
         // Until it is written: others write it, too.
         let saved = lock(&self.saved);
         let data_dir = &self.setup.data_dir;
-        saved.as_ref().filter(|_| grastate::exists(data_dir)).map_or(Ok(()), |state| grastate::write(data_dir, state))
+        let written =
+            saved.as_ref().filter(|_| grastate::exists(data_dir)).map(|state| grastate::write(data_dir, state));
+        if let Some(Err(error)) = written {
+            // Nothing depends on what it says.
+            self.note(&format!("{} is not up to date: {error}", grastate::FILE_NAME));
+        }
     }
 }

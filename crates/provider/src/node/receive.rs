@@ -14,7 +14,7 @@ use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 const ROOM_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a node that goes waits for the others to know.
-const LEAVE_LIMIT: Duration = Duration::from_secs(5);
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// How a receiving thread's stay ended. Whatever it was, the thread goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

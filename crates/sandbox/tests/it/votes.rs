@@ -1,8 +1,11 @@
 //! Nodes that are dead do not count for ever: those that are there go on when one of them is shut down, or another comes.
 
+use std::thread;
+use std::time::Duration;
+
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::company::{ids, is_cut_off, size, wait_for};
+use crate::company::{ids, since, size, wait_for};
 use crate::{provider, run};
 
 fn cluster_of(nodes: usize) -> Temporary {
@@ -15,8 +18,25 @@ fn cluster_of(nodes: usize) -> Temporary {
 /// The node goes on, and sees so many in its cluster.
 fn goes_on(node: Node<'_>, nodes: &str) {
     wait_for(&format!("{} to go on as one of {nodes}", node.name()), || {
-        size(node).as_deref() == Some(nodes) && !is_cut_off(node)
+        size(node).as_deref() == Some(nodes) && node.standing().is_some_and(|standing| standing.is_synced())
     });
+}
+
+/// And goes on doing so for a moment.
+fn takes_statements(node: Node<'_>) -> bool {
+    (0..5).all(|_| {
+        thread::sleep(Duration::from_millis(100));
+        node.connect().is_ok_and(|mut client| client.execute(b"SELECT COUNT(*) FROM d.t").is_ok())
+    })
+}
+
+/// What becomes of a node while another is shut down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Killed,
+    CutOff,
+    /// Killed, and it comes back at the same time.
+    BackMeanwhile,
 }
 
 #[test]
@@ -31,17 +51,30 @@ fn the_last_one_goes_on_when_one_is_dead_or_cut_off_and_the_other_is_shut_down()
     };
     // Whoever leads: the one that stays, the one that is shut down, or the one that dies.
     for (stays, stops, dies) in [(first, second, third), (second, third, first), (third, first, second)] {
-        for is_killed in [true, false] {
-            println!("{} is the one that stays; killed: {is_killed}", stays.name());
+        for way in [Way::Killed, Way::CutOff, Way::BackMeanwhile] {
+            println!("{} is the one that stays; the other: {way:?}", stays.name());
             insert(dies);
-            if is_killed { dies.kill() } else { dies.cut() }.unwrap();
-            stops.stop().unwrap();
-            goes_on(stays, "1");
-            let expected = insert(stays);
-            if is_killed { dies.start() } else { dies.heal().map(drop) }.unwrap();
-            goes_on(dies, "2");
-            assert_eq!(ids(dies), expected);
-            stops.start().unwrap();
+            if way == Way::CutOff { dies.cut() } else { dies.kill() }.unwrap();
+            thread::scope(|scope| {
+                let back = (way == Way::BackMeanwhile).then(|| scope.spawn(|| dies.start()));
+                stops.stop().unwrap();
+                if back.is_none() {
+                    goes_on(stays, "1");
+                }
+                wait_for("a client to get through", || takes_statements(stays));
+                let expected = insert(stays);
+                match way {
+                    Way::Killed => dies.start().unwrap(),
+                    Way::CutOff => drop(dies.heal().unwrap()),
+                    Way::BackMeanwhile => {}
+                }
+                // It may see views of before on its way, one of them without itself.
+                wait_for("it to be back", || size(dies).as_deref() == Some("2") && takes_statements(dies));
+                assert_eq!(ids(dies), expected);
+                stops.start().unwrap();
+                // That one waits for all that ran, also for the one that was shut down: it may have told that this ended.
+                let _waited = back.map(|back| back.join().unwrap());
+            });
             cluster.nodes().for_each(|node| goes_on(node, "3"));
         }
     }
@@ -76,4 +109,16 @@ fn a_node_at_another_address_takes_the_place_of_one_that_is_dead() {
     goes_on(dead, "3");
     run(dead, &["INSERT INTO d.t VALUES (2)"]);
     [first, second, dead].into_iter().for_each(|node| assert_eq!(ids(node), ["1", "2"]));
+}
+
+#[test]
+fn a_node_that_is_shut_down_makes_no_group_of_its_own_on_its_way_out() {
+    let cluster = cluster_of(2);
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    cluster.nodes().for_each(|node| run(node, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]));
+    second.kill().unwrap();
+    first.stop().unwrap();
+    cluster.start().unwrap();
+    cluster.nodes().for_each(|node| goes_on(node, "2"));
+    assert!(!since(first, 0).contains("a group by itself"), "{}", since(first, 0));
 }

@@ -10,11 +10,15 @@ impl Raft {
     /// No leader was heard of for too long: would others vote for this node?
     pub(super) fn try_election(&mut self, out: &mut Vec<Action>) {
         self.put_off_election();
-        if !self.may_stand() || self.term.0 >= BELIEVED_LIMIT {
+        if self.term.0 >= BELIEVED_LIMIT {
             return;
         }
+        // Also where it does not vote: whoever leads next does not know of it, and has to be told.
         self.leader = None;
         self.announce(out);
+        if !self.may_stand() {
+            return;
+        }
         self.state = State::Trial(BTreeSet::from([self.id]));
         if self.has_majority() {
             return self.stand(out);

@@ -78,8 +78,8 @@ impl GroupThread {
         if self.contact.in_touch || self.contact.is_alone || self.node.log().is_none() {
             return;
         }
-        let joins = self.contact.joins_behind.is_some() && self.taken.is_none();
-        if joins || self.wants.is_some() {
+        let has_none = || lock(&self.node.saved).is_some_and(|saved| saved.history.is_undefined());
+        if self.waits_for_tables() || self.taken.is_none() && has_none() {
             return self
                 .node
                 .note(&format!("{why}: this node has not got its tables yet, and cannot go on without the others"));

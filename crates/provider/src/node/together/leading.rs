@@ -43,6 +43,8 @@ pub(super) struct Leading {
     latest: Index,
     cut_ms: u64,
     chores_ms: u64,
+    /// There was something to see to, and may be again as soon as that is agreed on.
+    has_chores: bool,
     /// Who goes next, and since when it is to.
     pub(super) leaver: Option<(NodeId, u64)>,
 }
@@ -73,6 +75,7 @@ impl GroupThread {
             latest: Index(0),
             cut_ms: 0,
             chores_ms: 0,
+            has_chores: true,
             leaver: None,
         });
         let index = self.append(&mut entry::encode_nothing(), None);
@@ -200,29 +203,40 @@ impl GroupThread {
             return;
         }
         let Some(Leading { ready_at, latest, .. }) = self.leading else { return };
-        if self.wants.is_some() || self.is_stuck() {
+        if self.is_stuck() {
             self.let_another_lead(actions);
         }
         let now = self.now_ms();
         let is_ready = self.taken.is_some_and(|taken| taken >= ready_at && taken >= latest);
-        let is_due = now - self.leading.as_ref().map_or(now, |leading| leading.chores_ms) >= CHORES_APART_MS;
-        if is_due && let Some(leading) = &mut self.leading {
-            leading.chores_ms = now;
-        }
+        let is_due = self.chores_at_ms().is_some_and(|at| at <= now);
         // A decision may be what makes the room for what is to be taken before it.
         let has_seen = self.taken.is_some_and(|taken| taken.max(self.looked_to) >= ready_at.max(latest));
         let is_deciding = has_seen && is_due && self.see_to_decisions();
-        if is_ready && is_due && !is_deciding && !self.see_to_votes() && !self.see_to_view() {
+        let is_changing = is_deciding || is_ready && is_due && (self.see_to_votes() || self.see_to_view());
+        if is_ready && is_due && !is_changing {
             self.see_to_cuts();
+        }
+        if is_due && let Some(leading) = &mut self.leading {
+            (leading.chores_ms, leading.has_chores) = (now, is_changing || !is_ready);
         }
         self.carry_out(actions, None);
     }
 
-    /// Whether it cannot take what is agreed on, as while a backup locks its tables: then no view comes into force here, and none is
-    /// made.
+    /// When a leader looks at votes and views again at the earliest.
+    fn chores_at_ms(&self) -> Option<u64> {
+        self.leading.as_ref().map(|leading| leading.chores_ms + CHORES_APART_MS)
+    }
+
+    /// When it has to, even if nothing happens: what comes next may only wait for its turn.
+    pub(super) fn has_chores_at_ms(&self) -> Option<u64> {
+        self.chores_at_ms().filter(|_| self.leading.as_ref().is_some_and(|leading| leading.has_chores))
+    }
+
+    /// Whether it cannot take what is agreed on, as while a backup locks its tables or it has none: then no view comes into force
+    /// here, and none is made.
     fn is_stuck(&mut self) -> bool {
-        let is_held =
-            self.taken.is_some_and(|taken| taken < self.contact.agreed) && !self.node.may_take(&self.together);
+        let is_held = self.waits_for_tables()
+            || self.taken.is_some_and(|taken| taken < self.contact.agreed) && !self.node.may_take(&self.together);
         let now = self.now_ms();
         let since = *self.held_since_ms.get_or_insert(now);
         let is_stuck = is_held && now - since >= STUCK_MS;
@@ -243,7 +257,8 @@ impl GroupThread {
         let has_nearly_all =
             |node: NodeId| self.raft.progress().any(|progress| progress.node == node && progress.matched.0 >= near);
         let is_there = |node: &NodeId| self.peers.get(node).is_some_and(|peer| peer.away_since_ms.is_none());
-        let other = behind.chain(before).copied().find(|node| is_there(node) && has_nearly_all(*node));
+        let is_better_off = |node: &NodeId| is_there(node) && has_nearly_all(*node) && self.has_tables(*node);
+        let other = behind.chain(before).copied().find(is_better_off);
         if let Some(other) = other {
             self.raft.hand_over(other, actions);
         }

@@ -13,6 +13,8 @@ pub(super) type Voters = BTreeMap<NodeId, String>;
 pub(super) enum Presence {
     /// It is heard.
     There,
+    /// It is heard and has a vote, and waits for the tables of another: alone it could not go on.
+    Empty,
     /// It is to be waited for a moment.
     Unknown,
     /// Nobody waits for it.
@@ -29,8 +31,12 @@ pub(super) fn next_voters(
     let gone = |voters: &Voters| voters.keys().copied().find(|node| presence(*node) == Presence::Gone);
     if let Some(leaver) = leaver {
         let rest = without(voters, leaver);
-        let there = rest.keys().filter(|node| presence(**node) == Presence::There).count();
-        if 2 * there > rest.len() {
+        let count = |wanted| rest.keys().filter(|node| presence(**node) == wanted).count();
+        let there = count(Presence::There);
+        if there == 0 {
+            return None;
+        }
+        if 2 * (there + count(Presence::Empty)) > rest.len() {
             return Some(rest);
         }
         // Those that are left would stand still. As long as the leaver is there they still are a majority.
@@ -107,6 +113,23 @@ mod tests {
         assert_eq!(steps(&[1, 2, 3], &[3], &[], Some(2), None), [[0; 0]; 0]);
         assert_eq!(steps(&[1, 2, 3, 4], &[4], &[], Some(2), None), [[1, 3, 4]]);
         assert_eq!(steps(&[1, 2, 3, 4, 5], &[4], &[5], Some(3), None), [vec![1, 2, 3, 4], vec![1, 2, 4]]);
+    }
+
+    #[test]
+    fn who_has_tables_does_not_leave_those_alone_who_wait_for_them() {
+        let next = |nodes: &[u64], empty: &[u64], gone: &[u64], leaver: u64| {
+            let presence = |node: NodeId| match node.0 {
+                node if empty.contains(&node) => Presence::Empty,
+                node if gone.contains(&node) => Presence::Gone,
+                _ => Presence::There,
+            };
+            let next = next_voters(&voters(nodes), Some(NodeId(leaver)), None, presence);
+            next.map(|next| next.keys().map(|node| node.0).collect::<Vec<_>>())
+        };
+        assert_eq!(next(&[1, 2], &[1], &[], 2), None);
+        assert_eq!(next(&[1, 2, 3], &[1], &[3], 2), None);
+        assert_eq!(next(&[1, 2, 3], &[1], &[], 2).unwrap(), [1, 3]);
+        assert_eq!(next(&[1, 2, 3], &[1], &[], 1).unwrap(), [2, 3]);
     }
 
     #[test]

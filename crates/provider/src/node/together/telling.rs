@@ -39,7 +39,8 @@ impl GroupThread {
             return;
         }
         if leader.is_none() && now - self.leader_seen_ms > OUT_OF_TOUCH_MS {
-            if self.node.ignores_majorities() {
+            // One that goes makes no group of its own on its way out.
+            if self.node.ignores_majorities() && !self.leaves {
                 let mut actions = Vec::new();
                 self.bootstrap("pc.ignore_sb", &mut actions);
                 self.settle(&mut actions);
@@ -93,7 +94,9 @@ impl GroupThread {
         let is_in = lock(&self.node.order).as_ref().is_some_and(|Ordering { order, .. }| order.is_in_view(life));
         let is_settled = self.together.is_settled.load(Atomic::SeqCst) && self.taken.is_some();
         let is_near = self.taken.is_some_and(|taken| taken == self.contact.agreed) && self.node.receiving.queued() < 64;
-        let wants_view = is_settled && is_near && !is_in && !self.leaves;
+        // One that was silent for a moment may have lost its vote, and be in the view still.
+        let votes = self.saved.voters.contains_key(&self.own());
+        let wants_view = is_settled && is_near && !(is_in && votes) && !self.leaves;
         let gives_to = self.node.gives_to();
         let fault = self.node.inconsistency.fault();
         Present { life, applied: self.applied, wants_view, is_behind: self.is_behind(), gives_to, fault }

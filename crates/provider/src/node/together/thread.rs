@@ -177,7 +177,8 @@ impl GroupThread {
         if has_more {
             return Duration::ZERO;
         }
-        let deadline = self.raft.deadline_ms().map_or(chores, |deadline| deadline.min(chores));
+        let deadlines = [self.raft.deadline_ms(), self.has_chores_at_ms()];
+        let deadline = deadlines.into_iter().flatten().fold(chores, u64::min);
         Duration::from_millis(deadline.saturating_sub(now))
     }
 
@@ -307,10 +308,10 @@ impl GroupThread {
 
     pub(super) fn save(&mut self) {
         self.saved.committed = self.contact.agreed.max(self.saved.committed);
-        let written = self.saved.write(&self.node.setup.data_dir).map_err(|error| error.to_string());
-        if let Err(error) = written.and(self.node.show_votes().map_err(|error| error.to_string())) {
-            self.fail(&error);
+        if let Err(error) = self.saved.write(&self.node.setup.data_dir) {
+            self.fail(&error.to_string());
         }
+        self.node.show_votes();
     }
 
     /// Sends as many of them as go into a message; the rest follows as long as there is room on the way.

@@ -55,14 +55,33 @@ impl GroupThread {
 
     /// Whether a voter can be counted on when another goes: it has answered since that was asked for.
     fn heard_since(&self, node: NodeId, asked_ms: u64) -> Presence {
-        let is_linked = self.peers.get(&node).is_some_and(|peer| peer.away_since_ms.is_none());
+        let peer = self.peers.get(&node);
+        let is_linked = peer.is_some_and(|peer| peer.away_since_ms.is_none());
         let has_answered =
             || self.raft.progress().any(|progress| progress.node == node && progress.heard_ms > asked_ms);
-        match () {
-            () if node == self.own() || is_linked && has_answered() => Presence::There,
-            () if is_linked && self.now_ms() - asked_ms < AWAY_MS => Presence::Unknown,
-            () => Presence::Gone,
+        if node == self.own() || is_linked && has_answered() {
+            return if self.has_tables(node) { Presence::There } else { Presence::Empty };
         }
+        // A link may be made anew, or be on its way to a leader that is new.
+        let led_since = self.leading.as_ref().map_or(0, |leading| leading.since_ms);
+        let away_since = peer.and_then(|peer| peer.away_since_ms).unwrap_or(asked_ms);
+        let is_given_up = self.now_ms() - led_since.max(away_since) >= AWAY_MS;
+        if is_given_up { Presence::Gone } else { Presence::Unknown }
+    }
+
+    /// Whether that node can go on with what is agreed on: it is in the view, or asks for one.
+    pub(super) fn has_tables(&self, node: NodeId) -> bool {
+        if node == self.own() {
+            return self.taken.is_some() && !self.waits_for_tables();
+        }
+        let Some((present, _)) = self.peers.get(&node).and_then(|peer| peer.present.as_ref()) else { return false };
+        let is_in = || lock(&self.node.order).as_ref().is_some_and(|order| order.order.is_in_view(present.life));
+        present.wants_view || is_in()
+    }
+
+    /// It is to be given another's tables, or they are on their way.
+    pub(super) fn waits_for_tables(&self) -> bool {
+        self.wants.is_some() || self.contact.joins_behind.is_some() && self.taken.is_none()
     }
 
     /// Whether a voter is there, by the rules by which views are made.
@@ -80,12 +99,9 @@ impl GroupThread {
 
     fn who_may_vote(&self) -> Option<(NodeId, String)> {
         let near = self.contact.agreed.0.saturating_sub(NEAR);
-        let members = lock(&self.node.order).as_ref().map(|ordering| ordering.order.members().to_vec());
-        let is_in = |life| members.iter().flatten().any(|member| member.id == life);
         self.raft.progress().find_map(|progress| {
             let peer = self.peers.get(&progress.node)?;
-            // One that was silent for a moment may have lost its vote, and is in the view still.
-            let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view || is_in(present.life));
+            let waits = peer.present.as_ref().is_some_and(|(present, _)| present.wants_view);
             let may = waits
                 && !peer.leaves
                 && peer.away_since_ms.is_none()
