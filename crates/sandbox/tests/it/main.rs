@@ -19,6 +19,7 @@ mod mysql;
 mod own;
 mod parent;
 mod provider;
+mod rest;
 mod semisync;
 mod standalone;
 mod strangers;

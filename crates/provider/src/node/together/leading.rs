@@ -229,7 +229,8 @@ impl GroupThread {
 
     /// When it has to, even if nothing happens: what comes next may only wait for its turn.
     pub(super) fn has_chores_at_ms(&self) -> Option<u64> {
-        self.chores_at_ms().filter(|_| self.leading.as_ref().is_some_and(|leading| leading.has_chores))
+        let has_chores = self.leading.as_ref().is_some_and(|leading| leading.has_chores);
+        self.chores_at_ms().filter(|_| has_chores && !self.contact.is_alone)
     }
 
     /// Whether it cannot take what is agreed on, as while a backup locks its tables or it has none: then no view comes into force

@@ -1,0 +1,34 @@
+//! Nodes that have nothing to do leave the processor to others.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use hortator_sandbox::{Builder, Node};
+
+use crate::provider;
+
+const LOOK: Duration = Duration::from_secs(3);
+
+/// Processor time that the server has used, in hundredths of a second.
+fn used(node: Node<'_>) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", node.pid().unwrap())).unwrap();
+    // Behind the name, which may hold spaces: the 12th and 13th.
+    let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split_whitespace().collect();
+    fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()
+}
+
+#[test]
+fn a_node_at_rest_uses_next_to_no_processor_alone_and_among_others() {
+    provider::build();
+    for nodes in [1, 2] {
+        let cluster = Builder::cluster(nodes).start_temporary().unwrap();
+        thread::sleep(Duration::from_secs(2));
+        let before: Vec<u64> = cluster.nodes().map(used).collect();
+        thread::sleep(LOOK);
+        for (node, before) in cluster.nodes().zip(before) {
+            let spent = used(node) - before;
+            assert!(spent < 60, "{} of {nodes}: {spent} hundredths of a second in {LOOK:?}", node.name());
+        }
+    }
+}
