@@ -19,7 +19,11 @@ impl Node {
             return Ok(saved);
         }
         if Self::votes_with_others(&setup.data_dir)? {
-            server.log(Level::Note, "grastate.dat was removed: this node takes the tables of another one");
+            server.log(
+                Level::Warning,
+                "grastate.dat was removed: this node takes the tables of another one, and waits for one that can give them. To keep \
+                 its own, stop it before that and make an empty grastate.dat",
+            );
             return Ok(Some(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)));
         }
         server.log(

@@ -1,6 +1,8 @@
 //! `grastate.dat`, as those who run Galera know it: what it says of a node, and what it means to remove it.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
@@ -61,6 +63,31 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
     }
     run(second, &["INSERT INTO d.t VALUES (3)"]);
     assert_eq!(ids(first), ["1", "2", "3"]);
+}
+
+#[test]
+fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)"]);
+    assert_eq!(ids(second).len(), 2);
+    cluster.kill().unwrap();
+    let files = [first, second].map(|node| node.data_dir().join("grastate.dat"));
+    files.iter().for_each(|file| fs::remove_file(file).unwrap());
+    // Nobody has tables to give: they wait, and say for what.
+    let from = cluster.nodes().map(|node| since(node, 0).len()).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let started = scope.spawn(|| cluster.start());
+        let told = |node: Node<'_>, from: usize| since(node, from).contains("To keep its own, stop it before that");
+        wait_for("both to say so", || cluster.nodes().zip(&from).all(|(node, from)| told(node, *from)));
+        thread::sleep(Duration::from_secs(3));
+        cluster.kill().unwrap();
+        assert!(started.join().unwrap().is_err());
+    });
+    files.iter().for_each(|file| fs::write(file, "").unwrap());
+    cluster.start().unwrap();
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), ["1", "2"], "{}", node.name()));
 }
 
 #[test]

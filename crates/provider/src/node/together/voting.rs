@@ -2,7 +2,7 @@
 //! loses it where it would be in the way of the others.
 
 use super::leading::{AWAY_MS, GRACE_MS, NEAR};
-use super::next_voters::{Presence, next_voters};
+use super::next_voters::{Presence, Voters, next_voters};
 use super::thread::{GroupThread, Peer};
 use crate::entry::{self, Voter};
 use crate::group::NodeId;
@@ -31,14 +31,17 @@ impl GroupThread {
         let voters = self.saved.voters.clone();
         if self.is_new_group {
             self.is_new_group = false;
-            let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
-            return self.propose(entry::encode_group(&voters), Some(&voters));
+            return self.propose_voters(voters);
         }
         let leaver = self.peers.iter().find(|(node, peer)| peer.leaves && voters.contains_key(node));
         let leaver = leaver.map(|(node, _)| *node).or_else(|| (self.leaves && voters.len() > 1).then(|| self.own()));
         let asked_ms = self.asked_to_go_ms(leaver);
         let presence = |node| if leaver.is_some() { self.heard_since(node, asked_ms) } else { self.presence(node) };
         let Some(voters) = next_voters(&voters, leaver, self.who_may_vote(), presence) else { return false };
+        self.propose_voters(voters)
+    }
+
+    fn propose_voters(&mut self, voters: Voters) -> bool {
         let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
         self.propose(entry::encode_group(&voters), Some(&voters))
     }
