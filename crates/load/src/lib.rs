@@ -1,7 +1,7 @@
 //! A SQL dump into a server over many connections, with the state that its order gives.
 //!
 //! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] cuts the bytes into the statements
-//! that the `mariadb` client would send, [`class`] says what kind of statement each is, `produce` gives it its place
+//! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `produce` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
 //! which node all this goes to, [`record`] keeps in the database what of the stream is there, and [`report`] tells what came
@@ -12,7 +12,6 @@
 //! is `hortator-core`'s.
 
 pub mod apply;
-pub mod class;
 pub mod cluster;
 mod deferral;
 mod expect;
@@ -28,6 +27,7 @@ pub mod report;
 pub mod rows;
 pub mod session;
 mod stall;
+pub mod statement_kind;
 pub mod verify;
 
 pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};

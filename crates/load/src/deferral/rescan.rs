@@ -14,12 +14,12 @@ use hortator_mysql::{Connection, Error, Flavor};
 
 use super::row_text::{RowText, RowTexts, stands_for};
 use crate::apply::Pool;
-use crate::class::{Class, classify, reads_session_results};
 use crate::cluster::Targets;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::rows::{InsertHead, RowSource};
 use crate::session::{Tracker, assignments};
+use crate::statement_kind::{StatementKind, classify, reads_session_results};
 
 /// A row to look for.
 #[derive(Debug)]
@@ -137,8 +137,8 @@ impl Rescan {
     fn statement(&mut self, statement: &Statement) -> Result<(), Error> {
         let dialect = self.dialect();
         match classify(&statement.text, &dialect) {
-            Class::Rows(head) => self.rows(statement, &head, &dialect),
-            Class::Session => {
+            StatementKind::Rows(head) => self.rows(statement, &head, &dialect),
+            StatementKind::Session => {
                 let assignments = assignments(&statement.text, &dialect);
                 let is_own = !assignments.beyond_session && !reads_session_results(&statement.text, &dialect);
                 if is_own && self.connection.execute(&statement.text).is_ok() {

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 
-use crate::class::is_several;
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
+use crate::statement_kind::is_multi_statement;
 pub(crate) use names::Place;
 use names::{Name, name_at};
 
@@ -168,7 +168,7 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
-        if is_several(text, dialect) {
+        if is_multi_statement(text, dialect) {
             self.touch_all(&at("several statements in one text"));
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
             self.rows(text, dialect, place, location);
@@ -205,7 +205,7 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
         let at = |what: &str| format!("{what} at line {}", location.line);
-        if is_several(text, dialect) {
+        if is_multi_statement(text, dialect) {
             self.touch_all(&at("several statements in one text"));
             return;
         }

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
-use crate::class::{Class, NamedTable, classify, reads_session_results};
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
@@ -21,6 +20,7 @@ use crate::load::Options;
 use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, RowSource, survey};
 use crate::session::{Tracker, assignments};
+use crate::statement_kind::{NamedTable, StatementKind, classify, reads_session_results};
 use server_notes::{Needs, server_notes};
 
 /// Barriers that are kept in words; all are counted.
@@ -181,8 +181,8 @@ impl Reader {
         self.needs.statement_bytes = self.needs.statement_bytes.max(text.len() as u64);
         let dialect = self.dialect();
         match classify(text, &dialect) {
-            Class::Rows(head) => self.rows(text, location, &head)?,
-            Class::Define { tables, .. } => {
+            StatementKind::Rows(head) => self.rows(text, location, &head)?,
+            StatementKind::TableDdl { tables, .. } => {
                 let id_column = id_column(text, &dialect);
                 for name in tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
                     self.defined
@@ -191,14 +191,14 @@ impl Reader {
                         .or_insert(id_column.clone());
                 }
             }
-            Class::Catalog { tables } => {
+            StatementKind::OtherDdl { tables } => {
                 let is_trigger = crate::lexer::tokens(text, &dialect).take(12).any(|token| token.is_word(b"TRIGGER"));
                 let names: Vec<TableName> = tables.iter().filter_map(|named| self.resolve(named)).collect();
                 if is_trigger {
                     self.triggers.extend(names);
                 }
             }
-            Class::Session => {
+            StatementKind::Session => {
                 let assignments = assignments(text, &dialect);
                 if assignments.beyond_session || reads_session_results(text, &dialect) {
                     self.barrier(text, location, "it changes or reads more than the session");
@@ -206,9 +206,9 @@ impl Reader {
                     self.tracker.assigned(&assignments, &mut self.connection)?;
                 }
             }
-            Class::Standalone | Class::Nothing => {}
-            Class::Omit { .. } => self.plan.omitted += 1,
-            Class::Barrier { reason } => {
+            StatementKind::Constant | StatementKind::Empty => {}
+            StatementKind::Skip { .. } => self.plan.omitted += 1,
+            StatementKind::Barrier { reason } => {
                 let first = crate::lexer::tokens(text, &dialect).next();
                 let first_is = |words: [&[u8]; 3]| {
                     first.as_ref().is_some_and(|token| words.iter().any(|word| token.is_word(word)))

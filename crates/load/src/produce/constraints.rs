@@ -5,10 +5,10 @@ use hortator_mysql::catalog::TableName;
 
 use super::Producer;
 use crate::apply::Stopped;
-use crate::class::{Class, NamedTable, classify};
 use crate::deferral::Checks;
 use crate::lexer::{Location, tokens};
 use crate::rows::{InsertVerb, RowSource, survey};
+use crate::statement_kind::{NamedTable, StatementKind, classify};
 
 /// Statements of no known effect that change no rows and no table.
 const HARMLESS: [&[u8]; 22] = [
@@ -67,7 +67,7 @@ impl Producer<'_> {
         let dialect = self.main.dialect();
         let defers = self.deferral.foreign_keys() == Checks::Deferred;
         match classify(text, &dialect) {
-            Class::Rows(head) => {
+            StatementKind::Rows(head) => {
                 let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
                 let Some(name) = self.resolve(&named) else {
                     self.note_anything();
@@ -82,11 +82,13 @@ impl Producer<'_> {
                     self.note_anything();
                 }
             }
-            Class::Define { tables, .. } | Class::Catalog { tables } => match self.resolve_all(&tables) {
-                Some(tables) => self.deferral.defined(&tables, checks),
-                None => self.note_anything(),
-            },
-            Class::Barrier { .. } => {
+            StatementKind::TableDdl { tables, .. } | StatementKind::OtherDdl { tables } => {
+                match self.resolve_all(&tables) {
+                    Some(tables) => self.deferral.defined(&tables, checks),
+                    None => self.note_anything(),
+                }
+            }
+            StatementKind::Barrier { .. } => {
                 let Some(first) = tokens(text, &dialect).next() else { return Ok(()) };
                 let is_one_of = |words: &[&[u8]]| words.iter().any(|word| first.is_word(word));
                 if (!checks && !is_one_of(&HARMLESS)) || is_one_of(&MOVING) {
@@ -98,7 +100,7 @@ impl Producer<'_> {
                     self.deferral.anything(name.as_deref());
                 }
             }
-            Class::Session | Class::Standalone | Class::Omit { .. } | Class::Nothing => {}
+            StatementKind::Session | StatementKind::Constant | StatementKind::Skip { .. } | StatementKind::Empty => {}
         }
         Ok(())
     }

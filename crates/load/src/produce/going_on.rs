@@ -9,12 +9,12 @@ use hortator_mysql::{Error, quote_identifier};
 use super::Producer;
 use super::recording::{Treatment, asking, treatment};
 use crate::apply::{COMMIT, Stopped, set_next_id};
-use crate::class::{Class, NamedTable, classify};
 use crate::lexer::{Dialect, Kind, Location, tokens};
 use crate::record::{Digest, Entry, Note, Outcome, Recorded, State, outcome};
 use crate::report::Failure;
 use crate::rows::{RowSource, survey};
 use crate::session::assignments;
+use crate::statement_kind::{NamedTable, StatementKind, classify};
 
 /// What to take a statement for that had begun, where the server cannot tell what became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,15 +104,15 @@ impl Producer<'_> {
     /// it reads or locks may be gone by now.
     fn passes_unrecorded(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         let dialect = self.main.dialect();
-        let class = classify(text, &dialect);
-        let (treatment, _) = treatment(text, &class, &self.main);
+        let kind = classify(text, &dialect);
+        let (treatment, _) = treatment(text, &kind, &self.main);
         let Some(going_on) = &mut self.going_on else { return Ok(false) };
-        let is_set = class == Class::Session;
+        let is_set = kind == StatementKind::Session;
         if is_set && going_on.recorded.has_more() && assignments(text, &dialect).pins_next {
             going_on.held.push((text.to_vec(), location.clone()));
             return Ok(true);
         }
-        let only_reads = treatment == Treatment::Session || matches!(class, Class::Omit { .. });
+        let only_reads = treatment == Treatment::Session || matches!(kind, StatementKind::Skip { .. });
         if only_reads && !is_set && going_on.recorded.has_more() && !keeps(text, &dialect) {
             return Ok(true);
         }
@@ -145,12 +145,12 @@ impl Producer<'_> {
 
     /// A statement of a record that is done.
     fn passes_done(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
-        let class = classify(text, &self.main.dialect());
-        let (treatment, _) = treatment(text, &class, &self.main);
+        let kind = classify(text, &self.main.dialect());
+        let (treatment, _) = treatment(text, &kind, &self.main);
         let counts = match asking(text, &self.main) {
             Some(asking) => asking.changes || asking.keeps,
             // Locks are left out of a chunk, and are the beginning of a stretch.
-            None if matches!(class, Class::Omit { .. }) && !entry.table.is_empty() => false,
+            None if matches!(kind, StatementKind::Skip { .. }) && !entry.table.is_empty() => false,
             None => matches!(treatment, Treatment::Rows | Treatment::Bracket),
         };
         if let Some(going_on) = &mut self.going_on {
@@ -199,7 +199,7 @@ impl Producer<'_> {
             }
         }
         // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
-        Ok(treatment != Treatment::Session || class != Class::Session)
+        Ok(treatment != Treatment::Session || kind != StatementKind::Session)
     }
 
     /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
@@ -230,8 +230,8 @@ impl Producer<'_> {
                 };
                 // Another text than the one that had begun tells nothing of that one. Of several the hash is known at the
                 // last.
-                let is_several = entry.span.first < entry.span.last;
-                let is_same = is_several || entry.span.digest == crate::record::digest([text]);
+                let is_multi_statement = entry.span.first < entry.span.last;
+                let is_same = is_multi_statement || entry.span.digest == crate::record::digest([text]);
                 let found = if found == Outcome::Done && !is_same { Outcome::Unknown } else { found };
                 let unsettled = self.going_on.as_ref().map_or(Unsettled::Stop, |going_on| going_on.unsettled);
                 let is_done = match (found, unsettled) {
@@ -252,7 +252,7 @@ impl Producer<'_> {
                     self.is_void();
                     return Ok(false);
                 }
-                if !is_several {
+                if !is_multi_statement {
                     return self.settled(self.close(entry), text, location).map(|()| true);
                 }
                 let done = Entry { state: State::Done, ..entry.clone() };
@@ -345,14 +345,14 @@ impl Producer<'_> {
     /// Tuples of an INSERT of literals.
     fn tuples(&self, text: &[u8]) -> Option<u64> {
         let dialect = self.main.dialect();
-        let Class::Rows(head) = classify(text, &dialect) else { return None };
+        let StatementKind::Rows(head) = classify(text, &dialect) else { return None };
         let RowSource::Values { offset } = head.source else { return None };
         survey(text, offset, None, &dialect).ok().map(|survey| survey.rows)
     }
 
     fn table_of(&self, text: &[u8]) -> Option<TableName> {
         match classify(text, &self.main.dialect()) {
-            Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema, table: head.table }),
+            StatementKind::Rows(head) => self.resolve(&NamedTable { schema: head.schema, table: head.table }),
             _ => None,
         }
     }

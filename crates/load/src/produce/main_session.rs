@@ -10,7 +10,6 @@ use super::handlers::Handlers;
 use super::recording::Recording;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped, check_packet};
-use crate::class::parts;
 use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
@@ -18,6 +17,7 @@ use crate::progress::Progress;
 use crate::record::{MAIN_SESSION, Records};
 use crate::report::Failure;
 use crate::session::{Assignments, SessionState, Tracker};
+use crate::statement_kind::split_statements;
 
 /// How long a node that takes no statements is waited for, and how often it is asked.
 const UNREADY_LIMIT: Duration = Duration::from_secs(20);
@@ -192,7 +192,7 @@ impl<'l> MainSession<'l> {
 
     /// Takes note of what binds later statements to this session.
     fn note(&mut self, text: &[u8]) {
-        for part in parts(text, &self.dialect) {
+        for part in split_statements(text, &self.dialect) {
             self.note_one(part);
         }
     }

@@ -5,7 +5,6 @@
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
 mod constraints;
-mod define;
 mod expecting;
 mod going_on;
 mod handlers;
@@ -16,6 +15,7 @@ mod recording;
 mod resolve;
 mod rows_plan;
 mod surroundings;
+mod table_ddl;
 mod tables;
 mod transactions;
 mod write_sets;
@@ -29,9 +29,6 @@ use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, Stopped, Work};
-use crate::class::{
-    Addition, Class, NamedTable, classify, mentions_diagnostics, parts, reads_diagnostics, reads_session_results,
-};
 use crate::deferral::{Deferral, RowsTerms};
 use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
@@ -40,6 +37,10 @@ use crate::progress::Progress;
 use crate::report::Failure;
 use crate::rows::{InsertHead, RowSource, survey};
 use crate::session::{SessionState, assignments};
+use crate::statement_kind::{
+    KeyAddition, NamedTable, StatementKind, classify, mentions_diagnostics, reads_diagnostics, reads_session_results,
+    split_statements,
+};
 
 pub(crate) use going_on::GoingOn;
 pub use going_on::Unsettled;
@@ -86,7 +87,7 @@ enum Takes {
     /// Rows for a table.
     Rows(Placement),
     /// Keys of a table: these are in it so far.
-    Keys(TableName, Vec<Addition>),
+    Keys(TableName, Vec<KeyAddition>),
 }
 
 /// The form of the last INSERT: the next one is most often of the same.
@@ -163,19 +164,19 @@ impl<'l> Producer<'l> {
         {
             return self.rows(text, location);
         }
-        let class = classify(&text, &self.main.dialect());
-        self.keeps_off_records(&text, &location, &class)?;
-        match class {
-            Class::Rows(head) => self.rows_of_new_form(text, location, &head),
-            Class::Define { tables, references } => self.define(text, location, &tables, &references),
-            Class::Catalog { tables } => self.catalog(&text, &location, &tables),
-            Class::Session => self.session(&text, &location),
-            Class::Standalone | Class::Nothing => {
+        let kind = classify(&text, &self.main.dialect());
+        self.keeps_off_records(&text, &location, &kind)?;
+        match kind {
+            StatementKind::Rows(head) => self.rows_of_new_form(text, location, &head),
+            StatementKind::TableDdl { tables, references } => self.table_ddl(text, location, &tables, &references),
+            StatementKind::OtherDdl { tables } => self.other_ddl(&text, &location, &tables),
+            StatementKind::Session => self.session(&text, &location),
+            StatementKind::Constant | StatementKind::Empty => {
                 self.flush()?;
                 self.main.run(&text, &location).map(drop)
             }
-            Class::Omit { tables } => self.omit(&text, &location, &tables),
-            Class::Barrier { reason } => self.barrier(&text, &location, reason),
+            StatementKind::Skip { tables } => self.skip(&text, &location, &tables),
+            StatementKind::Barrier { reason } => self.barrier(&text, &location, reason),
         }
     }
 
@@ -271,7 +272,7 @@ impl<'l> Producer<'l> {
         Ok(())
     }
 
-    fn catalog(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
+    fn other_ddl(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
         let Some(tables) = self.resolve_all(tables) else {
             return self.barrier(text, location, "the table's name is not certain");
         };
@@ -286,7 +287,7 @@ impl<'l> Producer<'l> {
         for table in &tables {
             self.forget(table);
         }
-        self.main.run_recorded(text, location, &Class::Catalog { tables: Vec::new() }, &Puts::default())?;
+        self.main.run_recorded(text, location, &StatementKind::OtherDdl { tables: Vec::new() }, &Puts::default())?;
         self.main.state_may_differ();
         Ok(())
     }
@@ -323,7 +324,7 @@ impl<'l> Producer<'l> {
     }
 
     /// Leaves a statement out, unless it names a table that is not there: then it is sent, for the server's error.
-    fn omit(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
+    fn skip(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
         if self.main.has_locks() {
             return self.barrier(text, location, "tables are locked");
         }
@@ -350,8 +351,8 @@ impl<'l> Producer<'l> {
 
     /// A statement while everything must stay in the main session.
     fn serial(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
-        let class = classify(text, &self.main.dialect());
-        if let Class::Omit { tables } = &class
+        let kind = classify(text, &self.main.dialect());
+        if let StatementKind::Skip { tables } = &kind
             && self.ends_transaction_only(tables, location)?
         {
             return self.commit_instead(location);
@@ -375,9 +376,11 @@ impl<'l> Producer<'l> {
         self.tables.forget_all();
         self.main.take_latest_id(location)?;
         let dialect = self.main.dialect();
-        let class = classify(text, &dialect);
-        let table = match &class {
-            Class::Rows(head) => self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() }),
+        let kind = classify(text, &dialect);
+        let table = match &kind {
+            StatementKind::Rows(head) => {
+                self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() })
+            }
             _ => None,
         };
         let puts = match &table {
@@ -385,7 +388,7 @@ impl<'l> Producer<'l> {
             None => Puts::default(),
         };
         self.note_constraints(text, location)?;
-        let affected_rows = self.main.run_recorded(text, location, &class, &puts)?;
+        let affected_rows = self.main.run_recorded(text, location, &kind, &puts)?;
         if let Some(name) = table {
             self.affected(&name, affected_rows);
             self.expect_rows(text, location);
@@ -393,7 +396,10 @@ impl<'l> Producer<'l> {
         }
         self.forget_rolled_back(text);
         self.count_committed();
-        for part in parts(text, &dialect).into_iter().filter(|part| classify(part, &dialect) == Class::Session) {
+        for part in split_statements(text, &dialect)
+            .into_iter()
+            .filter(|part| classify(part, &dialect) == StatementKind::Session)
+        {
             self.main.assigned(&assignments(part, &dialect), location)?;
         }
         self.main.state_may_differ();

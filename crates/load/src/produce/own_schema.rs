@@ -2,28 +2,33 @@
 
 use super::Producer;
 use crate::apply::Stopped;
-use crate::class::Class;
 use crate::lexer::{Kind, Location, Token, tokens};
 use crate::report::Failure;
+use crate::statement_kind::StatementKind;
 
 /// Words that begin statements which act on a whole schema, if a word behind says so.
 const OF_SCHEMAS: &[&[u8]] = &[b"CREATE", b"ALTER", b"DROP"];
 
 impl Producer<'_> {
     /// Ends the load at a statement that would change the records themselves.
-    pub(super) fn keeps_off_records(&mut self, text: &[u8], location: &Location, class: &Class) -> Result<(), Stopped> {
+    pub(super) fn keeps_off_records(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        kind: &StatementKind,
+    ) -> Result<(), Stopped> {
         let Some(records) = self.main.records else { return Ok(()) };
         let dialect = self.main.dialect();
         let is_theirs = |name: &[u8]| name.eq_ignore_ascii_case(records.schema().as_bytes());
         let in_theirs = |schema: Option<&Vec<u8>>| {
             schema.or(self.main.state().database.as_ref()).is_some_and(|schema| is_theirs(schema))
         };
-        let concerns = match class {
-            Class::Rows(head) => in_theirs(head.schema.as_ref()),
-            Class::Define { tables, .. } | Class::Catalog { tables } if !tables.is_empty() => {
+        let concerns = match kind {
+            StatementKind::Rows(head) => in_theirs(head.schema.as_ref()),
+            StatementKind::TableDdl { tables, .. } | StatementKind::OtherDdl { tables } if !tables.is_empty() => {
                 tables.iter().any(|table| in_theirs(table.schema.as_ref()))
             }
-            Class::Catalog { .. } | Class::Barrier { .. } => {
+            StatementKind::OtherDdl { .. } | StatementKind::Barrier { .. } => {
                 let head: Vec<Token<'_>> = tokens(text, &dialect).take(8).collect();
                 let of_schema = head.first().is_some_and(|first| OF_SCHEMAS.iter().any(|word| first.is_word(word)))
                     && head.iter().any(|token| token.is_word(b"DATABASE") || token.is_word(b"SCHEMA"));

@@ -3,7 +3,7 @@
 use hortator_mysql::catalog::TableName;
 
 use super::Producer;
-use crate::class::NamedTable;
+use crate::statement_kind::NamedTable;
 
 impl Producer<'_> {
     /// The full name of a table; `None` where there is no default schema, or the name's bytes are not UTF-8's.

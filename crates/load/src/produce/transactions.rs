@@ -6,8 +6,8 @@ use hortator_mysql::catalog::TableName;
 
 use super::Producer;
 use crate::apply::Stopped;
-use crate::class::NamedTable;
 use crate::lexer::{Location, Token, tokens};
+use crate::statement_kind::NamedTable;
 
 impl Producer<'_> {
     /// Whether a statement that is left out elsewhere (locks, keys switched off and on) stands within the dump's transaction,

@@ -11,8 +11,8 @@ use hortator_mysql::{Connection, Error, quote_string};
 use super::repeatable::is_repeatable;
 use super::subject::{Goal, HEAD_TOKENS, Subject, subject};
 use super::{Note, digest};
-use crate::class::is_several;
 use crate::lexer::{Dialect, Kind, Token, tokens};
+use crate::statement_kind::is_multi_statement;
 
 /// What became of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub fn outcome(connection: &mut Connection, text: &[u8], dialect: &Dialect, befo
         return Ok(Outcome::Unknown);
     }
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
-    if is_several(text, dialect) || takes_rows_along(text, &head, dialect) {
+    if is_multi_statement(text, dialect) || takes_rows_along(text, &head, dialect) {
         return Ok(Outcome::Unknown);
     }
     if is_repeatable(text, dialect) {

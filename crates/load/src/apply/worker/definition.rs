@@ -7,8 +7,8 @@ use hortator_mysql::Error;
 
 use super::{PAUSE, REPLAYS_LIMIT, Sent, Worker, is_of_server};
 use crate::apply::chunk::Chunk;
-use crate::class::as_one;
 use crate::report::Failure;
+use crate::statement_kind::merge_key_additions;
 
 /// What became of a statement that commits by itself.
 enum Defined {
@@ -23,8 +23,8 @@ impl Worker<'_> {
     pub(super) fn definition(&mut self, seqno: Seqno, chunk: &Chunk) {
         let texts = || chunk.statements.iter().map(|statement| statement.text.as_slice());
         if chunk.statements.len() > 1
-            && let Some(text) = as_one(texts(), &chunk.dialect)
-            && !self.is_refused_as_one(seqno, chunk, &text)
+            && let Some(text) = merge_key_additions(texts(), &chunk.dialect)
+            && !self.is_merged_refused(seqno, chunk, &text)
         {
             return;
         }
@@ -38,7 +38,7 @@ impl Worker<'_> {
 
     /// Sends all of the chunk's statements as one. If that is refused, each is to be sent as it is written: then the
     /// error, its place and what is done before it are theirs.
-    fn is_refused_as_one(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
+    fn is_merged_refused(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
         let Defined::Refused(_) = self.bracketed(seqno, chunk, text) else { return false };
         if let Err(error) = self.end_begun(chunk, 0, &Sent::default()) {
             self.cannot_begin(seqno, chunk, &error);

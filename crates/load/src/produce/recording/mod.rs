@@ -17,10 +17,10 @@ use hortator_mysql::catalog::TableName;
 
 use super::main_session::MainSession;
 use crate::apply::Stopped;
-use crate::class::Class;
 use crate::lexer::Location;
 use crate::record::{Digest, Entry, Note, Span, State};
 use crate::report::Failure;
+use crate::statement_kind::StatementKind;
 
 use own::Open;
 use pending::Pending;
@@ -111,7 +111,7 @@ impl MainSession<'_> {
         &mut self,
         text: &[u8],
         location: &Location,
-        class: &Class,
+        kind: &StatementKind,
         puts: &Puts,
     ) -> Result<u64, Stopped> {
         if self.records.is_none() || location.ordinal == 0 {
@@ -120,7 +120,7 @@ impl MainSession<'_> {
         if let Some(asking) = asking(text, self) {
             return self.run_asking(text, location, asking, puts);
         }
-        let (treatment, binds) = treatment(text, class, self);
+        let (treatment, binds) = treatment(text, kind, self);
         if treatment == Treatment::Session {
             if self.status().in_transaction() && assigns_autocommit(text, self) {
                 self.write_pending(location)?;

@@ -1,10 +1,10 @@
 //! How a statement of the main session is recorded, told from its words.
 
-use crate::class::{Class, is_several, mentions_diagnostics, reads_session_results};
 use crate::lexer::{Kind, Token, tokens};
 use crate::produce::main_session::MainSession;
 use crate::record::changes_rows;
 use crate::session::assignments;
+use crate::statement_kind::{StatementKind, is_multi_statement, mentions_diagnostics, reads_session_results};
 
 /// How a statement of the main session is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const READS: &[&[u8]] =
 const BINDING: &[&[u8]] = &[b"CALL", b"EXECUTE"];
 
 /// How a statement is recorded, and whether it leaves something in its session that no other session has.
-pub(in crate::produce) fn treatment(text: &[u8], class: &Class, main: &MainSession<'_>) -> (Treatment, bool) {
+pub(in crate::produce) fn treatment(text: &[u8], kind: &StatementKind, main: &MainSession<'_>) -> (Treatment, bool) {
     let dialect = main.dialect();
     let head: Vec<Token<'_>> = tokens(text, &dialect).take(3).collect();
     let Some(first) = head.first() else { return (Treatment::Session, false) };
@@ -37,17 +37,19 @@ pub(in crate::produce) fn treatment(text: &[u8], class: &Class, main: &MainSessi
     if first.is_word(b"LOCK") {
         return (Treatment::Bracket, false);
     }
-    if is_several(text, &dialect) {
+    if is_multi_statement(text, &dialect) {
         return (Treatment::Bracket, true);
     }
-    match class {
-        Class::Session if reads_session_results(text, &dialect) => return (Treatment::Bracket, true),
-        Class::Session => {
+    match kind {
+        StatementKind::Session if reads_session_results(text, &dialect) => return (Treatment::Bracket, true),
+        StatementKind::Session => {
             let assigned = assignments(text, &dialect);
             let is_global = assigned.beyond_session && assigned.pinned.is_empty();
             return (if is_global { Treatment::Bracket } else { Treatment::Session }, false);
         }
-        Class::Standalone | Class::Nothing | Class::Omit { .. } => return (Treatment::Session, false),
+        StatementKind::Constant | StatementKind::Empty | StatementKind::Skip { .. } => {
+            return (Treatment::Session, false);
+        }
         _ => {}
     }
     if is(CONTROL) || (first.is_word(b"START") && second_is(b"TRANSACTION")) {

@@ -1,4 +1,4 @@
-//! The statement classes: one table of what each kind of statement reads and writes.
+//! The statement kinds: one table of what each kind of statement reads and writes.
 //!
 //! A rule is a pattern of leading words and an [`Effect`]. The first rule that fits decides; what no rule fits is a
 //! barrier. In a pattern, `[A B]` may be there or not, `<table>` is a table's name, `<tables>` several, `<name>` any
@@ -11,21 +11,21 @@ pub enum Effect {
     /// Puts rows into one table: decided row by row, see [`crate::rows`].
     Rows,
     /// Changes the definition of the tables named; reads the tables behind REFERENCES. Any connection can run it.
-    Define,
+    TableDdl,
     /// Changes what the catalog holds besides single tables, or tables that others may point to: runs in the main
     /// session, after all definitions before it, and after all that was done to the tables named.
-    Catalog,
+    OtherDdl,
     /// Changes the session: runs in the main session at once; what follows runs under the new state.
     Session,
     /// Reads nothing that statements write: runs in the main session at once.
-    Standalone,
+    Constant,
     /// Only there to make a serial load faster or safer; not sent.
-    Omit,
+    Skip,
     /// Waits for all before it and holds up all behind it; the text is the reason.
     Barrier(&'static str),
 }
 
-/// One class of statements.
+/// One kind of statements.
 #[derive(Debug)]
 pub struct Rule {
     /// Leading words.
@@ -46,7 +46,7 @@ impl Rule {
     }
 }
 
-/// All classes, in the order in which they are tried.
+/// All kinds, in the order in which they are tried.
 pub static RULES: &[Rule] = &[
     // Rows.
     rule("INSERT DELAYED", Effect::Barrier("INSERT DELAYED")),
@@ -57,15 +57,15 @@ pub static RULES: &[Rule] = &[
     rule("DELETE", Effect::Barrier("DELETE reads and writes rows")),
     rule("LOAD", Effect::Barrier("LOAD reads a file")),
     // Not needed by a parallel load.
-    rule("LOCK TABLES", Effect::Omit),
-    rule("LOCK TABLE", Effect::Omit),
-    rule("UNLOCK TABLES", Effect::Omit),
-    rule("UNLOCK TABLE", Effect::Omit),
-    rule("ALTER TABLE <table> DISABLE KEYS", Effect::Omit),
-    rule("ALTER TABLE <table> ENABLE KEYS", Effect::Omit),
+    rule("LOCK TABLES", Effect::Skip),
+    rule("LOCK TABLE", Effect::Skip),
+    rule("UNLOCK TABLES", Effect::Skip),
+    rule("UNLOCK TABLE", Effect::Skip),
+    rule("ALTER TABLE <table> DISABLE KEYS", Effect::Skip),
+    rule("ALTER TABLE <table> ENABLE KEYS", Effect::Skip),
     // One table's definition.
     rule("CREATE [OR REPLACE] TEMPORARY", Effect::Barrier("a temporary table belongs to its session")),
-    rule("CREATE [OR REPLACE] TABLE [IF NOT EXISTS] <table>", Effect::Define).unless(&[
+    rule("CREATE [OR REPLACE] TABLE [IF NOT EXISTS] <table>", Effect::TableDdl).unless(&[
         "SELECT",
         "LIKE",
         "UNION",
@@ -77,7 +77,7 @@ pub static RULES: &[Rule] = &[
         "NEXT",
         "LASTVAL",
     ]),
-    rule("ALTER [ONLINE] TABLE [IF EXISTS] <table>", Effect::Define).unless(&[
+    rule("ALTER [ONLINE] TABLE [IF EXISTS] <table>", Effect::TableDdl).unless(&[
         "RENAME",
         "CONVERT",
         "EXCHANGE",
@@ -91,28 +91,28 @@ pub static RULES: &[Rule] = &[
     ]),
     rule(
         "CREATE [OR REPLACE] [UNIQUE] [FULLTEXT] [SPATIAL] INDEX [IF NOT EXISTS] <name> ... ON <table>",
-        Effect::Define,
+        Effect::TableDdl,
     ),
-    rule("DROP INDEX [IF EXISTS] <name> ON <table>", Effect::Define),
+    rule("DROP INDEX [IF EXISTS] <name> ON <table>", Effect::TableDdl),
     // Definitions that others may hang on, and the rest of the catalog.
-    rule("DROP TABLE [IF EXISTS] <tables>", Effect::Catalog),
-    rule("TRUNCATE [TABLE] <table>", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [definer] TRIGGER ... ON <table>", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [definer] [AGGREGATE] FUNCTION", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [definer] PROCEDURE", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [definer] EVENT", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [definer] PACKAGE", Effect::Catalog),
-    rule("CREATE [OR REPLACE] [algorithm] [definer] [security] VIEW", Effect::Catalog),
-    rule("CREATE [OR REPLACE] SEQUENCE", Effect::Catalog),
-    rule("CREATE [OR REPLACE] DATABASE", Effect::Catalog),
-    rule("CREATE [OR REPLACE] SCHEMA", Effect::Catalog),
-    rule("DROP FUNCTION", Effect::Catalog),
-    rule("DROP PROCEDURE", Effect::Catalog),
-    rule("DROP EVENT", Effect::Catalog),
-    rule("DROP PACKAGE", Effect::Catalog),
-    rule("DROP VIEW", Effect::Catalog),
-    rule("ALTER DATABASE", Effect::Catalog),
-    rule("ALTER SCHEMA", Effect::Catalog),
+    rule("DROP TABLE [IF EXISTS] <tables>", Effect::OtherDdl),
+    rule("TRUNCATE [TABLE] <table>", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [definer] TRIGGER ... ON <table>", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [definer] [AGGREGATE] FUNCTION", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [definer] PROCEDURE", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [definer] EVENT", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [definer] PACKAGE", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] [algorithm] [definer] [security] VIEW", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] SEQUENCE", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] DATABASE", Effect::OtherDdl),
+    rule("CREATE [OR REPLACE] SCHEMA", Effect::OtherDdl),
+    rule("DROP FUNCTION", Effect::OtherDdl),
+    rule("DROP PROCEDURE", Effect::OtherDdl),
+    rule("DROP EVENT", Effect::OtherDdl),
+    rule("DROP PACKAGE", Effect::OtherDdl),
+    rule("DROP VIEW", Effect::OtherDdl),
+    rule("ALTER DATABASE", Effect::OtherDdl),
+    rule("ALTER SCHEMA", Effect::OtherDdl),
     rule("DROP TRIGGER", Effect::Barrier("DROP TRIGGER changes what inserts do")),
     rule("DROP DATABASE", Effect::Barrier("DROP DATABASE takes all its tables")),
     rule("DROP SCHEMA", Effect::Barrier("DROP SCHEMA takes all its tables")),
@@ -123,7 +123,7 @@ pub static RULES: &[Rule] = &[
     rule("SET STATEMENT", Effect::Barrier("SET STATEMENT gives one statement a session of its own")),
     rule("SET", Effect::Session),
     rule("USE", Effect::Session),
-    rule("SELECT", Effect::Standalone),
+    rule("SELECT", Effect::Constant),
     // Transactions.
     rule("BEGIN", Effect::Barrier("a transaction of the dump's own")),
     rule("START TRANSACTION", Effect::Barrier("a transaction of the dump's own")),

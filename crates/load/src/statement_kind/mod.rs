@@ -1,20 +1,20 @@
-//! Which class a statement belongs to and which tables it names: what the planner needs to give it a place.
+//! Which kind a statement belongs to and which tables it names: what the planner needs to give it a place.
 //!
-//! The classes are data, in [`RULES`]; this room only matches them. A statement that is not understood is a barrier:
+//! The kinds are data, in [`RULES`]; this room only matches them. A statement that is not understood is a barrier:
 //! it is sent as written, after all before it and before all behind it.
 
-mod additions;
+mod key_additions;
+mod multi_statement;
 mod rules;
-mod several;
 
 use crate::lexer::{Dialect, Kind, Token, Tokens, tokens};
 use crate::rows::{InsertHead, insert_head, name};
 
-pub use additions::{Addition, additions, as_one, may_be_one};
+pub use key_additions::{KeyAddition, can_merge, merge_key_additions, parse_key_additions};
+pub use multi_statement::{is_multi_statement, split_statements};
 pub use rules::{Effect, RULES, Rule};
-pub use several::{is_several, parts};
 
-/// How many tokens of a statement decide its class; none of the patterns reaches further.
+/// How many tokens of a statement decide its kind; none of the patterns reaches further.
 const HEAD_TOKENS: usize = 64;
 
 /// A table as a statement names it.
@@ -26,29 +26,29 @@ pub struct NamedTable {
     pub table: Vec<u8>,
 }
 
-/// A statement's class, with what the class asks for.
+/// A statement's kind, with what the kind asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum StatementKind {
     /// Rows for one table.
     Rows(InsertHead),
     /// A table's definition.
-    Define {
+    TableDdl {
         /// The tables whose definition changes.
         tables: Vec<NamedTable>,
         /// The tables behind REFERENCES.
         references: Vec<NamedTable>,
     },
     /// Anything else in the catalog; `tables` are those whose rows must be in before.
-    Catalog {
+    OtherDdl {
         /// The tables named.
         tables: Vec<NamedTable>,
     },
     /// A SET or USE.
     Session,
     /// Reads nothing that statements write.
-    Standalone,
+    Constant,
     /// Not sent; `tables` are those whose absence would have been an error.
-    Omit {
+    Skip {
         /// The tables named.
         tables: Vec<NamedTable>,
     },
@@ -58,61 +58,63 @@ pub enum Class {
         reason: &'static str,
     },
     /// Only comments, or a version comment that this server skips: sent as the client does, to no effect.
-    Nothing,
+    Empty,
 }
 
-/// The class of a statement.
+/// The kind of a statement.
 #[must_use]
-pub fn classify(text: &[u8], dialect: &Dialect) -> Class {
+pub fn classify(text: &[u8], dialect: &Dialect) -> StatementKind {
     let mut head = tokens(text, dialect);
     let mut leading = Vec::with_capacity(HEAD_TOKENS.min(text.len() / 4 + 1));
     // An INSERT of a megabyte is not worth 64 tokens.
-    let Some(first) = head.next() else { return Class::Nothing };
+    let Some(first) = head.next() else { return StatementKind::Empty };
     let is_insert = first.is_word(b"INSERT");
     if is_insert || first.is_word(b"REPLACE") {
         let behind_verb = head.clone();
         if !head.next().is_some_and(|token| token.is_word(b"DELAYED")) {
             return match insert_head(!is_insert, behind_verb) {
-                Some(head) => Class::Rows(head),
-                None => Class::Barrier { reason: "an INSERT of a form that is not known" },
+                Some(head) => StatementKind::Rows(head),
+                None => StatementKind::Barrier { reason: "an INSERT of a form that is not known" },
             };
         }
-        return Class::Barrier { reason: "INSERT DELAYED" };
+        return StatementKind::Barrier { reason: "INSERT DELAYED" };
     }
     leading.push(first);
     leading.extend(head.by_ref().take(HEAD_TOKENS));
 
-    if is_several(text, dialect) {
-        return Class::Barrier { reason: "several statements in one text" };
+    if is_multi_statement(text, dialect) {
+        return StatementKind::Barrier { reason: "several statements in one text" };
     }
     for rule in RULES {
         let Some(tables) = matches(rule.pattern, &leading) else { continue };
         if let Some(word) = forbidden(rule, text, dialect) {
-            return Class::Barrier { reason: word };
+            return StatementKind::Barrier { reason: word };
         }
         // `DISABLE KEYS` may be one of several changes.
-        let is_more = rule.effect == Effect::Omit
+        let is_more = rule.effect == Effect::Skip
             && leading[0].is_word(b"ALTER")
             && leading.iter().any(|token| token.is_symbol(b","));
         if is_more {
             continue;
         }
         return match rule.effect {
-            Effect::Rows => Class::Barrier { reason: "an INSERT of a form that is not known" },
-            Effect::Define if uses_session(text, dialect) => Class::Barrier { reason: "it reads a user variable" },
-            Effect::Define => Class::Define { tables, references: references(text, dialect) },
-            Effect::Catalog => Class::Catalog { tables },
-            Effect::Session => Class::Session,
-            Effect::Standalone if stands_alone(text, dialect) => Class::Standalone,
-            Effect::Standalone => Class::Barrier { reason: "SELECT reads the state at its place" },
-            Effect::Omit if leading.first().is_some_and(|first| first.is_word(b"LOCK")) => {
-                Class::Omit { tables: locked_tables(&leading) }
+            Effect::Rows => StatementKind::Barrier { reason: "an INSERT of a form that is not known" },
+            Effect::TableDdl if uses_session(text, dialect) => {
+                StatementKind::Barrier { reason: "it reads a user variable" }
             }
-            Effect::Omit => Class::Omit { tables },
-            Effect::Barrier(reason) => Class::Barrier { reason },
+            Effect::TableDdl => StatementKind::TableDdl { tables, references: references(text, dialect) },
+            Effect::OtherDdl => StatementKind::OtherDdl { tables },
+            Effect::Session => StatementKind::Session,
+            Effect::Constant if is_constant(text, dialect) => StatementKind::Constant,
+            Effect::Constant => StatementKind::Barrier { reason: "SELECT reads the state at its place" },
+            Effect::Skip if leading.first().is_some_and(|first| first.is_word(b"LOCK")) => {
+                StatementKind::Skip { tables: locked_tables(&leading) }
+            }
+            Effect::Skip => StatementKind::Skip { tables },
+            Effect::Barrier(reason) => StatementKind::Barrier { reason },
         };
     }
-    Class::Barrier { reason: "a statement of a class that is not known" }
+    StatementKind::Barrier { reason: "a statement of a kind that is not known" }
 }
 
 /// Matches a pattern against a statement's leading tokens; gives the tables that it names.
@@ -275,7 +277,7 @@ fn references(text: &[u8], dialect: &Dialect) -> Vec<NamedTable> {
 }
 
 /// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.
-fn stands_alone(text: &[u8], dialect: &Dialect) -> bool {
+fn is_constant(text: &[u8], dialect: &Dialect) -> bool {
     // `NEXT VALUE FOR s` and `s.nextval` take a number without any parenthesis.
     const READING: [&[u8]; 6] = [b"FROM", b"INTO", b"NEXT", b"PREVIOUS", b"NEXTVAL", b"CURRVAL"];
     tokens(text, dialect).all(|token| match token.kind {

@@ -1,12 +1,12 @@
-//! Statements and their classes, from a text file: one statement a line, its class behind `=>`.
+//! Statements and their kinds, from a text file: one statement a line, its kind behind `=>`.
 
 use super::*;
 
 #[test]
-fn statements_have_their_class() {
+fn statements_have_their_kind() {
     let dialect = Dialect::mariadb(101_119);
     let mut cases = 0;
-    for line in include_str!("../../testdata/classes.txt").lines().filter(|line| line.contains("=>")) {
+    for line in include_str!("../../testdata/statement_kinds.txt").lines().filter(|line| line.contains("=>")) {
         let (statement, expected) = line.rsplit_once("=>").expect("filtered");
         let found = shown(&classify(statement.trim().as_bytes(), &dialect));
         assert_eq!(found, expected.trim(), "{statement}");
@@ -15,8 +15,8 @@ fn statements_have_their_class() {
     assert!(cases > 60, "the file is read");
 }
 
-/// A class as the file writes it.
-fn shown(class: &Class) -> String {
+/// A kind as the file writes it.
+fn shown(kind: &StatementKind) -> String {
     let names = |tables: &[NamedTable]| {
         let names: Vec<String> = tables
             .iter()
@@ -27,18 +27,22 @@ fn shown(class: &Class) -> String {
             .collect();
         names.join(" ")
     };
-    match class {
-        Class::Rows(head) => {
+    match kind {
+        StatementKind::Rows(head) => {
             format!("rows {}", names(&[NamedTable { schema: head.schema.clone(), table: head.table.clone() }]))
         }
-        Class::Define { tables, references } if references.is_empty() => format!("define {}", names(tables)),
-        Class::Define { tables, references } => format!("define {} reading {}", names(tables), names(references)),
-        Class::Catalog { tables } => format!("catalog {}", names(tables)).trim().to_owned(),
-        Class::Session => "session".to_owned(),
-        Class::Standalone => "standalone".to_owned(),
-        Class::Omit { tables } => format!("omit {}", names(tables)).trim().to_owned(),
-        Class::Barrier { .. } => "barrier".to_owned(),
-        Class::Nothing => "nothing".to_owned(),
+        StatementKind::TableDdl { tables, references } if references.is_empty() => {
+            format!("table_ddl {}", names(tables))
+        }
+        StatementKind::TableDdl { tables, references } => {
+            format!("table_ddl {} reading {}", names(tables), names(references))
+        }
+        StatementKind::OtherDdl { tables } => format!("other_ddl {}", names(tables)).trim().to_owned(),
+        StatementKind::Session => "session".to_owned(),
+        StatementKind::Constant => "constant".to_owned(),
+        StatementKind::Skip { tables } => format!("skip {}", names(tables)).trim().to_owned(),
+        StatementKind::Barrier { .. } => "barrier".to_owned(),
+        StatementKind::Empty => "empty".to_owned(),
     }
 }
 
@@ -63,7 +67,7 @@ fn every_rule_can_be_matched_by_its_own_words() {
 }
 
 #[test]
-fn any_bytes_have_a_class() {
+fn any_bytes_have_a_kind() {
     let dialect = Dialect::mariadb(101_119);
     for text in [
         &b""[..],

@@ -8,11 +8,11 @@ use hortator_mysql::catalog::TableName;
 
 use super::{OpenChunk, Producer, STATEMENT_OVERHEAD_BYTES, Takes, write_sets};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
-use crate::class::{Addition, NamedTable, additions, may_be_one};
 use crate::lexer::Location;
+use crate::statement_kind::{KeyAddition, NamedTable, can_merge, parse_key_additions};
 
 impl Producer<'_> {
-    pub(super) fn define(
+    pub(super) fn table_ddl(
         &mut self,
         text: Vec<u8>,
         location: Location,
@@ -26,7 +26,7 @@ impl Producer<'_> {
         let dialect = self.main.dialect();
         // A key that is added before it may be what a reference to the table itself needs.
         let adds = match &tables[..] {
-            [table] if !references.contains(table) => additions(&text, &dialect).map(|found| found.kinds),
+            [table] if !references.contains(table) => parse_key_additions(&text, &dialect).map(|found| found.kinds),
             _ => None,
         };
         let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
@@ -59,14 +59,14 @@ impl Producer<'_> {
     }
 
     /// The open chunk, if it takes these keys of a table too.
-    fn open_for_keys(&mut self, table: &TableName, adds: &[Addition]) -> Option<&mut OpenChunk> {
+    fn open_for_keys(&mut self, table: &TableName, adds: &[KeyAddition]) -> Option<&mut OpenChunk> {
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
         let open = self.open.as_mut()?;
         let Takes::Keys(of, kinds) = &mut open.takes else { return None };
         let all = [&kinds[..], adds].concat();
         let is_same = of == table && Arc::ptr_eq(&open.chunk.session, &session) && open.chunk.dialect == dialect;
-        if open.chunk.statements.is_empty() || !is_same || !may_be_one(&all) {
+        if open.chunk.statements.is_empty() || !is_same || !can_merge(&all) {
             return None;
         }
         *kinds = all;

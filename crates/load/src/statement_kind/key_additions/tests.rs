@@ -1,10 +1,10 @@
 //! Which statements only add keys, and what becomes of several.
 
-use super::Addition::{Foreign, Key, Primary, Special};
+use super::KeyAddition::{Foreign, Key, Primary, Special};
 use super::*;
 
-fn kinds(text: &str) -> Option<Vec<Addition>> {
-    additions(text.as_bytes(), &Dialect::mariadb(101_119)).map(|found| found.kinds)
+fn kinds(text: &str) -> Option<Vec<KeyAddition>> {
+    parse_key_additions(text.as_bytes(), &Dialect::mariadb(101_119)).map(|found| found.kinds)
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn anything_else() {
         assert_eq!(kinds(text), None, "{text}");
     }
     let mysql = Dialect { mariadb: false, ..Dialect::mariadb(80_400) };
-    assert_eq!(additions(b"ALTER TABLE t ADD KEY (a)", &mysql), None);
+    assert_eq!(parse_key_additions(b"ALTER TABLE t ADD KEY (a)", &mysql), None);
 }
 
 #[test]
@@ -88,13 +88,13 @@ fn several_as_one() {
         b"CREATE UNIQUE INDEX `u` USING BTREE ON t (b) COMMENT 'it''s' -- and why",
         b"ALTER TABLE t ADD FULLTEXT (c)",
     ];
-    let one = as_one(texts, &Dialect::mariadb(101_119)).expect("all of them only add");
+    let one = merge_key_additions(texts, &Dialect::mariadb(101_119)).expect("all of them only add");
     let expected = "ALTER TABLE `s`.`t` ADD PRIMARY KEY (`id`),\n  ADD KEY (a), ADD UNIQUE INDEX `u` USING BTREE (b) COMMENT 'it''s', \
                     ADD FULLTEXT (c)";
     assert_eq!(String::from_utf8_lossy(&one), expected);
     assert_eq!(
-        additions(&one, &Dialect::mariadb(101_119)).map(|found| found.kinds),
+        parse_key_additions(&one, &Dialect::mariadb(101_119)).map(|found| found.kinds),
         Some(vec![Primary, Key, Key, Special])
     );
-    assert_eq!(as_one([texts[0], b"DROP TABLE t"], &Dialect::mariadb(101_119)), None);
+    assert_eq!(merge_key_additions([texts[0], b"DROP TABLE t"], &Dialect::mariadb(101_119)), None);
 }

@@ -10,7 +10,7 @@ const HEAD_TOKENS: usize = 16;
 
 /// Whether a text is more than one statement. A routine's body, from its BEGIN to its END, is part of one.
 #[must_use]
-pub fn is_several(text: &[u8], dialect: &Dialect) -> bool {
+pub fn is_multi_statement(text: &[u8], dialect: &Dialect) -> bool {
     if memchr::memchr(b';', text).is_none() {
         return false;
     }
@@ -37,8 +37,8 @@ pub fn is_several(text: &[u8], dialect: &Dialect) -> bool {
 
 /// The statements of a text that is several; the text itself where it is one.
 #[must_use]
-pub fn parts<'a>(text: &'a [u8], dialect: &Dialect) -> Vec<&'a [u8]> {
-    if !is_several(text, dialect) {
+pub fn split_statements<'a>(text: &'a [u8], dialect: &Dialect) -> Vec<&'a [u8]> {
+    if !is_multi_statement(text, dialect) {
         return vec![text];
     }
     let mut parts = Vec::new();

@@ -18,7 +18,7 @@ const TOKENS_LIMIT: usize = 4000;
 
 /// What one clause adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addition {
+pub enum KeyAddition {
     /// The primary key.
     Primary,
     /// A key, unique or not.
@@ -31,11 +31,11 @@ pub enum Addition {
 
 /// A statement that only adds keys to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Additions {
+pub struct KeyAdditions {
     /// The table.
     pub table: NamedTable,
     /// What is added, in its order.
-    pub kinds: Vec<Addition>,
+    pub kinds: Vec<KeyAddition>,
     /// The table's name as written.
     written_table: Vec<u8>,
     /// `ADD …, ADD …`.
@@ -44,7 +44,7 @@ pub struct Additions {
 
 /// Reads a statement; `None` for one that does anything else, and for one that is not to be sent with others.
 #[must_use]
-pub fn additions(text: &[u8], dialect: &Dialect) -> Option<Additions> {
+pub fn parse_key_additions(text: &[u8], dialect: &Dialect) -> Option<KeyAdditions> {
     // MySQL has rules of its own. What stands in a comment may end outside of it.
     if !dialect.mariadb || memchr::memmem::find(text, b"/*").is_some() {
         return None;
@@ -55,25 +55,26 @@ pub fn additions(text: &[u8], dialect: &Dialect) -> Option<Additions> {
     }
     let mut reader = Reader { text, all: &all, at: 0 };
     let found = if reader.word(b"ALTER") { reader.alter_table() } else { reader.create_index() }?;
-    (reader.at == all.len() && may_be_one(&found.kinds)).then_some(found)
+    (reader.at == all.len() && can_merge(&found.kinds)).then_some(found)
 }
 
 /// Whether one statement may add these in this order.
 #[must_use]
-pub fn may_be_one(kinds: &[Addition]) -> bool {
+pub fn can_merge(kinds: &[KeyAddition]) -> bool {
     let count = |kind| kinds.iter().filter(|found| **found == kind).count();
-    let first_foreign = kinds.iter().position(|kind| *kind == Addition::Foreign).unwrap_or(kinds.len());
-    let has_primary = count(Addition::Primary) > 0;
-    count(Addition::Primary) <= 1
-        && (!has_primary || (kinds[0] == Addition::Primary && first_foreign == kinds.len()))
-        && kinds[first_foreign..].iter().all(|kind| *kind == Addition::Foreign)
-        && count(Addition::Special) <= 1
+    let first_foreign = kinds.iter().position(|kind| *kind == KeyAddition::Foreign).unwrap_or(kinds.len());
+    let has_primary = count(KeyAddition::Primary) > 0;
+    count(KeyAddition::Primary) <= 1
+        && (!has_primary || (kinds[0] == KeyAddition::Primary && first_foreign == kinds.len()))
+        && kinds[first_foreign..].iter().all(|kind| *kind == KeyAddition::Foreign)
+        && count(KeyAddition::Special) <= 1
 }
 
 /// The one statement for several on the same table.
 #[must_use]
-pub fn as_one<'t>(texts: impl IntoIterator<Item = &'t [u8]>, dialect: &Dialect) -> Option<Vec<u8>> {
-    let all: Vec<Additions> = texts.into_iter().map(|text| additions(text, dialect)).collect::<Option<_>>()?;
+pub fn merge_key_additions<'t>(texts: impl IntoIterator<Item = &'t [u8]>, dialect: &Dialect) -> Option<Vec<u8>> {
+    let all: Vec<KeyAdditions> =
+        texts.into_iter().map(|text| parse_key_additions(text, dialect)).collect::<Option<_>>()?;
     let clauses: Vec<&[u8]> = all.iter().map(|addition| addition.clauses.as_slice()).collect();
     Some([b"ALTER TABLE ", all.first()?.written_table.as_slice(), b" ", &clauses.join(&b", "[..])].concat())
 }
@@ -151,7 +152,7 @@ impl Reader<'_, '_> {
     }
 
     /// Behind ALTER.
-    fn alter_table(&mut self) -> Option<Additions> {
+    fn alter_table(&mut self) -> Option<KeyAdditions> {
         if !self.word(b"TABLE") {
             return None;
         }
@@ -167,21 +168,21 @@ impl Reader<'_, '_> {
                 break;
             }
         }
-        Some(Additions { table, kinds, written_table, clauses: self.written(from, self.at).to_vec() })
+        Some(KeyAdditions { table, kinds, written_table, clauses: self.written(from, self.at).to_vec() })
     }
 
     /// Behind ADD.
-    fn clause(&mut self) -> Option<Addition> {
+    fn clause(&mut self) -> Option<KeyAddition> {
         const CONSTRAINTS: [&[u8]; 3] = [b"PRIMARY", b"UNIQUE", b"FOREIGN"];
         let is_constraint = self.word(b"CONSTRAINT");
         if is_constraint && !CONSTRAINTS.iter().any(|word| self.next_is(word)) {
             self.name()?;
         }
         if self.word(b"PRIMARY") {
-            return (self.word(b"KEY")).then(|| self.key(true)).flatten().map(|()| Addition::Primary);
+            return (self.word(b"KEY")).then(|| self.key(true)).flatten().map(|()| KeyAddition::Primary);
         }
         if self.word(b"FOREIGN") {
-            return (self.word(b"KEY")).then(|| self.foreign_key()).flatten().map(|()| Addition::Foreign);
+            return (self.word(b"KEY")).then(|| self.foreign_key()).flatten().map(|()| KeyAddition::Foreign);
         }
         let is_unique = self.word(b"UNIQUE");
         let is_special = !is_unique && !is_constraint && self.one_of(&[b"FULLTEXT", b"SPATIAL"]);
@@ -190,7 +191,7 @@ impl Reader<'_, '_> {
             return None;
         }
         self.key(false)?;
-        Some(if is_special { Addition::Special } else { Addition::Key })
+        Some(if is_special { KeyAddition::Special } else { KeyAddition::Key })
     }
 
     /// `[name] [USING type] (columns) [options]`.
@@ -259,16 +260,16 @@ impl Reader<'_, '_> {
     }
 
     /// `CREATE [kind] INDEX name [USING type] ON table (columns) [options]`.
-    fn create_index(&mut self) -> Option<Additions> {
+    fn create_index(&mut self) -> Option<KeyAdditions> {
         self.word(b"CREATE").then_some(())?;
         let (kind, words): (_, &[u8]) = if self.word(b"UNIQUE") {
-            (Addition::Key, b"ADD UNIQUE INDEX ")
+            (KeyAddition::Key, b"ADD UNIQUE INDEX ")
         } else if self.word(b"FULLTEXT") {
-            (Addition::Special, b"ADD FULLTEXT INDEX ")
+            (KeyAddition::Special, b"ADD FULLTEXT INDEX ")
         } else if self.word(b"SPATIAL") {
-            (Addition::Special, b"ADD SPATIAL INDEX ")
+            (KeyAddition::Special, b"ADD SPATIAL INDEX ")
         } else {
-            (Addition::Key, b"ADD INDEX ")
+            (KeyAddition::Key, b"ADD INDEX ")
         };
         self.word(b"INDEX").then_some(())?;
         let from = self.at;
@@ -281,7 +282,7 @@ impl Reader<'_, '_> {
         self.columns_and_options()?;
         let columns = self.written(from, self.at);
         let clauses = [words, &named, b" ", columns].concat();
-        Some(Additions { table, kinds: vec![kind], written_table, clauses })
+        Some(KeyAdditions { table, kinds: vec![kind], written_table, clauses })
     }
 }
 
