@@ -4,7 +4,7 @@
 //! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `produce` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
-//! which node all this goes to, [`record`] keeps in the database what of the stream is there, and [`report`] tells what came
+//! which node all this goes to, [`checkpoint`] keeps in the database what of the stream is there, and [`report`] tells what came
 //! of it. [`preview`] reads the same way and only says what would be done.
 //!
 //! What it is not for: it reads no option files and no home directory, prints nothing and draws no progress bar (the
@@ -12,6 +12,7 @@
 //! is `hortator-core`'s.
 
 pub mod apply;
+pub mod checkpoint;
 pub mod cluster;
 mod deferral;
 mod expect;
@@ -22,7 +23,6 @@ mod output;
 pub mod preview;
 mod produce;
 pub mod progress;
-pub mod record;
 pub mod report;
 pub mod rows;
 pub mod session;

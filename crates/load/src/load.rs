@@ -10,6 +10,7 @@ use std::time::Instant;
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
+use crate::checkpoint::{self, CheckpointMode, Checkpoints, Identity, Start};
 use crate::cluster::{self, Targets, Watch};
 use crate::deferral::{self, Checks, Deferral, Proofs};
 use crate::expect::Expectations;
@@ -18,8 +19,7 @@ use crate::output::Output;
 pub use crate::produce::Unsettled;
 use crate::produce::{ChunkLimits, GoingOn, Producer, Surroundings};
 use crate::progress::Progress;
-use crate::record::{self, Identity, Keep, Records, Start};
-use crate::report::{End, Failure, Record, Summary, TableRows};
+use crate::report::{CheckpointSummary, End, Failure, Summary, TableRows};
 use crate::stall::Stall;
 use crate::verify::{Verification, Verify};
 
@@ -62,7 +62,7 @@ pub struct Options {
     /// Take CR LF and NUL as they are.
     pub binary_mode: bool,
     /// Whether it is recorded in the database what is done.
-    pub keep: Keep,
+    pub checkpoint_mode: CheckpointMode,
     /// From the beginning, or where an interrupted load ended.
     pub start: Start,
     /// What to take a statement for of which the server cannot tell whether it is done.
@@ -86,7 +86,7 @@ pub enum OpenError {
     Cluster(#[from] cluster::Error),
     /// Its progress records cannot be had.
     #[error(transparent)]
-    Record(#[from] record::Error),
+    Checkpoint(#[from] checkpoint::Error),
 }
 
 /// A load that is ready to run.
@@ -107,7 +107,7 @@ struct Course {
     pool: Pool,
     progress: Arc<Progress>,
     /// Progress records; `None` where none are kept.
-    records: Option<Records>,
+    checkpoints: Option<Checkpoints>,
     not_recorded_because: Option<String>,
     can_resume: AtomicBool,
     rows_before: u64,
@@ -170,11 +170,11 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let (records, not_recorded_because) = open_records(&options, &targets, threads)?;
-        let deferral = Deferral::of_load(&options, records.as_ref())?;
+        let (checkpoints, not_recorded_because) = open_checkpoints(&options, &targets, threads)?;
+        let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
         let mut rows_before = 0;
-        if let Some(records) = records.as_ref().filter(|_| options.start != Start::Afresh) {
-            for (table, rows) in records.rows_by_table()? {
+        if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
+            for (table, rows) in checkpoints.rows_by_table()? {
                 progress.loaded_before(table, rows);
                 rows_before += rows;
             }
@@ -188,7 +188,7 @@ impl Load {
             all_nodes_s: Mutex::new(None),
             pool,
             progress,
-            records,
+            checkpoints,
             not_recorded_because,
             can_resume: AtomicBool::new(false),
             rows_before,
@@ -232,7 +232,7 @@ impl Load {
             }
             let outcome = self.run_until_it_ends(output);
             if outcome.is_ok() {
-                self.course.end_records();
+                self.course.end_checkpoints();
                 self.course.wait_everywhere();
                 self.course.verify();
             }
@@ -242,9 +242,10 @@ impl Load {
 
     fn run_until_it_ends(&self, output: &mut dyn Output) -> Result<(), Error> {
         let course = &*self.course;
-        self.run_once(self.options.start != Start::Afresh, output)?;
+        self.run_once(self.options.start != Start::New, output)?;
         let mut stall = Stall::default();
-        while self.may_restart() && !stall.is_reached(&course.pool, course.records.as_ref()) && course.pool.reopen() {
+        while self.may_restart() && !stall.is_reached(&course.pool, course.checkpoints.as_ref()) && course.pool.reopen()
+        {
             course.restarts.fetch_add(1, Relaxed);
             course.progress.restart();
             if let Err(error) = self.run_once(true, output) {
@@ -258,7 +259,7 @@ impl Load {
     /// Whether a load that lost its main session can go on by itself.
     fn may_restart(&self) -> bool {
         let course = &*self.course;
-        course.records.is_some() && self.identity().is_certain() && course.restarts.load(Relaxed) < RESTARTS_LIMIT
+        course.checkpoints.is_some() && self.identity().is_certain() && course.restarts.load(Relaxed) < RESTARTS_LIMIT
     }
 
     fn identity(&self) -> Identity {
@@ -266,27 +267,29 @@ impl Load {
     }
 
     fn run_once(&self, goes_on: bool, output: &mut dyn Output) -> Result<(), Error> {
-        let Course { threads, targets, watch, pool, progress, records, deferral, .. } = &*self.course;
-        let records = records.as_ref();
+        let Course { threads, targets, watch, pool, progress, checkpoints, deferral, .. } = &*self.course;
+        let checkpoints = checkpoints.as_ref();
         let unsettled = self.options.unsettled;
         if goes_on {
             targets.connect(&|| pool.is_interrupted())?;
         }
-        if let Some(records) = records.filter(|_| goes_on && unsettled != Unsettled::Done)
-            && let Some(lost) = records.lost_rows()?
+        if let Some(checkpoints) = checkpoints.filter(|_| goes_on && unsettled != Unsettled::Done)
+            && let Some(lost) = checkpoints.lost_rows()?
         {
             return Err(Error::Unsupported(lost.to_string()));
         }
-        let going_on = match records.filter(|_| goes_on) {
-            Some(records) => Some(GoingOn::new(records.recorded()?, unsettled, self.course.restarts.load(Relaxed) > 0)),
+        let going_on = match checkpoints.filter(|_| goes_on) {
+            Some(checkpoints) => {
+                Some(GoingOn::new(checkpoints.recorded()?, unsettled, self.course.restarts.load(Relaxed) > 0))
+            }
             None => None,
         };
-        let surroundings = Surroundings { pool, progress, targets, deferral, records };
+        let surroundings = Surroundings { pool, progress, targets, deferral, checkpoints };
         let mut producer = Producer::open(surroundings, self.chunk_limits(), going_on, output)?
             .expecting(self.options.verify.then(Expectations::default));
         std::thread::scope(|scope| {
             for number in 1..=*threads {
-                let worker = Worker::new(number, pool, progress, targets, watch.gate(), records)
+                let worker = Worker::new(number, pool, progress, targets, watch.gate(), checkpoints)
                     .with_piece_rows(self.options.prepared_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
@@ -390,13 +393,13 @@ impl Course {
     }
 
     /// The load has ended: its records go, unless it can be gone on with.
-    fn end_records(&self) {
-        let Some(records) = &self.records else { return };
+    fn end_checkpoints(&self) {
+        let Some(checkpoints) = &self.checkpoints else { return };
         let is_proof_open =
             self.proofs.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(Proofs::have_failed);
         let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped() && !is_proof_open;
         // Where the server is gone they stay, and say so when they are looked for.
-        let can_resume = records.end(is_complete).unwrap_or(!is_complete);
+        let can_resume = checkpoints.end(is_complete).unwrap_or(!is_complete);
         self.can_resume.store(can_resume, Relaxed);
     }
 
@@ -438,9 +441,9 @@ impl Course {
             unique_checks: self.deferral.report_unique_checks(proofs.unique_keys),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
-            record: Record {
-                load_id: self.records.as_ref().map(Records::load_id),
-                schema: self.records.as_ref().map(|records| records.schema().to_owned()),
+            record: CheckpointSummary {
+                load_id: self.checkpoints.as_ref().map(Checkpoints::load_id),
+                schema: self.checkpoints.as_ref().map(|checkpoints| checkpoints.schema().to_owned()),
                 not_kept_because: self.not_recorded_because.clone(),
                 can_resume: self.can_resume.load(Relaxed),
                 rows_before: self.rows_before,
@@ -459,18 +462,18 @@ fn identity(options: &Options) -> Identity {
 }
 
 /// The load's records, or why there are none.
-fn open_records(
+fn open_checkpoints(
     options: &Options,
     targets: &Arc<Targets>,
     threads: usize,
-) -> Result<(Option<Records>, Option<String>), OpenError> {
-    let Keep::Where { schema, is_optional } = &options.keep else {
+) -> Result<(Option<Checkpoints>, Option<String>), OpenError> {
+    let CheckpointMode::Enabled { schema, is_optional } = &options.checkpoint_mode else {
         return Ok((None, Some("--no-progress was asked for".to_owned())));
     };
-    match Records::open(targets, schema, &identity(options), threads, options.start) {
-        Ok(records) => Ok((Some(records), None)),
-        Err(error @ record::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
-        Err(record::Error::Server(error)) => Err(error.into()),
+    match Checkpoints::open(targets, schema, &identity(options), threads, options.start) {
+        Ok(checkpoints) => Ok((Some(checkpoints), None)),
+        Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
+        Err(checkpoint::Error::Server(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
 }

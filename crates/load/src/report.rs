@@ -175,7 +175,7 @@ pub(crate) fn beginning(text: &[u8]) -> String {
 
 /// What is kept of a load in the database, so that it can be gone on with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Record {
+pub struct CheckpointSummary {
     /// The load's number; null where no records were kept.
     pub load_id: Option<u64>,
     /// The schema of the records.
@@ -256,7 +256,7 @@ pub struct Summary {
     /// Warnings of the server, as it counts them for each statement.
     pub warnings: u64,
     /// What is kept of the load.
-    pub record: Record,
+    pub record: CheckpointSummary,
     /// Whether the server holds what it should; null where that was not asked for, or the load ended early.
     pub verification: Option<Verification>,
     /// Rows by table, in the order of the names.

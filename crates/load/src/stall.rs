@@ -1,7 +1,7 @@
 //! Whether a load that goes on by itself after lost connections gets anywhere.
 
 use crate::apply::Pool;
-use crate::record::Records;
+use crate::checkpoint::Checkpoints;
 use crate::report::Failure;
 
 /// Restarts in a row that may end where the one before ended.
@@ -20,23 +20,23 @@ pub(crate) struct Stall {
 
 impl Stall {
     /// Takes note of one more loss; tells whether to give up, and says so in the load's failure.
-    pub(crate) fn is_reached(&mut self, pool: &Pool, records: Option<&Records>) -> bool {
-        let (Some(lost), Some(records)) = (pool.lost(), records) else { return false };
+    pub(crate) fn is_reached(&mut self, pool: &Pool, checkpoints: Option<&Checkpoints>) -> bool {
+        let (Some(lost), Some(checkpoints)) = (pool.lost(), checkpoints) else { return false };
         // Where the server does not answer, the restart finds out.
-        let Ok(done_records) = records.done() else { return false };
-        let has_stalled = self.repeats_at(lost, done_records) >= RESTARTS_IN_PLACE;
+        let Ok(applied_checkpoints) = checkpoints.done() else { return false };
+        let has_stalled = self.repeats_at(lost, applied_checkpoints) >= RESTARTS_IN_PLACE;
         if has_stalled {
             pool.add_to_lost(STALLED);
         }
         has_stalled
     }
 
-    fn repeats_at(&mut self, lost: Failure, done_records: u64) -> u32 {
-        let is_same = self.last.as_ref().is_some_and(|(failure, records)| {
-            (&failure.file, failure.byte) == (&lost.file, lost.byte) && *records == done_records
+    fn repeats_at(&mut self, lost: Failure, applied_checkpoints: u64) -> u32 {
+        let is_same = self.last.as_ref().is_some_and(|(failure, checkpoints)| {
+            (&failure.file, failure.byte) == (&lost.file, lost.byte) && *checkpoints == applied_checkpoints
         });
         self.repeats = if is_same { self.repeats + 1 } else { 0 };
-        self.last = Some((lost, done_records));
+        self.last = Some((lost, applied_checkpoints));
         self.repeats
     }
 }

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
-use hortator_load::record::Keep;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -117,7 +117,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let options = Options {
-        keep: args.progress.keep(),
+        checkpoint_mode: args.progress.checkpoint_mode(),
         start: args.progress.start(),
         unsettled: args.progress.unsettled(),
         connect,
@@ -138,7 +138,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         return plan(&options);
     }
     let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify };
-    let is_asked_for = options.keep != Keep::No;
+    let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
     let load = Load::open(options)?;
     if let Some(reason) = load.not_recorded_because().filter(|_| is_asked_for && !args.quiet) {
         eprintln!("hortator: warning: {reason}. This load can't be gone on with if it ends early");

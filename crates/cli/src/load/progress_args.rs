@@ -2,7 +2,7 @@
 
 use clap::Args;
 use hortator_load::Unsettled;
-use hortator_load::record::{self, Interrupted, Keep, Start};
+use hortator_load::checkpoint::{self, CheckpointMode, Interrupted, Start};
 use hortator_mysql::ConnectOptions;
 use indicatif::HumanCount;
 
@@ -39,11 +39,11 @@ pub struct ProgressArgs {
 
 impl ProgressArgs {
     /// Whether records are kept, and where.
-    pub fn keep(&self) -> Keep {
+    pub fn checkpoint_mode(&self) -> CheckpointMode {
         if self.no_progress {
-            return Keep::No;
+            return CheckpointMode::Disabled;
         }
-        Keep::Where {
+        CheckpointMode::Enabled {
             schema: self.schema().to_owned(),
             is_optional: self.progress_schema.is_none() && self.resume.is_none(),
         }
@@ -52,7 +52,7 @@ impl ProgressArgs {
     /// Where the load begins.
     pub fn start(&self) -> Start {
         match self.resume {
-            None => Start::Afresh,
+            None => Start::New,
             Some(0) => Start::Resume,
             Some(id) => Start::ResumeId(id),
         }
@@ -68,7 +68,7 @@ impl ProgressArgs {
     }
 
     fn schema(&self) -> &str {
-        self.progress_schema.as_deref().unwrap_or(record::SCHEMA)
+        self.progress_schema.as_deref().unwrap_or(checkpoint::SCHEMA)
     }
 
     /// Whether something is asked for instead of a load.
@@ -79,7 +79,7 @@ impl ProgressArgs {
     /// Does what is asked for instead of a load, and says so; nothing where a load is asked for.
     pub fn instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
         if self.status {
-            let found = record::interrupted(connect, self.schema())?;
+            let found = checkpoint::interrupted(connect, self.schema())?;
             if json {
                 println!("{}", serde_json::to_string_pretty(&found)?);
             } else if found.is_empty() {
@@ -87,10 +87,10 @@ impl ProgressArgs {
             }
             found.iter().filter(|_| !json).for_each(show);
         } else if let Some(id) = self.forget {
-            let forgotten = record::forget(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
-            match forgotten.len() {
+            let discarded = checkpoint::forget(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
+            match discarded.len() {
                 0 => println!("no interrupted load is on record in the schema `{}`", self.schema()),
-                _ => forgotten.iter().for_each(|id| println!("load {id} is forgotten; what it loaded stays")),
+                _ => discarded.iter().for_each(|id| println!("load {id} is discarded; what it loaded stays")),
             }
         }
         Ok(self.is_instead())

@@ -116,7 +116,7 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Targets::connect`].
-    pub fn connect_apart(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
+    pub fn connect_internal(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
         let apart = |options: &ConnectOptions| ConnectOptions {
             database: None,
             charset: "utf8mb4".to_owned(),

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
+use crate::checkpoint::Checkpoints;
 use crate::load::Options;
-use crate::record::Records;
 use crate::session::SessionState;
 
 pub(crate) use proof::{Proofs, prove};
@@ -86,12 +86,12 @@ impl Deferral {
     ///
     /// # Errors
     /// What the server or the connection says of the records.
-    pub(crate) fn of_load(options: &Options, records: Option<&Records>) -> Result<Self, Error> {
+    pub(crate) fn of_load(options: &Options, checkpoints: Option<&Checkpoints>) -> Result<Self, Error> {
         let mut deferral = Self::new(options);
-        if let Some(records) = records {
+        if let Some(checkpoints) = checkpoints {
             let kinds = [(&mut deferral.foreign_keys, FOREIGN_KEYS), (&mut deferral.unique_checks, UNIQUE_KEYS)];
             let asked = kinds.iter().filter(|(checks, _)| **checks == Checks::Deferred).map(|(_, bit)| bit).sum();
-            let recorded = records.defer(asked)?;
+            let recorded = checkpoints.defer(asked)?;
             for (checks, bit) in kinds {
                 if recorded & bit != 0 {
                     *checks = Checks::Deferred;

@@ -100,7 +100,7 @@ const ASKING: [&[u8]; 3] =
     [b"SET SESSION max_statement_time = 0", b"SET SESSION max_execution_time = 0", b"SET SESSION wsrep_sync_wait = 1"];
 
 fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
-    let mut connection = targets.connect_apart(&|| pool.is_interrupted())?.connection;
+    let mut connection = targets.connect_internal(&|| pool.is_interrupted())?.connection;
     for setting in ASKING {
         match connection.execute(setting) {
             Ok(_) | Err(Error::Server(_)) => {}

@@ -1,7 +1,7 @@
 //! Going on with a load that ended early: the stream is read from its beginning, and what is recorded is passed over.
 //!
 //! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
-//! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::record::outcome`].
+//! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::checkpoint::outcome`].
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Error, quote_identifier};
@@ -9,8 +9,8 @@ use hortator_mysql::{Error, quote_identifier};
 use super::Producer;
 use super::recording::{Treatment, asking, treatment};
 use crate::apply::{COMMIT, Stopped, set_next_id};
+use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
 use crate::lexer::{Dialect, Kind, Location, tokens};
-use crate::record::{Digest, Entry, Note, Outcome, Recorded, State, outcome};
 use crate::report::Failure;
 use crate::rows::{RowSource, survey};
 use crate::session::assignments;
@@ -31,7 +31,7 @@ pub enum Unsettled {
 /// What an earlier run has recorded, read along with the stream.
 #[derive(Debug)]
 pub(crate) struct GoingOn {
-    recorded: Recorded,
+    recorded: CheckpointReader,
     unsettled: Unsettled,
     /// The same program has read the stream before: it knows what failed then.
     is_restart: bool,
@@ -42,7 +42,7 @@ pub(crate) struct GoingOn {
     /// SETs that act on the next statement only, kept until it is known whether that is run.
     held: Vec<(Vec<u8>, Location)>,
     /// A record of several statements that was begun and is found to be done, until all of them are seen to be its own.
-    found_done: Option<Entry>,
+    found_done: Option<Checkpoint>,
     /// The dump has selected a schema that is gone by now.
     has_lost_schema: bool,
 }
@@ -50,16 +50,16 @@ pub(crate) struct GoingOn {
 /// Of a record that was begun: rows found in the table, statement by statement.
 #[derive(Debug)]
 struct RowsLeft {
-    entry: Entry,
+    checkpoint: Checkpoint,
     /// Rows that no statement has been found for yet.
     rows: u64,
     /// Those passed over, as far as they go.
-    passed: Option<Entry>,
+    passed: Option<Checkpoint>,
     digest: Digest,
 }
 
 impl GoingOn {
-    pub(crate) fn new(recorded: Recorded, unsettled: Unsettled, is_restart: bool) -> Self {
+    pub(crate) fn new(recorded: CheckpointReader, unsettled: Unsettled, is_restart: bool) -> Self {
         Self {
             recorded,
             unsettled,
@@ -77,27 +77,27 @@ impl Producer<'_> {
     /// Whether a statement is done already, or is none of those that are recorded; else it is to be run as any.
     pub(super) fn passes_over(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         let Some(going_on) = &mut self.going_on else { return Ok(false) };
-        let entry = match going_on.recorded.of(location.ordinal) {
-            Ok(entry) => entry.cloned(),
+        let checkpoint = match going_on.recorded.of(location.ordinal) {
+            Ok(checkpoint) => checkpoint.cloned(),
             Err(error) => return self.cannot_go_on(location, text, &error),
         };
-        let Some(entry) = entry else {
+        let Some(checkpoint) = checkpoint else {
             self.end_rows_left(location)?;
             return self.passes_unrecorded(text, location);
         };
         if let Some(going_on) = &mut self.going_on {
             going_on.held.clear();
         }
-        if entry.table.is_empty() {
+        if checkpoint.table.is_empty() {
             self.expect_uncounted(text, location);
         }
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.settle()?;
-        if entry.state == State::Begun {
-            return self.passes_begun(&entry, text, location);
+        if checkpoint.state == State::Intent {
+            return self.passes_begun(&checkpoint, text, location);
         }
-        self.passes_done(&entry, text, location)
+        self.passes_done(&checkpoint, text, location)
     }
 
     /// A statement that has no record. Where there are records behind it, it ran if the main session was to run it; what
@@ -144,35 +144,35 @@ impl Producer<'_> {
     }
 
     /// A statement of a record that is done.
-    fn passes_done(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+    fn passes_done(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         let kind = classify(text, &self.main.dialect());
         let (treatment, _) = treatment(text, &kind, &self.main);
         let counts = match asking(text, &self.main) {
             Some(asking) => asking.changes || asking.keeps,
             // Locks are left out of a chunk, and are the beginning of a stretch.
-            None if matches!(kind, StatementKind::Skip { .. }) && !entry.table.is_empty() => false,
+            None if matches!(kind, StatementKind::Skip { .. }) && !checkpoint.table.is_empty() => false,
             None => matches!(treatment, Treatment::Rows | Treatment::Bracket),
         };
         if let Some(going_on) = &mut self.going_on {
-            if location.ordinal == entry.span.first {
+            if location.ordinal == checkpoint.span.first {
                 going_on.digest = Digest::default();
             }
             if counts {
                 going_on.digest.add(text);
             }
-            if location.ordinal == entry.span.last && going_on.digest.value() != entry.span.digest {
+            if location.ordinal == checkpoint.span.last && going_on.digest.value() != checkpoint.span.digest {
                 return self.stops(
                     location,
                     text,
                     format!(
                         "the input is not the one that was loaded: what stands from line {} to here has another hash than \
                          what was recorded; go on with the very same dump and options, or begin anew",
-                        entry.span.line,
+                        checkpoint.span.line,
                     ),
                 );
             }
         }
-        if entry.state == State::Bound {
+        if checkpoint.state == State::SessionBound {
             return self.stops(
                 location,
                 text,
@@ -181,17 +181,17 @@ impl Producer<'_> {
                     .to_owned(),
             );
         }
-        if location.ordinal == entry.span.last {
+        if location.ordinal == checkpoint.span.last {
             if let Some(found) = self.going_on.as_mut().and_then(|going_on| going_on.found_done.take()) {
                 self.settled(self.close(&found), text, location)?;
             }
-            if let Note::Failed(count) = entry.note
+            if let RecoveryHint::Failed(count) = checkpoint.recovery_hint
                 && !self.going_on.as_ref().is_some_and(|going_on| going_on.is_restart)
             {
                 self.failed_before(count, location);
             }
-            if entry.last_id > 0 {
-                self.pool.generated_id(self.pool.position(), entry.last_id);
+            if checkpoint.last_id > 0 {
+                self.pool.generated_id(self.pool.position(), checkpoint.last_id);
             }
             if self.main.status().in_transaction() {
                 // All that stood in this transaction up to here is committed.
@@ -209,35 +209,38 @@ impl Producer<'_> {
     }
 
     /// A statement of a record that says "begun".
-    fn passes_begun(&mut self, entry: &Entry, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+    fn passes_begun(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
         self.main.sync(location)?;
-        match entry.note {
-            Note::Counters(ref counters) => {
+        match checkpoint.recovery_hint {
+            RecoveryHint::Counters(ref counters) => {
                 // The rows are a transaction's that was not committed, but they have moved the counters.
                 let connection = self.tables.connection();
                 let settled = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
-                self.settled(settled.and_then(|()| self.retract(entry.span.first)), text, location)?;
+                self.settled(settled.and_then(|()| self.retract(checkpoint.span.first)), text, location)?;
                 // Its other statements must not take away what is recorded of them from here on.
                 self.is_void();
                 Ok(false)
             }
-            Note::Rows(before) => self.passes_rows(entry, before, text, location),
-            Note::Nothing | Note::Alone | Note::Failed(_) | Note::Definition(_) => {
+            RecoveryHint::Rows(before) => self.passes_rows(checkpoint, before, text, location),
+            RecoveryHint::None
+            | RecoveryHint::NotInTransaction
+            | RecoveryHint::Failed(_)
+            | RecoveryHint::Definition(_) => {
                 let dialect = self.main.dialect();
-                let found = match outcome(&mut self.main.connection, text, &dialect, &entry.note) {
+                let found = match outcome(&mut self.main.connection, text, &dialect, &checkpoint.recovery_hint) {
                     Ok(found) => found,
                     Err(error) => return self.cannot_go_on(location, text, &error),
                 };
-                // Another text than the one that had begun tells nothing of that one. Of several the hash is known at the
+                // Another text than the one that had begun tells nothing of that one. Of several statements the hash is known at the
                 // last.
-                let is_multi_statement = entry.span.first < entry.span.last;
-                let is_same = is_multi_statement || entry.span.digest == crate::record::digest([text]);
-                let found = if found == Outcome::Done && !is_same { Outcome::Unknown } else { found };
+                let has_several_statements = checkpoint.span.first < checkpoint.span.last;
+                let is_same = has_several_statements || checkpoint.span.digest == crate::checkpoint::digest([text]);
+                let found = if found == Outcome::Applied && !is_same { Outcome::InDoubt } else { found };
                 let unsettled = self.going_on.as_ref().map_or(Unsettled::Stop, |going_on| going_on.unsettled);
                 let is_done = match (found, unsettled) {
-                    (Outcome::Done, _) | (Outcome::Unknown, Unsettled::Done) => true,
-                    (Outcome::Again, _) | (Outcome::Unknown, Unsettled::Again) => false,
-                    (Outcome::Unknown, Unsettled::Stop) => {
+                    (Outcome::Applied, _) | (Outcome::InDoubt, Unsettled::Done) => true,
+                    (Outcome::Reapply, _) | (Outcome::InDoubt, Unsettled::Again) => false,
+                    (Outcome::InDoubt, Unsettled::Stop) => {
                         return self.stops(
                             location,
                             text,
@@ -248,14 +251,14 @@ impl Producer<'_> {
                     }
                 };
                 if !is_done {
-                    self.settled(self.retract(entry.span.first), text, location)?;
+                    self.settled(self.retract(checkpoint.span.first), text, location)?;
                     self.is_void();
                     return Ok(false);
                 }
-                if !is_multi_statement {
-                    return self.settled(self.close(entry), text, location).map(|()| true);
+                if !has_several_statements {
+                    return self.settled(self.close(checkpoint), text, location).map(|()| true);
                 }
-                let done = Entry { state: State::Done, ..entry.clone() };
+                let done = Checkpoint { state: State::Applied, ..checkpoint.clone() };
                 if let Some(going_on) = &mut self.going_on {
                     going_on.recorded.is_done();
                     going_on.found_done = Some(done.clone());
@@ -266,9 +269,15 @@ impl Producer<'_> {
     }
 
     /// Rows of a table that cannot roll back: as many statements are done as the table has rows more than before.
-    fn passes_rows(&mut self, entry: &Entry, before: u64, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+    fn passes_rows(
+        &mut self,
+        checkpoint: &Checkpoint,
+        before: u64,
+        text: &[u8],
+        location: &Location,
+    ) -> Result<bool, Stopped> {
         let Some(name) = self.table_of(text) else { return Ok(false) };
-        if location.ordinal == entry.span.first {
+        if location.ordinal == checkpoint.span.first {
             let counted = self.count(&name);
             let now = match counted {
                 Ok(now) => now,
@@ -280,7 +289,7 @@ impl Producer<'_> {
             };
             if let Some(going_on) = &mut self.going_on {
                 going_on.rows_left =
-                    Some(RowsLeft { entry: entry.clone(), rows, passed: None, digest: Digest::default() });
+                    Some(RowsLeft { checkpoint: checkpoint.clone(), rows, passed: None, digest: Digest::default() });
             }
         }
         let tuples = self.tuples(text);
@@ -301,27 +310,27 @@ impl Producer<'_> {
         let tuples = tuples.unwrap_or_default();
         left.rows -= tuples;
         left.digest.add(text);
-        let mut passed = left.passed.take().unwrap_or_else(|| Entry { rows: 0, ..left.entry.clone() });
+        let mut passed = left.passed.take().unwrap_or_else(|| Checkpoint { rows: 0, ..left.checkpoint.clone() });
         passed.rows += tuples;
-        passed.state = State::Done;
+        passed.state = State::Applied;
         passed.span.last = location.ordinal;
         passed.span.digest = left.digest.value();
         passed.span.end_byte = location.byte + text.len() as u64;
         left.passed = Some(passed);
-        if location.ordinal == entry.span.last {
+        if location.ordinal == checkpoint.span.last {
             self.end_rows_left(location)?;
         }
         Ok(true)
     }
 
-    /// Records what of such rows is done.
+    /// Checkpoints what of such rows is done.
     fn end_rows_left(&mut self, location: &Location) -> Result<(), Stopped> {
         let Some(left) = self.going_on.as_mut().and_then(|going_on| going_on.rows_left.take()) else {
             return Ok(());
         };
         let settled = match &left.passed {
             Some(passed) => self.close(passed),
-            None => self.retract(left.entry.span.first),
+            None => self.retract(left.checkpoint.span.first),
         };
         self.settled(settled, b"", location)
     }
@@ -333,13 +342,18 @@ impl Producer<'_> {
         }
     }
 
-    fn close(&self, entry: &Entry) -> Result<(), Error> {
-        let entry = Entry { state: State::Done, ..entry.clone() };
-        self.main.records.map_or(Ok(()), |records| records.apart(|records, own| records.close(own, &entry).map(drop)))
+    fn close(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let checkpoint = Checkpoint { state: State::Applied, ..checkpoint.clone() };
+        self.main.checkpoints.map_or(Ok(()), |checkpoints| {
+            checkpoints
+                .on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint).map(drop))
+        })
     }
 
     fn retract(&self, first: u64) -> Result<(), Error> {
-        self.main.records.map_or(Ok(()), |records| records.apart(|records, own| records.retract(own, first).map(drop)))
+        self.main.checkpoints.map_or(Ok(()), |checkpoints| {
+            checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.retract(internal, first).map(drop))
+        })
     }
 
     /// Tuples of an INSERT of literals.

@@ -10,11 +10,11 @@ use super::handlers::Handlers;
 use super::recording::Recording;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped, check_packet};
+use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, Visit};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::record::{MAIN_SESSION, Records};
 use crate::report::Failure;
 use crate::session::{Assignments, SessionState, Tracker};
 use crate::statement_kind::split_statements;
@@ -32,7 +32,7 @@ pub(super) struct MainSession<'l> {
     moves: u64,
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.
-    pub(super) records: Option<&'l Records>,
+    pub(super) checkpoints: Option<&'l Checkpoints>,
     pub(super) recording: Recording,
     tracker: Tracker,
     output: &'l mut dyn Output,
@@ -57,12 +57,12 @@ impl<'l> MainSession<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         targets: &'l Targets,
-        records: Option<&'l Records>,
+        checkpoints: Option<&'l Checkpoints>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let Visit { mut connection, moves, autocommits } = targets.connect(&|| pool.is_interrupted())?;
-        if let Some(records) = records {
-            records.claim(&mut connection, MAIN_SESSION)?;
+        if let Some(checkpoints) = checkpoints {
+            checkpoints.claim(&mut connection, MAIN_SESSION)?;
         }
         if !autocommits {
             // As the client would find it: all is one transaction until the dump says COMMIT.
@@ -82,7 +82,7 @@ impl<'l> MainSession<'l> {
             targets,
             moves,
             connection,
-            records,
+            checkpoints,
             recording: Recording::default(),
             tracker,
             output,
@@ -252,14 +252,14 @@ impl<'l> MainSession<'l> {
 
     /// Whether it is recorded what is done.
     pub(super) fn is_recorded(&self) -> bool {
-        self.records.is_some()
+        self.checkpoints.is_some()
     }
 
     /// Ends the load at this place. Where only the connection is lost, records tell how far it had come.
     pub(super) fn end_at(&mut self, failure: Failure, error: &Error) {
         // A node that is not ready has done nothing, and another may.
         let is_lost = !matches!(error, Error::Server(_) | Error::Unsupported(_)) || error.is_unready();
-        if self.records.is_some() && is_lost {
+        if self.checkpoints.is_some() && is_lost {
             self.is_gone = true;
             self.pool.fail_lost(self.pool.position(), failure);
         } else {

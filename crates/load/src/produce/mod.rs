@@ -104,8 +104,8 @@ impl<'l> Producer<'l> {
         going_on: Option<GoingOn>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let Surroundings { pool, progress, targets, deferral, records } = surroundings;
-        let main = MainSession::open(pool, progress, targets, records, output)?;
+        let Surroundings { pool, progress, targets, deferral, checkpoints } = surroundings;
+        let main = MainSession::open(pool, progress, targets, checkpoints, output)?;
         let mut tables = Tables::open(targets)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");

@@ -17,9 +17,9 @@ impl Producer<'_> {
         location: &Location,
         kind: &StatementKind,
     ) -> Result<(), Stopped> {
-        let Some(records) = self.main.records else { return Ok(()) };
+        let Some(checkpoints) = self.main.checkpoints else { return Ok(()) };
         let dialect = self.main.dialect();
-        let is_theirs = |name: &[u8]| name.eq_ignore_ascii_case(records.schema().as_bytes());
+        let is_theirs = |name: &[u8]| name.eq_ignore_ascii_case(checkpoints.schema().as_bytes());
         let in_theirs = |schema: Option<&Vec<u8>>| {
             schema.or(self.main.state().database.as_ref()).is_some_and(|schema| is_theirs(schema))
         };
@@ -48,7 +48,7 @@ impl Producer<'_> {
         self.flush()?;
         let message = format!(
             "it concerns the schema `{}` of the progress records: name another with --progress-schema, or leave it out",
-            records.schema(),
+            checkpoints.schema(),
         );
         self.pool.fail(self.pool.position(), Failure::of_record(location, text, message), true);
         Err(Stopped)

@@ -7,8 +7,8 @@ use hortator_mysql::{Error, quote_string};
 use super::Producer;
 use super::recording::Puts;
 use crate::apply::Stopped;
+use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Kind, Location, tokens};
-use crate::record::COUNTERS_LIMIT;
 use crate::report::Failure;
 
 impl Producer<'_> {

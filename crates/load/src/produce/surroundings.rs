@@ -1,10 +1,10 @@
 //! What a producer is given: what it shares with the rest of its load, and the limits of its chunks.
 
 use crate::apply::Pool;
+use crate::checkpoint::Checkpoints;
 use crate::cluster::Targets;
 use crate::deferral::Deferral;
 use crate::progress::Progress;
-use crate::record::Records;
 
 /// What a producer shares with the rest of its load.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) progress: &'l Progress,
     pub(crate) targets: &'l Targets,
     pub(crate) deferral: &'l Deferral,
-    pub(crate) records: Option<&'l Records>,
+    pub(crate) checkpoints: Option<&'l Checkpoints>,
 }
 
 /// How much goes into a chunk, which is a transaction; a single statement may be more.

@@ -38,7 +38,7 @@ enum NumberedInMain {
 impl Tables {
     pub(crate) fn open(targets: &Targets) -> Result<Self, Error> {
         // Names are asked for in UTF-8, whatever the dump's character set is.
-        let connection = targets.connect_apart(&|| false)?.connection;
+        let connection = targets.connect_internal(&|| false)?.connection;
         let numbered_in_main = NumberedInMain::Some(HashSet::new());
         Ok(Self { connection, known: HashMap::new(), numbered_in_main })
     }

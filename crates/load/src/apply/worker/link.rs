@@ -30,9 +30,9 @@ impl Worker<'_> {
         }
         if self.link.is_none() {
             let Visit { mut connection, moves, .. } = self.targets.connect(&|| self.pool.is_interrupted())?;
-            if let Some(records) = self.records {
+            if let Some(checkpoints) = self.checkpoints {
                 // The session before this one is over then, and what it had open is rolled back or committed.
-                records.claim(&mut connection, self.number)?;
+                checkpoints.claim(&mut connection, self.number)?;
             }
             let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
             self.road = Road::new(packet_limit_bytes, self.piece_rows, self.targets.numbering());

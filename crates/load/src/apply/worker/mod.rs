@@ -19,9 +19,9 @@ use hortator_mysql::{Connection, Done, Error};
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{Pool, Turn};
 use super::road::{Road, Way};
+use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Gate, Targets};
 use crate::progress::Progress;
-use crate::record::{Note, Records};
 use crate::report::Failure;
 use link::Link;
 use recording::Begun;
@@ -43,7 +43,7 @@ pub struct Worker<'l> {
     progress: &'l Progress,
     targets: &'l Targets,
     gate: &'l Gate,
-    records: Option<&'l Records>,
+    checkpoints: Option<&'l Checkpoints>,
     /// From 1; 0 is the main session.
     number: usize,
     link: Option<Link>,
@@ -74,8 +74,8 @@ struct Sent {
 
 impl Sent {
     /// What a record says of it.
-    fn note(&self) -> Note {
-        if self.failed > 0 { Note::Failed(self.failed) } else { Note::Nothing }
+    fn recovery_hint(&self) -> RecoveryHint {
+        if self.failed > 0 { RecoveryHint::Failed(self.failed) } else { RecoveryHint::None }
     }
 
     fn add(&mut self, done: &Done, way: Way, statements: u64) {
@@ -118,9 +118,9 @@ impl<'l> Worker<'l> {
         progress: &'l Progress,
         targets: &'l Targets,
         gate: &'l Gate,
-        records: Option<&'l Records>,
+        checkpoints: Option<&'l Checkpoints>,
     ) -> Self {
-        Self { pool, progress, targets, gate, records, number, link: None, road: Road::default(), piece_rows: None }
+        Self { pool, progress, targets, gate, checkpoints, number, link: None, road: Road::default(), piece_rows: None }
     }
 
     /// Sends rows by prepared statements of so many rows, even where the server takes arrays.

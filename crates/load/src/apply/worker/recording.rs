@@ -5,7 +5,7 @@ use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use super::{READ_ONLY, Sent, Worker, number};
 use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
-use crate::record::{Entry, Note, Records, Span, State, digest, fingerprint};
+use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, digest, fingerprint};
 
 /// Duplicate entry for a key.
 const DUPLICATE: u16 = 1062;
@@ -25,17 +25,24 @@ impl Begun {
     pub(super) fn counter(
         &mut self,
         connection: &mut Connection,
-        records: Option<&Records>,
+        checkpoints: Option<&Checkpoints>,
         chunk: &Chunk,
         target: &RowTarget,
     ) -> Result<(), Error> {
         let table = &target.table.name;
         let Some(next_id) = self.next_id else {
             let next_id = next_id(connection, table)?;
-            if let (Some(records), Some(span)) = (records, span(&chunk.statements)) {
-                let note = Note::Counters(vec![(table.clone(), next_id)]);
-                let entry = Entry { span, state: State::Begun, table: table.to_string(), rows: 0, last_id: 0, note };
-                match records.write(connection, &entry) {
+            if let (Some(checkpoints), Some(span)) = (checkpoints, span(&chunk.statements)) {
+                let recovery_hint = RecoveryHint::Counters(vec![(table.clone(), next_id)]);
+                let checkpoint = Checkpoint {
+                    span,
+                    state: State::Intent,
+                    table: table.to_string(),
+                    rows: 0,
+                    last_id: 0,
+                    recovery_hint,
+                };
+                match checkpoints.write(connection, &checkpoint) {
                     // Written by an attempt that got no answer; nothing has moved the counter since.
                     Err(error) if error.code() == Some(DUPLICATE) => {}
                     written => drop(written?),
@@ -90,17 +97,24 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
 }
 
 /// The record of the first `covered` statements of a chunk.
-fn entry(chunk: &Chunk, covered: usize, sent: &Sent) -> Option<Entry> {
+fn checkpoint_of(chunk: &Chunk, covered: usize, sent: &Sent) -> Option<Checkpoint> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
         Work::Definition => String::new(),
     };
     let span = span(&chunk.statements[..covered])?;
-    Some(Entry { span, state: State::Done, table, rows: sent.rows, last_id: sent.last_id, note: sent.note() })
+    Some(Checkpoint {
+        span,
+        state: State::Applied,
+        table,
+        rows: sent.rows,
+        last_id: sent.last_id,
+        recovery_hint: sent.recovery_hint(),
+    })
 }
 
 impl Worker<'_> {
-    /// Records, within the open transaction, that the first `covered` statements of the chunk are done. False where
+    /// Checkpoints, within the open transaction, that the first `covered` statements of the chunk are done. False where
     /// that is recorded already, by an attempt whose commit went unanswered.
     pub(super) fn write_record(
         &mut self,
@@ -109,19 +123,19 @@ impl Worker<'_> {
         sent: &Sent,
         begun: &Begun,
     ) -> Result<bool, Error> {
-        let (Some(records), Some(link)) = (self.records, &mut self.link) else { return Ok(true) };
+        let (Some(checkpoints), Some(link)) = (self.checkpoints, &mut self.link) else { return Ok(true) };
         let first = chunk.statements[0].location.ordinal;
-        let Some(entry) = entry(chunk, covered, sent) else {
+        let Some(checkpoint) = checkpoint_of(chunk, covered, sent) else {
             // Nothing of it stays.
             if begun.is_recorded {
-                records.retract(&mut link.connection, first)?;
+                checkpoints.retract(&mut link.connection, first)?;
             }
             return Ok(true);
         };
         if begun.is_recorded {
-            return Ok(records.close(&mut link.connection, &entry)?.affected_rows > 0);
+            return Ok(checkpoints.close(&mut link.connection, &checkpoint)?.affected_rows > 0);
         }
-        match records.write(&mut link.connection, &entry) {
+        match checkpoints.write(&mut link.connection, &checkpoint) {
             Err(error) if error.code() == Some(DUPLICATE) => Ok(false),
             // All of it was refused, so there is nothing to record.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(true),
@@ -131,40 +145,49 @@ impl Worker<'_> {
 
     /// Whether a commit that went unanswered was one; `None` where no records are kept, or nothing was to be recorded.
     pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
-        let Some(records) = self.records.filter(|_| covered > 0) else { return Ok(None) };
+        let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| records.is_done(connection, first)).map(Some)
+        self.on_connection(chunk, |connection, _, _| checkpoints.is_done(connection, first)).map(Some)
     }
 
-    /// Records that what commits by itself has begun. Several statements are on one table: the first tells which.
+    /// Checkpoints that what commits by itself has begun. Several statements are on one table: the first tells which.
     pub(super) fn begin_definition(&mut self, chunk: &Chunk) -> Result<(), Error> {
-        let Some(records) = self.records else { return Ok(()) };
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
-            let note = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
-            let Some(entry) = entry(chunk, chunk.statements.len(), &Sent::default()) else { return Ok(()) };
-            records.write(connection, &Entry { state: State::Begun, note, ..entry }).map(drop)
+            let recovery_hint = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &Sent::default()) else {
+                return Ok(());
+            };
+            checkpoints.write(connection, &Checkpoint { state: State::Intent, recovery_hint, ..checkpoint }).map(drop)
         })
     }
 
-    /// Records that rows have begun which cannot be rolled back.
+    /// Checkpoints that rows have begun which cannot be rolled back.
     pub(super) fn begin_rows(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
-        let Some(records) = self.records else { return Ok(()) };
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let name = &target.table.name;
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
         self.on_connection(chunk, |connection, _, _| {
             let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
-            let Some(entry) = entry(chunk, chunk.statements.len(), &Sent::default()) else { return Ok(()) };
-            records.write(connection, &Entry { state: State::Begun, note: Note::Rows(count), ..entry }).map(drop)
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &Sent::default()) else {
+                return Ok(());
+            };
+            checkpoints
+                .write(
+                    connection,
+                    &Checkpoint { state: State::Intent, recovery_hint: RecoveryHint::Rows(count), ..checkpoint },
+                )
+                .map(drop)
         })
     }
 
-    /// Records how far what was begun has come: the first `covered` statements are done.
+    /// Checkpoints how far what was begun has come: the first `covered` statements are done.
     pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, sent: &Sent) -> Result<(), Error> {
-        let Some(records) = self.records else { return Ok(()) };
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| match entry(chunk, covered, sent) {
-            Some(entry) => records.close(connection, &entry).map(drop),
-            None => records.retract(connection, first).map(drop),
+        self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, sent) {
+            Some(checkpoint) => checkpoints.close(connection, &checkpoint).map(drop),
+            None => checkpoints.retract(connection, first).map(drop),
         })
     }
 }

@@ -33,12 +33,12 @@ impl Worker<'_> {
         let mut failures = Vec::new();
         let mut sent = Sent::default();
         let mut last_id = 0;
-        let records = self.records;
+        let checkpoints = self.checkpoints;
         // Statements that are committed if this attempt is: those before the first that failed.
         let mut covered = 0;
         let outcome = self.on_connection(chunk, |connection, road, pool| {
             if target.implicit_id {
-                begun.counter(connection, records, chunk, target)?;
+                begun.counter(connection, checkpoints, chunk, target)?;
             }
             connection.execute(b"START TRANSACTION")?;
             if target.implicit_id {

@@ -89,7 +89,7 @@ impl Worker<'_> {
 
     /// The end of the load at this place; where only the connection is lost, records tell how far it had come.
     pub(super) fn lost_or_failed(&self, seqno: Seqno, failure: Failure, error: &Error) {
-        if self.records.is_some() && (!is_of_server(error) || error.is_unready()) {
+        if self.checkpoints.is_some() && (!is_of_server(error) || error.is_unready()) {
             self.pool.fail_lost(seqno, failure);
         } else {
             self.pool.fail(seqno, failure, true);

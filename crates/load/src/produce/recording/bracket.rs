@@ -1,10 +1,10 @@
 //! What commits by itself, or does anything: between a record that it has begun and one that it has ended.
 
-use super::{Puts, Run, done_or_bound, entry_of};
+use super::{Puts, Run, checkpoint_of, done_or_bound};
 use crate::apply::Stopped;
+use crate::checkpoint::{Checkpoint, RecoveryHint, State, fingerprint};
 use crate::lexer::Location;
 use crate::produce::main_session::MainSession;
-use crate::record::{Entry, Note, State, fingerprint};
 
 impl MainSession<'_> {
     /// Runs a statement between two records. `is_alone`: it changes rows, and no transaction tells whether it is done.
@@ -16,26 +16,28 @@ impl MainSession<'_> {
         puts: &Puts,
         is_alone: bool,
     ) -> Result<u64, Stopped> {
-        let Some(records) = self.records else { return self.run(text, location) };
+        let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
         let dialect = self.dialect();
-        let note = match is_alone || self.acts_on_next() {
-            true => Ok(Note::Alone),
+        let recovery_hint = match is_alone || self.acts_on_next() {
+            true => Ok(RecoveryHint::NotInTransaction),
             false => fingerprint(&mut self.connection, text, &dialect),
         };
-        let note = match note {
-            Ok(note) => note,
+        let recovery_hint = match recovery_hint {
+            Ok(recovery_hint) => recovery_hint,
             Err(error) => return self.record_failed(location, text, &error).map(|()| 0),
         };
-        let begun = entry_of(text, location, State::Begun, &puts.table, note);
-        self.apart(location, text, |records, own| records.write(own, &begun))?;
+        let begun = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
+        self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
         let failures = self.failures();
         let result = self.run(text, location);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
         if has_failed && !self.is_forced() {
             // A refused definition leaves nothing. Of anything else a part may be there: its record stays open and says so.
-            if matches!(begun.note, Note::Definition(_)) && !self.is_gone() && !self.is_interrupted() {
-                self.apart(location, text, |records, own| records.retract(own, begun.span.first))?;
+            if matches!(begun.recovery_hint, RecoveryHint::Definition(_)) && !self.is_gone() && !self.is_interrupted() {
+                self.on_internal_connection(location, text, |checkpoints, internal| {
+                    checkpoints.retract(internal, begun.span.first)
+                })?;
             }
             return result;
         }
@@ -46,16 +48,18 @@ impl MainSession<'_> {
             self.recording.stretch = Some(Run::new(text, location, ""));
             return result;
         }
-        let note = if has_failed { Note::Failed(1) } else { Note::Nothing };
-        let entry = Entry { state: done_or_bound(binds), rows, note, ..begun };
+        let recovery_hint = if has_failed { RecoveryHint::Failed(1) } else { RecoveryHint::None };
+        let checkpoint = Checkpoint { state: done_or_bound(binds), rows, recovery_hint, ..begun };
         if !has_failed && self.status().in_transaction() {
             // It was part of the dump's transaction after all, and goes with it.
-            self.apart(location, text, |records, own| records.retract(own, entry.span.first))?;
+            self.on_internal_connection(location, text, |checkpoints, internal| {
+                checkpoints.retract(internal, checkpoint.span.first)
+            })?;
             let run = Run::new(text, location, &puts.table);
-            self.recording.pending.push(Run { state: entry.state, rows, ..run });
+            self.recording.pending.push(Run { state: checkpoint.state, rows, ..run });
             return result;
         }
-        match records.apart(|records, own| records.close(own, &entry)) {
+        match checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint)) {
             Ok(_) => result,
             Err(error) => self.record_failed(location, text, &error).and(result),
         }
@@ -67,6 +71,8 @@ impl MainSession<'_> {
             return Ok(());
         }
         let Some(stretch) = self.recording.stretch.take() else { return Ok(()) };
-        self.apart(location, b"", |records, own| records.close(own, &stretch.entry()))
+        self.on_internal_connection(location, b"", |checkpoints, internal| {
+            checkpoints.close(internal, &stretch.checkpoint())
+        })
     }
 }

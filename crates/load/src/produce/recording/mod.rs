@@ -17,8 +17,8 @@ use hortator_mysql::catalog::TableName;
 
 use super::main_session::MainSession;
 use crate::apply::Stopped;
+use crate::checkpoint::{Checkpoint, Digest, RecoveryHint, Span, State};
 use crate::lexer::Location;
-use crate::record::{Digest, Entry, Note, Span, State};
 use crate::report::Failure;
 use crate::statement_kind::StatementKind;
 
@@ -68,7 +68,7 @@ impl Run {
         let mut digest = Digest::default();
         digest.add(text);
         let span = span_of(text, location);
-        Self { span, digest, state: State::Done, table: table.to_owned(), rows: 0, failed: 0, is_begun: false }
+        Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, is_begun: false }
     }
 
     fn add(&mut self, text: &[u8], location: &Location) {
@@ -77,23 +77,29 @@ impl Run {
         self.span.end_byte = location.byte + text.len() as u64;
     }
 
-    fn entry(&self) -> Entry {
+    fn checkpoint(&self) -> Checkpoint {
         let span = Span { digest: self.digest.value(), ..self.span.clone() };
-        let note = if self.failed > 0 { Note::Failed(self.failed) } else { Note::Nothing };
-        Entry { span, state: self.state, table: self.table.clone(), rows: self.rows, last_id: 0, note }
+        let recovery_hint = if self.failed > 0 { RecoveryHint::Failed(self.failed) } else { RecoveryHint::None };
+        Checkpoint { span, state: self.state, table: self.table.clone(), rows: self.rows, last_id: 0, recovery_hint }
     }
 }
 
 /// The record of one statement.
-fn entry_of(text: &[u8], location: &Location, state: State, table: &str, note: Note) -> Entry {
-    Entry { span: span_of(text, location), state, table: table.to_owned(), rows: 0, last_id: 0, note }
+fn checkpoint_of(
+    text: &[u8],
+    location: &Location,
+    state: State,
+    table: &str,
+    recovery_hint: RecoveryHint,
+) -> Checkpoint {
+    Checkpoint { span: span_of(text, location), state, table: table.to_owned(), rows: 0, last_id: 0, recovery_hint }
 }
 
 fn span_of(text: &[u8], location: &Location) -> Span {
     Span {
         first: location.ordinal,
         last: location.ordinal,
-        digest: crate::record::digest([text]),
+        digest: crate::checkpoint::digest([text]),
         file: location.file.to_string(),
         line: location.line,
         byte: location.byte,
@@ -102,7 +108,7 @@ fn span_of(text: &[u8], location: &Location) -> Span {
 }
 
 fn done_or_bound(binds: bool) -> State {
-    if binds { State::Bound } else { State::Done }
+    if binds { State::SessionBound } else { State::Applied }
 }
 
 impl MainSession<'_> {
@@ -114,7 +120,7 @@ impl MainSession<'_> {
         kind: &StatementKind,
         puts: &Puts,
     ) -> Result<u64, Stopped> {
-        if self.records.is_none() || location.ordinal == 0 {
+        if self.checkpoints.is_none() || location.ordinal == 0 {
             return self.run(text, location);
         }
         if let Some(asking) = asking(text, self) {
@@ -166,14 +172,17 @@ impl MainSession<'_> {
     }
 
     /// Writes with the records' own connection.
-    fn apart(
+    fn on_internal_connection(
         &mut self,
         location: &Location,
         text: &[u8],
-        work: impl FnOnce(&crate::record::Records, &mut hortator_mysql::Connection) -> Result<hortator_mysql::Done, Error>,
+        work: impl FnOnce(
+            &crate::checkpoint::Checkpoints,
+            &mut hortator_mysql::Connection,
+        ) -> Result<hortator_mysql::Done, Error>,
     ) -> Result<(), Stopped> {
-        let Some(records) = self.records else { return Ok(()) };
-        match records.apart(work) {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        match checkpoints.on_internal_connection(work) {
             Ok(_) => Ok(()),
             Err(error) => self.record_failed(location, text, &error),
         }

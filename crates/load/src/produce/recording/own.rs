@@ -4,11 +4,11 @@ use hortator_mysql::error::DEADLOCK;
 use hortator_mysql::{Done, Error};
 
 use super::treatment::{Asking, may_be_for_good};
-use super::{Puts, Run, done_or_bound, entry_of};
+use super::{Puts, Run, checkpoint_of, done_or_bound};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
+use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::lexer::Location;
 use crate::produce::main_session::MainSession;
-use crate::record::{Entry, Note, State};
 
 /// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
 const REPLAYS_LIMIT: u32 = 10;
@@ -20,15 +20,15 @@ const MORE_LIMIT: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Open {
     /// The record to be closed.
-    entry: Entry,
+    checkpoint: Checkpoint,
     /// The record stands within the transaction, and goes with it if that is rolled back.
     is_within: bool,
     /// The statement failed: nothing of it is to stay.
     has_failed: bool,
     /// It may have numbered rows.
     numbers: bool,
-    /// Records of statements behind it that asked what it did.
-    more: Vec<Entry>,
+    /// Checkpoints of statements behind it that asked what it did.
+    more: Vec<Checkpoint>,
     location: Location,
     text: Vec<u8>,
 }
@@ -42,18 +42,20 @@ impl MainSession<'_> {
         binds: bool,
         puts: &Puts,
     ) -> Result<u64, Stopped> {
-        let Some(records) = self.records else { return self.run(text, location) };
-        let note = match puts.counters.is_empty() {
-            true => Note::Nothing,
-            false => Note::Counters(puts.counters.clone()),
+        let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
+        let recovery_hint = match puts.counters.is_empty() {
+            true => RecoveryHint::None,
+            false => RecoveryHint::Counters(puts.counters.clone()),
         };
-        let entry = entry_of(text, location, State::Begun, &puts.table, note);
+        let checkpoint = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
         let is_within = puts.counters.is_empty() && !may_be_for_good(text, self);
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
         let begun = match is_within {
-            true => begin(self).and_then(|_| records.write(&mut self.connection, &entry)),
-            false => records.apart(|records, own| records.write(own, &entry)).and_then(|_| begin(self)),
+            true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
+            false => checkpoints
+                .on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint))
+                .and_then(|_| begin(self)),
         };
         match begun {
             Err(error) if error.code() == Some(READ_ONLY) => {
@@ -74,13 +76,18 @@ impl MainSession<'_> {
         let mut replays = 0;
         while sent.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
-            sent = self.replay(text, &entry, is_within);
+            sent = self.replay(text, &checkpoint, is_within);
         }
         let result = self.took(text, location, sent);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
         self.recording.open = Some(Open {
-            entry: Entry { state: done_or_bound(binds), rows, note: Note::Nothing, ..entry },
+            checkpoint: Checkpoint {
+                state: done_or_bound(binds),
+                rows,
+                recovery_hint: RecoveryHint::None,
+                ..checkpoint
+            },
             is_within,
             has_failed,
             numbers: !puts.counters.is_empty(),
@@ -97,7 +104,7 @@ impl MainSession<'_> {
 
     /// Commits what is open of ours, with its record. Before anything that does not ask about the statement before.
     pub(in crate::produce) fn settle(&mut self) -> Result<(), Stopped> {
-        let (Some(mut open), Some(records)) = (self.recording.open.take(), self.records) else { return Ok(()) };
+        let (Some(mut open), Some(checkpoints)) = (self.recording.open.take(), self.checkpoints) else { return Ok(()) };
         if self.is_gone() {
             return Ok(());
         }
@@ -108,10 +115,17 @@ impl MainSession<'_> {
                     // What was recorded apart stays: it says that the statement had begun.
                     return Ok(done);
                 }
-                let failed = Entry { state: State::Done, rows: 0, note: Note::Failed(1), ..open.entry.clone() };
+                let failed = Checkpoint {
+                    state: State::Applied,
+                    rows: 0,
+                    recovery_hint: RecoveryHint::Failed(1),
+                    ..open.checkpoint.clone()
+                };
                 match open.is_within {
-                    true => records.write(&mut self.connection, &failed),
-                    false => records.apart(|records, own| records.close(own, &failed)),
+                    true => checkpoints.write(&mut self.connection, &failed),
+                    false => {
+                        checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &failed))
+                    }
                 }
             }),
         };
@@ -128,10 +142,10 @@ impl MainSession<'_> {
         // What has been asked about it has been answered, and must not become another answer.
         while open.more.is_empty() && settled.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
-            let begun = Entry { state: State::Begun, rows: 0, ..open.entry.clone() };
+            let begun = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
             settled = match self.replay(&open.text.clone(), &begun, open.is_within) {
                 Ok(done) => {
-                    open.entry.rows = done.affected_rows;
+                    open.checkpoint.rows = done.affected_rows;
                     self.commit_open(open)
                 }
                 Err(error) => Err(error),
@@ -145,22 +159,22 @@ impl MainSession<'_> {
     }
 
     /// Begins the transaction again, from its beginning.
-    fn replay(&mut self, text: &[u8], begun: &Entry, is_within: bool) -> Result<Done, Error> {
+    fn replay(&mut self, text: &[u8], begun: &Checkpoint, is_within: bool) -> Result<Done, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
-        if let Some(records) = self.records.filter(|_| is_within) {
-            records.write(&mut self.connection, begun)?;
+        if let Some(checkpoints) = self.checkpoints.filter(|_| is_within) {
+            checkpoints.write(&mut self.connection, begun)?;
         }
         self.send(text)
     }
 
     fn commit_open(&mut self, open: &Open) -> Result<Done, Error> {
         let last_id = if open.numbers { self.last_id()? } else { 0 };
-        if let Some(records) = self.records {
-            records.close(&mut self.connection, &Entry { last_id, ..open.entry.clone() })?;
-            for entry in &open.more {
-                records.write(&mut self.connection, entry)?;
+        if let Some(checkpoints) = self.checkpoints {
+            checkpoints.close(&mut self.connection, &Checkpoint { last_id, ..open.checkpoint.clone() })?;
+            for checkpoint in &open.more {
+                checkpoints.write(&mut self.connection, checkpoint)?;
             }
         }
         self.connection.execute(COMMIT)
@@ -177,9 +191,9 @@ impl MainSession<'_> {
         let counts = asking.changes || asking.keeps;
         let within = self.is_in_dumps_transaction();
         let is_alone = self.recording.open.is_none() && self.recording.stretch.is_none() && (!within || puts.for_good);
-        let mut begun = entry_of(text, location, State::Begun, &puts.table, Note::Alone);
+        let mut begun = checkpoint_of(text, location, State::Intent, &puts.table, RecoveryHint::NotInTransaction);
         if asking.changes && is_alone {
-            self.apart(location, text, |records, own| records.write(own, &begun))?;
+            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
         }
         let failures = self.failures();
         let rows = self.run(text, location)?;
@@ -187,9 +201,9 @@ impl MainSession<'_> {
             return Ok(rows);
         }
         begun.rows = rows;
-        let entry = Entry { state: done_or_bound(asking.keeps), note: Note::Nothing, ..begun };
+        let checkpoint = Checkpoint { state: done_or_bound(asking.keeps), recovery_hint: RecoveryHint::None, ..begun };
         if let Some(open) = &mut self.recording.open {
-            open.more.push(entry);
+            open.more.push(checkpoint);
             if open.more.len() >= MORE_LIMIT {
                 self.settle()?;
             }
@@ -197,11 +211,16 @@ impl MainSession<'_> {
             stretch.add(text, location);
         } else if within {
             let run = Run::new(text, location, &puts.table);
-            self.recording.pending.push(Run { state: entry.state, rows, is_begun: asking.changes && is_alone, ..run });
+            self.recording.pending.push(Run {
+                state: checkpoint.state,
+                rows,
+                is_begun: asking.changes && is_alone,
+                ..run
+            });
         } else {
-            self.apart(location, text, |records, own| match asking.changes {
-                true => records.close(own, &entry),
-                false => records.write(own, &entry),
+            self.on_internal_connection(location, text, |checkpoints, internal| match asking.changes {
+                true => checkpoints.close(internal, &checkpoint),
+                false => checkpoints.write(internal, &checkpoint),
             })?;
         }
         Ok(rows)

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::treatment::may_be_for_good;
-use super::{Puts, Run, done_or_bound, entry_of};
+use super::{Puts, Run, checkpoint_of, done_or_bound};
 use crate::apply::{READ_ONLY, Stopped};
+use crate::checkpoint::{Checkpoint, RecoveryHint, State, names_other_engines};
 use crate::lexer::{Location, Token, tokens};
 use crate::produce::main_session::MainSession;
-use crate::record::{Entry, Note, State, names_other_engines};
 
 /// Runs of one transaction; beyond that, tables are not told apart any more.
 const RUNS_LIMIT: usize = 1000;
@@ -53,11 +53,13 @@ impl MainSession<'_> {
         binds: bool,
         puts: &Puts,
     ) -> Result<u64, Stopped> {
-        let note = self.note_within(text, location, puts)?;
-        let is_begun = note.is_some();
-        if let Some(note) = note {
-            let entry = entry_of(text, location, State::Begun, &puts.table, note);
-            self.apart(location, text, |records, own| records.write(own, &entry))?;
+        let recovery_hint = self.recovery_hint_within(text, location, puts)?;
+        let is_begun = recovery_hint.is_some();
+        if let Some(recovery_hint) = recovery_hint {
+            let checkpoint = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
+            self.on_internal_connection(location, text, |checkpoints, internal| {
+                checkpoints.write(internal, &checkpoint)
+            })?;
         }
         let failures = self.failures();
         let rows = self.run(text, location)?;
@@ -66,22 +68,31 @@ impl MainSession<'_> {
         let run = Run { state: done_or_bound(binds), rows, failed, is_begun, ..Run::new(text, location, &puts.table) };
         if puts.for_good {
             // These rows are there already, whatever becomes of the transaction.
-            return self.apart(location, text, |records, own| records.close(own, &run.entry())).map(|()| rows);
+            return self
+                .on_internal_connection(location, text, |checkpoints, internal| {
+                    checkpoints.close(internal, &run.checkpoint())
+                })
+                .map(|()| rows);
         }
         self.recording.pending.add(text, location, run);
         Ok(rows)
     }
 
     /// What has to be on record before such a change, if anything.
-    fn note_within(&mut self, text: &[u8], location: &Location, puts: &Puts) -> Result<Option<Note>, Stopped> {
+    fn recovery_hint_within(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        puts: &Puts,
+    ) -> Result<Option<RecoveryHint>, Stopped> {
         if puts.for_good {
-            return Ok(Some(Note::Alone));
+            return Ok(Some(RecoveryHint::NotInTransaction));
         }
         if may_be_for_good(text, self) {
             // Asked in this session: names without a schema are those of its default one.
             let dialect = self.dialect();
             match names_other_engines(&mut self.connection, text, &dialect) {
-                Ok(true) => return Ok(Some(Note::Alone)),
+                Ok(true) => return Ok(Some(RecoveryHint::NotInTransaction)),
                 Ok(false) => {}
                 Err(error) => self.record_failed(location, text, &error)?,
             }
@@ -89,7 +100,7 @@ impl MainSession<'_> {
         let counted = &mut self.recording.pending.counted;
         let new = puts.counters.iter().filter(|(table, _)| counted.insert(table.to_string()));
         let new: Vec<_> = new.cloned().collect();
-        Ok((!new.is_empty()).then_some(Note::Counters(new)))
+        Ok((!new.is_empty()).then_some(RecoveryHint::Counters(new)))
     }
 
     /// A statement that controls the dump's transaction.
@@ -113,10 +124,10 @@ impl MainSession<'_> {
         let rows = self.run(text, location)?;
         // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
         for run in pending.runs {
-            let entry = Entry { rows: 0, ..run.entry() };
-            self.apart(location, text, |records, own| match run.is_begun {
-                true => records.close(own, &entry),
-                false => records.write(own, &entry),
+            let checkpoint = Checkpoint { rows: 0, ..run.checkpoint() };
+            self.on_internal_connection(location, text, |checkpoints, internal| match run.is_begun {
+                true => checkpoints.close(internal, &checkpoint),
+                false => checkpoints.write(internal, &checkpoint),
             })?;
         }
         Ok(rows)
@@ -125,17 +136,17 @@ impl MainSession<'_> {
     /// Writes the record of the dump's transaction so far, within it.
     pub(in crate::produce) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
         let pending = std::mem::take(&mut self.recording.pending);
-        let Some(records) = self.records.filter(|_| !pending.runs.is_empty()) else { return Ok(()) };
+        let Some(checkpoints) = self.checkpoints.filter(|_| !pending.runs.is_empty()) else { return Ok(()) };
         let last_id = match pending.numbers {
             true => self.last_id(),
             false => Ok(0),
         };
         let written = last_id.and_then(|last_id| {
             for run in &pending.runs {
-                let entry = Entry { last_id, ..run.entry() };
+                let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
                 match run.is_begun {
-                    true => records.close(&mut self.connection, &entry)?,
-                    false => records.write(&mut self.connection, &entry)?,
+                    true => checkpoints.close(&mut self.connection, &checkpoint)?,
+                    false => checkpoints.write(&mut self.connection, &checkpoint)?,
                 };
             }
             Ok(())

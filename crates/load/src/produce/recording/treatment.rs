@@ -1,8 +1,8 @@
 //! How a statement of the main session is recorded, told from its words.
 
+use crate::checkpoint::changes_rows;
 use crate::lexer::{Kind, Token, tokens};
 use crate::produce::main_session::MainSession;
-use crate::record::changes_rows;
 use crate::session::assignments;
 use crate::statement_kind::{StatementKind, is_multi_statement, mentions_diagnostics, reads_session_results};
 

@@ -18,16 +18,16 @@
 //!
 //! This room writes and reads records. What is recorded, and when, is the producer's and the workers' business.
 
+mod ddl_target;
 mod entry;
 mod error;
+mod idempotent;
 mod identity;
+mod load_registry;
+mod memory_tables;
 mod outcome;
-mod recorded;
-mod registry;
-mod repeatable;
+mod reader;
 mod statements;
-mod subject;
-mod volatile;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,31 +35,31 @@ use hortator_mysql::{Connection, Done};
 
 use crate::cluster::{Targets, Visit};
 
-pub use entry::{COUNTERS_LIMIT, Digest, Entry, Note, Span, State, digest};
+pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, RecoveryHint, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
+pub use load_registry::{Interrupted, discard, interrupted};
+pub use memory_tables::LostRows;
 pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outcome};
-pub use recorded::Recorded;
-pub use registry::{Interrupted, forget, interrupted};
+pub use reader::CheckpointReader;
 use statements::Statements;
-pub use volatile::LostRows;
 
 /// The schema that records are kept in, unless another is named.
 pub const SCHEMA: &str = "hortator";
 
 /// How long a session of the same number may take to end before its successor gives up, in seconds.
-const LOCK_PATIENCE_S: u32 = 60;
+const LOCK_TIMEOUT_S: u32 = 60;
 
 /// The main session's number; workers have theirs from 1, and 0 is the records' own connection.
 pub const MAIN_SESSION: usize = 1000;
 
 /// What a load does about records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum CheckpointMode {
     /// None are kept; the load cannot be gone on with.
-    No,
+    Disabled,
     /// They are kept in this schema. Where that is not possible the load goes without, and says so.
-    Where {
+    Enabled {
         /// The schema's name.
         schema: String,
         /// Whether the load may go without.
@@ -71,7 +71,7 @@ pub enum Keep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// From the beginning.
-    Afresh,
+    New,
     /// Where the interrupted load of the same input ended.
     Resume,
     /// Where this load ended, whatever is known of its input.
@@ -80,7 +80,7 @@ pub enum Start {
 
 /// The records of one load.
 #[derive(Debug)]
-pub struct Records {
+pub struct Checkpoints {
     load_id: u64,
     statements: Statements,
     targets: Arc<Targets>,
@@ -88,7 +88,7 @@ pub struct Records {
     own: Mutex<Option<Visit>>,
 }
 
-impl Records {
+impl Checkpoints {
     /// Makes the schema where it is missing, and begins a load or finds the one to go on with. `threads` is the number
     /// of workers.
     ///
@@ -102,16 +102,16 @@ impl Records {
         start: Start,
     ) -> Result<Self, Error> {
         let statements = Statements::new(schema);
-        let mut visit = targets.connect_apart(&|| false)?;
+        let mut visit = targets.connect_internal(&|| false)?;
         let connection = &mut visit.connection;
-        registry::prepare(connection)?;
+        load_registry::prepare(connection)?;
         let load_id = match start {
-            Start::Afresh => registry::begin(connection, &statements, identity, threads)?,
-            Start::Resume => registry::find(connection, &statements, identity)?,
-            Start::ResumeId(id) => registry::find_id(connection, &statements, id, Some(identity))?,
+            Start::New => load_registry::begin(connection, &statements, identity, threads)?,
+            Start::Resume => load_registry::find(connection, &statements, identity)?,
+            Start::ResumeId(id) => load_registry::find_id(connection, &statements, id, Some(identity))?,
         };
-        if start != Start::Afresh {
-            registry::take_over(connection, &statements, load_id, threads)?;
+        if start != Start::New {
+            load_registry::take_over(connection, &statements, load_id, threads)?;
         }
         Ok(Self { load_id, statements, targets: Arc::clone(targets), own: Mutex::new(Some(visit)) })
     }
@@ -133,7 +133,7 @@ impl Records {
     /// # Errors
     /// When that one does not end, in words; or what the server says.
     pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
-        registry::claim(connection, self.load_id, number, LOCK_PATIENCE_S).map_err(|error| match error {
+        load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(|error| match error {
             Error::Server(error) => error,
             other => hortator_mysql::Error::Unsupported(other.to_string()),
         })
@@ -144,16 +144,16 @@ impl Records {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn write(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
-        connection.execute(&self.statements.insert(self.load_id, entry))
+    pub fn write(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.insert(self.load_id, checkpoint))
     }
 
     /// Closes a record that says "begun", likewise. No row affected means that it was closed before.
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn close(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
-        connection.execute(&self.statements.close(self.load_id, entry))
+    pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.close(self.load_id, checkpoint))
     }
 
     /// Takes a record away with the connection that does the work: what it says has begun had no effect.
@@ -168,7 +168,7 @@ impl Records {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn apart<T>(
+    pub fn on_internal_connection<T>(
         &self,
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
     ) -> Result<T, hortator_mysql::Error> {
@@ -206,13 +206,13 @@ impl Records {
     ///
     /// # Errors
     /// When there is no connection.
-    pub fn recorded(&self) -> Result<Recorded, hortator_mysql::Error> {
-        Ok(Recorded::new(self.connect()?.connection, self.statements.clone(), self.load_id))
+    pub fn recorded(&self) -> Result<CheckpointReader, hortator_mysql::Error> {
+        Ok(CheckpointReader::new(self.connect()?.connection, self.statements.clone(), self.load_id))
     }
 
     fn connect(&self) -> Result<Visit, hortator_mysql::Error> {
-        let mut visit = self.targets.connect_apart(&|| false)?;
-        registry::prepare(&mut visit.connection)?;
+        let mut visit = self.targets.connect_internal(&|| false)?;
+        load_registry::prepare(&mut visit.connection)?;
         Ok(visit)
     }
 
@@ -221,7 +221,9 @@ impl Records {
     /// # Errors
     /// What the server or the connection says.
     pub fn rows_by_table(&self) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
-        self.apart(|records, connection| registry::rows_by_table(connection, &records.statements, records.load_id))
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::rows_by_table(connection, &checkpoints.statements, checkpoints.load_id)
+        })
     }
 
     /// The first table of which rows are on record and gone nevertheless.
@@ -229,7 +231,9 @@ impl Records {
     /// # Errors
     /// What the server or the connection says.
     pub fn lost_rows(&self) -> Result<Option<LostRows>, hortator_mysql::Error> {
-        self.apart(|records, connection| volatile::lost_rows(connection, &records.statements, records.load_id))
+        self.on_internal_connection(|checkpoints, connection| {
+            memory_tables::lost_rows(connection, &checkpoints.statements, checkpoints.load_id)
+        })
     }
 
     /// How many records there are of what is done.
@@ -237,7 +241,9 @@ impl Records {
     /// # Errors
     /// What the server or the connection says.
     pub fn done(&self) -> Result<u64, hortator_mysql::Error> {
-        self.apart(|records, connection| registry::done(connection, &records.statements, records.load_id))
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::done(connection, &checkpoints.statements, checkpoints.load_id)
+        })
     }
 
     /// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
@@ -245,7 +251,9 @@ impl Records {
     /// # Errors
     /// What the server or the connection says.
     pub fn defer(&self, checks: u8) -> Result<u8, hortator_mysql::Error> {
-        self.apart(|records, connection| registry::defer(connection, &records.statements, records.load_id, checks))
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::defer(connection, &checkpoints.statements, checkpoints.load_id, checks)
+        })
     }
 
     /// The load has ended. Its records go, unless it is to be gone on with and anything is recorded; the schema goes
@@ -254,6 +262,8 @@ impl Records {
     /// # Errors
     /// What the server or the connection says.
     pub fn end(&self, is_complete: bool) -> Result<bool, hortator_mysql::Error> {
-        self.apart(|records, connection| registry::end(connection, &records.statements, records.load_id, is_complete))
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::end(connection, &checkpoints.statements, checkpoints.load_id, is_complete)
+        })
     }
 }

@@ -29,46 +29,46 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It was begun; how it ended is not recorded.
-    Begun = 0,
+    Intent = 0,
     /// It is in the database.
-    Done = 1,
+    Applied = 1,
     /// It is in the database, and left something in its session that no other session has.
-    Bound = 2,
+    SessionBound = 2,
 }
 
 impl State {
     /// From its number in the table.
     #[must_use]
     pub fn from_number(number: u64) -> Option<Self> {
-        [Self::Begun, Self::Done, Self::Bound].into_iter().find(|state| *state as u64 == number)
+        [Self::Intent, Self::Applied, Self::SessionBound].into_iter().find(|state| *state as u64 == number)
     }
 }
 
 /// How things stood before, to find out later whether something that was begun was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum RecoveryHint {
     /// Nothing that would tell.
-    Nothing,
+    None,
     /// Next AUTO_INCREMENT values of the tables that rows go to, at most [`COUNTERS_LIMIT`]. The rows are a transaction's:
     /// not recorded as done, they are not there.
     Counters(Vec<(TableName, u64)>),
     /// The rows of a table whose engine cannot roll back.
     Rows(u64),
     /// It changes rows and stands alone: no transaction of the load's tells whether it is done.
-    Alone,
+    NotInTransaction,
     /// Of something that is done: so many statements of it failed, in a forced load.
     Failed(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
 
-impl Note {
+impl RecoveryHint {
     /// As the table keeps it.
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
-            Self::Nothing => String::new(),
-            Self::Alone => "alone".to_owned(),
+            Self::None => String::new(),
+            Self::NotInTransaction => "not_in_transaction".to_owned(),
             Self::Failed(count) => format!("failed {count}"),
             Self::Counters(counters) => {
                 let counter =
@@ -85,20 +85,20 @@ impl Note {
     /// From the table; what is not understood tells nothing.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        if text == "alone" {
-            return Self::Alone;
+        if text == "not_in_transaction" {
+            return Self::NotInTransaction;
         }
         match text.split_once(' ') {
-            Some(("failed", count)) => count.parse().map_or(Self::Nothing, Self::Failed),
+            Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),
             Some(("counters", counters)) => {
-                counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::Nothing, Self::Counters)
+                counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
             }
-            Some(("rows", count)) => count.parse().map_or(Self::Nothing, Self::Rows),
+            Some(("rows", count)) => count.parse().map_or(Self::None, Self::Rows),
             Some(("definition", "none")) => Self::Definition(None),
             Some(("definition", hash)) => {
-                u128::from_str_radix(hash, 16).map_or(Self::Nothing, |hash| Self::Definition(Some(hash)))
+                u128::from_str_radix(hash, 16).map_or(Self::None, |hash| Self::Definition(Some(hash)))
             }
-            _ => Self::Nothing,
+            _ => Self::None,
         }
     }
 }
@@ -120,7 +120,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct Checkpoint {
     /// The statements.
     pub span: Span,
     /// What became of them.
@@ -132,7 +132,7 @@ pub struct Entry {
     /// LAST_INSERT_ID() behind it; 0 where it numbered nothing.
     pub last_id: u64,
     /// How things stood before.
-    pub note: Note,
+    pub recovery_hint: RecoveryHint,
 }
 
 /// The hash of a run of statements: each text with its length before it.

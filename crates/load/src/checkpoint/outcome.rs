@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 use hortator_mysql::{Connection, Error, quote_string};
 
-use super::repeatable::is_repeatable;
-use super::subject::{Goal, HEAD_TOKENS, Subject, subject};
-use super::{Note, digest};
+use super::ddl_target::{DdlTarget, HEAD_TOKENS, Postcondition, ddl_target};
+use super::idempotent::is_idempotent;
+use super::{RecoveryHint, digest};
 use crate::lexer::{Dialect, Kind, Token, tokens};
 use crate::statement_kind::is_multi_statement;
 
@@ -18,11 +18,11 @@ use crate::statement_kind::is_multi_statement;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in the database.
-    Done,
+    Applied,
     /// Nothing of it is, or running it once more makes no difference.
-    Again,
+    Reapply,
     /// The server cannot tell.
-    Unknown,
+    InDoubt,
 }
 
 /// What servers say of something that is not there: a table or view, a schema (twice), a routine, a trigger, an event, a
@@ -32,16 +32,16 @@ const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141
 /// Names of one statement that are looked up among the tables.
 const NAMES_LIMIT: usize = 10_000;
 
-/// How a statement's subjects stand, for a [`Note`] before it runs: on the session in which it runs.
+/// How a statement's subjects stand, for a [`RecoveryHint`] before it runs: on the session in which it runs.
 ///
 /// # Errors
 /// A lost connection.
-pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<Note, Error> {
-    if is_repeatable(text, dialect) {
-        return Ok(Note::Nothing);
+pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<RecoveryHint, Error> {
+    if is_idempotent(text, dialect) {
+        return Ok(RecoveryHint::None);
     }
-    let Some(Subject { questions, .. }) = subject(text, dialect) else { return Ok(Note::Nothing) };
-    Ok(look(connection, &questions)?.map_or(Note::Nothing, |found| note(&found)))
+    let Some(DdlTarget { questions, .. }) = ddl_target(text, dialect) else { return Ok(RecoveryHint::None) };
+    Ok(look(connection, &questions)?.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
 }
 
 /// Hashes of the definitions that the questions ask for, `None` for what is not there; no answer where the server does
@@ -62,13 +62,13 @@ fn look(connection: &mut Connection, questions: &[Vec<u8>]) -> Result<Option<Vec
     Ok(Some(found))
 }
 
-fn note(found: &[Option<u128>]) -> Note {
+fn recovery_hint(found: &[Option<u128>]) -> RecoveryHint {
     match found {
-        [one] => Note::Definition(*one),
+        [one] => RecoveryHint::Definition(*one),
         several => {
             let texts: Vec<Vec<u8>> =
                 several.iter().map(|hash| hash.map_or(Vec::new(), |hash| hash.to_le_bytes().to_vec())).collect();
-            Note::Definition(Some(digest(texts.iter().map(Vec::as_slice))))
+            RecoveryHint::Definition(Some(digest(texts.iter().map(Vec::as_slice))))
         }
     }
 }
@@ -77,34 +77,41 @@ fn note(found: &[Option<u128>]) -> Note {
 ///
 /// # Errors
 /// A lost connection.
-pub fn outcome(connection: &mut Connection, text: &[u8], dialect: &Dialect, before: &Note) -> Result<Outcome, Error> {
-    if *before == Note::Alone {
-        return Ok(Outcome::Unknown);
+pub fn outcome(
+    connection: &mut Connection,
+    text: &[u8],
+    dialect: &Dialect,
+    before: &RecoveryHint,
+) -> Result<Outcome, Error> {
+    if *before == RecoveryHint::NotInTransaction {
+        return Ok(Outcome::InDoubt);
     }
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     if is_multi_statement(text, dialect) || takes_rows_along(text, &head, dialect) {
-        return Ok(Outcome::Unknown);
+        return Ok(Outcome::InDoubt);
     }
-    if is_repeatable(text, dialect) {
-        return Ok(Outcome::Again);
+    if is_idempotent(text, dialect) {
+        return Ok(Outcome::Reapply);
     }
     if changes_rows(&head) {
         let is_certain = !names_other_engines(connection, text, dialect)?;
-        return Ok(if is_certain { Outcome::Again } else { Outcome::Unknown });
+        return Ok(if is_certain { Outcome::Reapply } else { Outcome::InDoubt });
     }
-    let (Note::Definition(_), Some(Subject { questions, goal })) = (before, subject(text, dialect)) else {
-        return Ok(Outcome::Unknown);
+    let (RecoveryHint::Definition(_), Some(DdlTarget { questions, postcondition })) =
+        (before, ddl_target(text, dialect))
+    else {
+        return Ok(Outcome::InDoubt);
     };
-    let Some(found) = look(connection, &questions)? else { return Ok(Outcome::Unknown) };
-    if note(&found) == *before {
-        return Ok(Outcome::Again);
+    let Some(found) = look(connection, &questions)? else { return Ok(Outcome::InDoubt) };
+    if recovery_hint(&found) == *before {
+        return Ok(Outcome::Reapply);
     }
-    let is_done = match goal {
-        Goal::Changed => true,
-        Goal::Gone => found.iter().all(Option::is_none),
-        Goal::Moved => matches!(found[..], [None, Some(_)]),
+    let is_done = match postcondition {
+        Postcondition::Changed => true,
+        Postcondition::Dropped => found.iter().all(Option::is_none),
+        Postcondition::Renamed => matches!(found[..], [None, Some(_)]),
     };
-    Ok(if is_done { Outcome::Done } else { Outcome::Unknown })
+    Ok(if is_done { Outcome::Applied } else { Outcome::InDoubt })
 }
 
 /// A definition that brings rows with it: it may be there without them.

@@ -1,6 +1,6 @@
 //! Which statements may be run again without asking what became of them: twice is as good as once.
 
-use super::subject::{HEAD_TOKENS, kind_at};
+use super::ddl_target::{HEAD_TOKENS, kind_at};
 use crate::lexer::{Dialect, Token, tokens};
 
 /// Such statements, by their first word.
@@ -26,7 +26,7 @@ const FIRST: &[&[u8]] = &[
 const ANALYZED: &[&[u8]] = &[b"TABLE", b"TABLES", b"LOCAL", b"NO_WRITE_TO_BINLOG"];
 
 /// Whether running it twice is as good as once.
-pub(super) fn is_repeatable(text: &[u8], dialect: &Dialect) -> bool {
+pub(super) fn is_idempotent(text: &[u8], dialect: &Dialect) -> bool {
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     let Some(first) = head.first() else { return true };
     let second_is = |words: &[&[u8]]| head.get(1).is_some_and(|second| words.iter().any(|word| second.is_word(word)));

@@ -2,7 +2,7 @@
 
 use hortator_mysql::{Connection, Error, quote_identifier};
 
-use super::registry::{number, rows_by_table, text};
+use super::load_registry::{number, rows_by_table, text};
 use super::statements::Statements;
 
 /// A table of which rows are gone.

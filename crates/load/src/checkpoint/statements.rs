@@ -3,7 +3,7 @@
 
 use hortator_mysql::quote_identifier;
 
-use super::{Entry, State};
+use super::{Checkpoint, State};
 
 /// Version of the tables' meaning.
 pub(super) const FORMAT: u64 = 1;
@@ -50,15 +50,15 @@ impl Statements {
                 "CREATE TABLE IF NOT EXISTS {schema}.`chunks` (\
                  `load_id` BIGINT UNSIGNED NOT NULL, `first` BIGINT UNSIGNED NOT NULL, `last` BIGINT UNSIGNED NOT NULL, \
                  `digest` BINARY(16) NOT NULL, `state` TINYINT UNSIGNED NOT NULL, `name` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
-                 `rows` BIGINT UNSIGNED NOT NULL, `last_id` BIGINT UNSIGNED NOT NULL, `note` VARBINARY(16384) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
+                 `rows` BIGINT UNSIGNED NOT NULL, `last_id` BIGINT UNSIGNED NOT NULL, `recovery_hint` VARBINARY(16384) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
                  `line` BIGINT UNSIGNED NOT NULL, `byte` BIGINT UNSIGNED NOT NULL, `end_byte` BIGINT UNSIGNED NOT NULL, \
                  PRIMARY KEY (`load_id`, `first`)) ENGINE=InnoDB"
             ),
         ]
     }
 
-    pub(super) fn insert(&self, load_id: u64, entry: &Entry) -> Vec<u8> {
-        let Entry { span, state, table, rows, last_id, note } = entry;
+    pub(super) fn insert(&self, load_id: u64, checkpoint: &Checkpoint) -> Vec<u8> {
+        let Checkpoint { span, state, table, rows, last_id, recovery_hint } = checkpoint;
         format!(
             "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{last_id},{},{},{},{},{})",
             self.quoted,
@@ -67,7 +67,7 @@ impl Statements {
             span.digest,
             *state as u8,
             hex(&table[..floor(table)]),
-            hex(&note.to_text()),
+            hex(&recovery_hint.to_text()),
             hex(&span.file[..floor(&span.file)]),
             span.line,
             span.byte,
@@ -76,19 +76,19 @@ impl Statements {
         .into_bytes()
     }
 
-    pub(super) fn close(&self, load_id: u64, entry: &Entry) -> Vec<u8> {
-        let Entry { span, state, rows, last_id, note, .. } = entry;
+    pub(super) fn close(&self, load_id: u64, checkpoint: &Checkpoint) -> Vec<u8> {
+        let Checkpoint { span, state, rows, last_id, recovery_hint, .. } = checkpoint;
         format!(
-            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={last_id},`note`={},`end_byte`={} \
+            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={last_id},`recovery_hint`={},`end_byte`={} \
              WHERE `load_id`={load_id} AND `first`={} AND `state`={}",
             self.quoted,
             span.last,
             span.digest,
             *state as u8,
-            hex(&note.to_text()),
+            hex(&recovery_hint.to_text()),
             span.end_byte,
             span.first,
-            State::Begun as u8,
+            State::Intent as u8,
         )
         .into_bytes()
     }
@@ -98,7 +98,7 @@ impl Statements {
     }
 
     pub(super) fn look_up(&self, load_id: u64, first: u64) -> Vec<u8> {
-        let done = State::Done as u8;
+        let done = State::Applied as u8;
         format!(
             "SELECT 1 FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`={first} AND `state`>={done}",
             self.quoted,
@@ -109,7 +109,7 @@ impl Statements {
     /// The next records behind statement number `behind`.
     pub(super) fn page(&self, load_id: u64, behind: u64, limit: usize) -> Vec<u8> {
         format!(
-            "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`note`,`file`,`line`,`byte`,`end_byte`,`last_id` \
+            "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`recovery_hint`,`file`,`line`,`byte`,`end_byte`,`last_id` \
              FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`>{behind} ORDER BY `first` LIMIT {limit}",
             self.quoted,
         )

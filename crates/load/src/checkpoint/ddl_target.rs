@@ -1,6 +1,6 @@
 //! What a definition statement changes: how each of its subjects is asked for, and how they stand once it is done.
 
-use super::repeatable::begins_with;
+use super::idempotent::begins_with;
 use crate::lexer::{Dialect, Kind, Token, tokens};
 
 /// Tokens of a statement's beginning that are looked at.
@@ -34,27 +34,27 @@ const UNSEEN: &[&[u8]] = &[b"EXCHANGE", b"IMPORT", b"DISCARD"];
 
 /// How its subjects stand once a statement is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goal {
+pub(super) enum Postcondition {
     /// The one is another than before.
     Changed,
     /// None of them is there.
-    Gone,
+    Dropped,
     /// The first is not there, the second is.
-    Moved,
+    Renamed,
 }
 
 /// All that a statement names as changed by it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Subject {
+pub(super) struct DdlTarget {
     /// Statements that show the subjects, one each.
     pub(super) questions: Vec<Vec<u8>>,
     /// How they stand afterwards.
-    pub(super) goal: Goal,
+    pub(super) postcondition: Postcondition,
 }
 
 /// The subjects of a statement; `None` where there are none, or where looking at them would not tell whether all of it
 /// is done.
-pub(super) fn subject(text: &[u8], dialect: &Dialect) -> Option<Subject> {
+pub(super) fn ddl_target(text: &[u8], dialect: &Dialect) -> Option<DdlTarget> {
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     let verb = head.first()?;
     let at = kind_at(&head)?;
@@ -66,8 +66,8 @@ pub(super) fn subject(text: &[u8], dialect: &Dialect) -> Option<Subject> {
         let all = list(text, dialect)?;
         let questions =
             if kind.is_word(b"INDEX") { vec![question(&head, at)?.0] } else { questions_of_list(&all, at)? };
-        let goal = if kind.is_word(b"INDEX") { Goal::Changed } else { Goal::Gone };
-        return Some(Subject { questions, goal });
+        let postcondition = if kind.is_word(b"INDEX") { Postcondition::Changed } else { Postcondition::Dropped };
+        return Some(DdlTarget { questions, postcondition });
     }
     if verb.is_word(b"RENAME") {
         if has_comma() {
@@ -76,14 +76,14 @@ pub(super) fn subject(text: &[u8], dialect: &Dialect) -> Option<Subject> {
         let to = head.iter().position(|token| token.is_word(b"TO"))?;
         let (from, _) = question(&head, at)?;
         let (name, _) = qualified(&head[to + 1..])?;
-        return Some(Subject { questions: vec![from, show(kind, &name)?], goal: Goal::Moved });
+        return Some(DdlTarget { questions: vec![from, show(kind, &name)?], postcondition: Postcondition::Renamed });
     }
     let is_create = verb.is_word(b"CREATE");
     let is_unseen = || has(&|token| UNSEEN.iter().any(|word| token.is_word(word)));
     if !(is_create || verb.is_word(b"ALTER")) || (is_account && has_comma()) || (!is_create && is_unseen()) {
         return None;
     }
-    Some(Subject { questions: vec![question(&head, at)?.0], goal: Goal::Changed })
+    Some(DdlTarget { questions: vec![question(&head, at)?.0], postcondition: Postcondition::Changed })
 }
 
 /// Where the word stands that says what is created, changed or dropped.

@@ -5,24 +5,24 @@ use std::collections::VecDeque;
 use hortator_mysql::{Connection, Error, Row};
 
 use super::statements::Statements;
-use super::{Entry, Note, Span, State};
+use super::{Checkpoint, RecoveryHint, Span, State};
 
-/// Records read at a time.
+/// Checkpoints read at a time.
 const PAGE_RECORDS: usize = 1000;
 
 /// The records of one load in the stream's order.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct CheckpointReader {
     connection: Connection,
     statements: Statements,
     load_id: u64,
-    page: VecDeque<Entry>,
+    page: VecDeque<Checkpoint>,
     /// The first statement of the last record that was read.
     read_to: u64,
     is_over: bool,
 }
 
-impl Recorded {
+impl CheckpointReader {
     pub(super) fn new(connection: Connection, statements: Statements, load_id: u64) -> Self {
         Self { connection, statements, load_id, page: VecDeque::new(), read_to: 0, is_over: false }
     }
@@ -31,9 +31,9 @@ impl Recorded {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn of(&mut self, ordinal: u64) -> Result<Option<&Entry>, Error> {
+    pub fn of(&mut self, ordinal: u64) -> Result<Option<&Checkpoint>, Error> {
         loop {
-            while self.page.front().is_some_and(|entry| entry.span.last < ordinal) {
+            while self.page.front().is_some_and(|checkpoint| checkpoint.span.last < ordinal) {
                 self.page.pop_front();
             }
             if !self.page.is_empty() || self.is_over {
@@ -41,13 +41,13 @@ impl Recorded {
             }
             self.read_page()?;
         }
-        Ok(self.page.front().filter(|entry| entry.span.first <= ordinal))
+        Ok(self.page.front().filter(|checkpoint| checkpoint.span.first <= ordinal))
     }
 
     /// The record that was last asked for was begun, and is found to be done: so it is for its other statements.
     pub fn is_done(&mut self) {
-        if let Some(entry) = self.page.front_mut() {
-            entry.state = State::Done;
+        if let Some(checkpoint) = self.page.front_mut() {
+            checkpoint.state = State::Applied;
         }
     }
 
@@ -66,20 +66,20 @@ impl Recorded {
         let rows = self.connection.fetch(&self.statements.page(self.load_id, self.read_to, PAGE_RECORDS))?;
         self.is_over = rows.len() < PAGE_RECORDS;
         for row in &rows {
-            let found = entry(row).ok_or_else(|| {
+            let found = read_checkpoint(row).ok_or_else(|| {
                 Error::Unsupported(format!("load {}: a progress record is damaged: {row:?}", self.load_id))
             })?;
             self.page.push_back(found);
         }
-        self.read_to = self.page.back().map_or(self.read_to, |entry| entry.span.first);
+        self.read_to = self.page.back().map_or(self.read_to, |checkpoint| checkpoint.span.first);
         Ok(())
     }
 }
 
-fn entry(row: &Row) -> Option<Entry> {
+fn read_checkpoint(row: &Row) -> Option<Checkpoint> {
     let text = |column: usize| Some(String::from_utf8_lossy(row.get(column)?.as_deref()?).into_owned());
     let number = |column: usize| -> Option<u64> { text(column)?.parse().ok() };
-    Some(Entry {
+    Some(Checkpoint {
         span: Span {
             first: number(0)?,
             last: number(1)?,
@@ -93,6 +93,6 @@ fn entry(row: &Row) -> Option<Entry> {
         table: text(4)?,
         rows: number(5)?,
         last_id: number(11)?,
-        note: Note::from_text(&text(6)?),
+        recovery_hint: RecoveryHint::from_text(&text(6)?),
     })
 }

@@ -1,4 +1,4 @@
-//! The loads on record: begun, found again, ended, listed, forgotten.
+//! The loads on record: begun, found again, ended, listed, discarded.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,8 +12,8 @@ use crate::session::open_for_long;
 /// Guards the schema against one load that removes it while another begins.
 const SCHEMA_LOCK: &str = "hortator.schema";
 /// How long to wait for that, in seconds.
-const SCHEMA_LOCK_PATIENCE_S: u32 = 30;
-/// Records removed in one transaction.
+const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
+/// Checkpoints removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
 /// Statements under way that a listing names.
 const BEGUN_SHOWN: usize = 20;
@@ -31,7 +31,7 @@ pub struct Interrupted {
     pub connection_id: Option<u64>,
     /// Rows recorded as loaded.
     pub rows: u64,
-    /// Records of what is done.
+    /// Checkpoints of what is done.
     pub chunks: u64,
     /// Rows by table.
     pub tables: Vec<(String, u64)>,
@@ -52,7 +52,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql:
     connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
 }
 
-/// Records a new load. Interrupted loads of the same input are forgotten: it begins anew.
+/// Checkpoints a new load. Interrupted loads of the same input are discarded: it begins anew.
 pub(super) fn begin(
     connection: &mut Connection,
     statements: &Statements,
@@ -169,7 +169,7 @@ pub(super) fn take_over(
     )?;
     claim(connection, load_id, 0, 5)?;
     for session in (1..=usize::try_from(before).unwrap_or(0)).chain([super::MAIN_SESSION]) {
-        claim(connection, load_id, session, super::LOCK_PATIENCE_S)?;
+        claim(connection, load_id, session, super::LOCK_TIMEOUT_S)?;
         connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
     }
     connection.execute(
@@ -203,9 +203,9 @@ fn lock(load_id: u64, session: usize) -> String {
 }
 
 /// Takes the lock of one of the load's sessions.
-pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, patience_s: u32) -> Result<(), Error> {
+pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
     let name = lock(load_id, session);
-    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {patience_s})"))?;
+    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
     if took == 1 {
         return Ok(());
     }
@@ -240,7 +240,7 @@ pub(super) fn rows_by_table(
         "SELECT `name`, SUM(`rows`) FROM {}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {} AND `name` <> '' \
          GROUP BY `name` ORDER BY `name`",
         statements.quoted(),
-        State::Done as u8,
+        State::Applied as u8,
     );
     let rows = connection.fetch(query.as_bytes())?;
     Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
@@ -252,7 +252,7 @@ pub(super) fn done(
     statements: &Statements,
     load_id: u64,
 ) -> Result<u64, hortator_mysql::Error> {
-    let (chunks, done) = (statements.quoted(), State::Done as u8);
+    let (chunks, done) = (statements.quoted(), State::Applied as u8);
     let query = format!("SELECT COUNT(*) FROM {chunks}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {done}");
     number(connection, &query)
 }
@@ -354,12 +354,12 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
 ///
 /// # Errors
 /// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
-pub fn forget(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> Result<Vec<u64>, Error> {
+pub fn discard(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> Result<Vec<u64>, Error> {
     let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
     let statements = Statements::new(schema);
     let mut connection = connect(&options)?;
     let all = if is_there(&mut connection, &statements)? { loads(&mut connection, &statements)? } else { Vec::new() };
-    let mut forgotten = Vec::new();
+    let mut discarded = Vec::new();
     if let Some(id) = load_id {
         find_id(&mut connection, &statements, id, None)?;
     }
@@ -369,11 +369,11 @@ pub fn forget(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> R
             (Some(_), None) => {}
             (None, _) => {
                 with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
-                forgotten.push(id);
+                discarded.push(id);
             }
         }
     }
-    Ok(forgotten)
+    Ok(discarded)
 }
 
 fn is_there(connection: &mut Connection, statements: &Statements) -> Result<bool, hortator_mysql::Error> {
@@ -389,7 +389,7 @@ fn with_schema_lock<T>(
     work: impl FnOnce(&mut Connection) -> Result<T, Error>,
 ) -> Result<T, Error> {
     // Best effort: a server without user locks still keeps records.
-    let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_PATIENCE_S})").as_bytes())?;
+    let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_TIMEOUT_S})").as_bytes())?;
     let result = work(connection);
     connection.execute(format!("DO RELEASE_LOCK('{SCHEMA_LOCK}')").as_bytes())?;
     result
