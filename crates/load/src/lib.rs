@@ -1,7 +1,7 @@
 //! A SQL dump into a server over many connections, with the state that its order gives.
 //!
 //! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] cuts the bytes into the statements
-//! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `produce` gives it its place
+//! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `coordinator` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
 //! which node all this goes to, [`checkpoint`] keeps in the database what of the stream is there, and [`report`] tells what came
@@ -14,6 +14,7 @@
 pub mod apply;
 pub mod checkpoint;
 pub mod cluster;
+mod coordinator;
 mod deferral;
 mod expect;
 pub mod input;
@@ -21,7 +22,6 @@ pub mod lexer;
 mod load;
 mod output;
 pub mod preview;
-mod produce;
 pub mod progress;
 pub mod report;
 pub mod rows;
@@ -31,6 +31,6 @@ pub mod statement_kind;
 pub mod verify;
 
 pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};
-pub use load::{Interrupter, Load, OpenError, Options, Unsettled};
+pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
 pub use output::Output;
 pub use preview::plan;

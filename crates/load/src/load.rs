@@ -12,12 +12,12 @@ use hortator_mysql::{ConnectOptions, Connection, Error};
 use crate::apply::{Pool, Stopped, Worker};
 use crate::checkpoint::{self, CheckpointMode, Checkpoints, Identity, Start};
 use crate::cluster::{self, Targets, Watch};
+pub use crate::coordinator::InDoubt;
+use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
 use crate::deferral::{self, Checks, Deferral, Proofs};
 use crate::expect::Expectations;
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
-pub use crate::produce::Unsettled;
-use crate::produce::{ChunkLimits, GoingOn, Producer, Surroundings};
 use crate::progress::Progress;
 use crate::report::{CheckpointSummary, End, Failure, Summary, TableRows};
 use crate::stall::Stall;
@@ -27,7 +27,7 @@ use crate::verify::{Verification, Verify};
 /// Measured on two cores: 3, 4 and 6 are within a tenth of each other; more only wait for each other in the server.
 const WORKERS_PER_TWO_CORES: usize = 3;
 /// Workers where the server does not tell its cores.
-const WORKERS_UNTOLD: usize = 8;
+const DEFAULT_WORKERS: usize = 8;
 /// Most workers that are chosen without being asked for.
 const WORKERS_CHOSEN_LIMIT: usize = 16;
 /// Text of all chunks that wait or run, unless said otherwise.
@@ -66,7 +66,7 @@ pub struct Options {
     /// From the beginning, or where an interrupted load ended.
     pub start: Start,
     /// What to take a statement for of which the server cannot tell whether it is done.
-    pub unsettled: Unsettled,
+    pub in_doubt: InDoubt,
     /// Whether foreign keys are checked row by row, as the dump has it, or proven at the end.
     pub foreign_keys: Checks,
     /// The same for unique keys; row by row they are checked whatever the dump says.
@@ -92,11 +92,11 @@ pub enum OpenError {
 /// A load that is ready to run.
 pub struct Load {
     options: Options,
-    course: Arc<Course>,
+    state: Arc<LoadState>,
 }
 
 /// What is known of a load while it runs.
-struct Course {
+struct LoadState {
     threads: usize,
     threads_because: String,
     start: Instant,
@@ -123,27 +123,27 @@ struct Course {
 /// Ends a load from another thread.
 #[derive(Clone)]
 pub struct Interrupter {
-    course: Arc<Course>,
+    state: Arc<LoadState>,
 }
 
 impl Interrupter {
     /// Ends the load: statements under way are killed, open transactions roll back, and the summary tells the rest.
     pub fn interrupt(&self) {
-        self.course.pool.interrupt();
+        self.state.pool.interrupt();
         // Best effort: without it, the load ends with the statements under way.
-        if let Ok(mut connection) = Connection::open(self.course.targets.options()) {
-            for id in self.course.pool.running() {
+        if let Ok(mut connection) = Connection::open(self.state.targets.options()) {
+            for id in self.state.pool.running() {
                 let _ = connection.execute(format!("KILL QUERY {id}").as_bytes());
             }
         }
     }
 
-    /// What an interrupted load did, once its workers have rolled back. For a load whose producer cannot end by itself
+    /// What an interrupted load did, once its workers have rolled back. For a load whose coordinator cannot end by itself
     /// because it waits for input that does not come.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let _ = self.course.pool.drain();
-        self.course.summary()
+        let _ = self.state.pool.drain();
+        self.state.summary()
     }
 }
 
@@ -163,7 +163,7 @@ impl Load {
                     let threads = (cores * WORKERS_PER_TWO_CORES / 2).clamp(2, WORKERS_CHOSEN_LIMIT);
                     (threads, format!("the server has {cores} cores"))
                 }
-                None => (WORKERS_UNTOLD, "the server does not tell its cores".to_owned()),
+                None => (DEFAULT_WORKERS, "the server does not tell its cores".to_owned()),
             },
         };
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
@@ -179,7 +179,7 @@ impl Load {
                 rows_before += rows;
             }
         }
-        let course = Course {
+        let state = LoadState {
             threads,
             threads_because,
             start: Instant::now(),
@@ -198,25 +198,25 @@ impl Load {
             expectations: Mutex::new(None),
             verification: Mutex::new(None),
         };
-        Ok(Self { options, course: Arc::new(course) })
+        Ok(Self { options, state: Arc::new(state) })
     }
 
     /// Why the load could not be gone on with, should it end early; `None` where it could.
     #[must_use]
     pub fn not_recorded_because(&self) -> Option<&str> {
-        self.course.not_recorded_because.as_deref()
+        self.state.not_recorded_because.as_deref()
     }
 
     /// Counters to read while it runs.
     #[must_use]
     pub fn progress(&self) -> Arc<Progress> {
-        self.course.progress.clone()
+        self.state.progress.clone()
     }
 
     /// A handle to end it with.
     #[must_use]
     pub fn interrupter(&self) -> Interrupter {
-        Interrupter { course: self.course.clone() }
+        Interrupter { state: self.state.clone() }
     }
 
     /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `output`.
@@ -224,7 +224,7 @@ impl Load {
     /// # Errors
     /// When the main session cannot be opened.
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
-        let Course { targets, watch, .. } = &*self.course;
+        let LoadState { targets, watch, .. } = &*self.state;
         std::thread::scope(|scope| {
             let _watching = watch.until_dropped();
             for node in 0..targets.size() {
@@ -232,24 +232,23 @@ impl Load {
             }
             let outcome = self.run_until_it_ends(output);
             if outcome.is_ok() {
-                self.course.end_checkpoints();
-                self.course.wait_everywhere();
-                self.course.verify();
+                self.state.end_checkpoints();
+                self.state.wait_everywhere();
+                self.state.verify();
             }
-            outcome.map(|()| self.course.summary())
+            outcome.map(|()| self.state.summary())
         })
     }
 
     fn run_until_it_ends(&self, output: &mut dyn Output) -> Result<(), Error> {
-        let course = &*self.course;
+        let state = &*self.state;
         self.run_once(self.options.start != Start::New, output)?;
         let mut stall = Stall::default();
-        while self.may_restart() && !stall.is_reached(&course.pool, course.checkpoints.as_ref()) && course.pool.reopen()
-        {
-            course.restarts.fetch_add(1, Relaxed);
-            course.progress.restart();
+        while self.may_restart() && !stall.is_reached(&state.pool, state.checkpoints.as_ref()) && state.pool.reopen() {
+            state.restarts.fetch_add(1, Relaxed);
+            state.progress.restart();
             if let Err(error) = self.run_once(true, output) {
-                course.pool.fail(course.pool.position(), Failure::of_connection(&error), true);
+                state.pool.fail(state.pool.position(), Failure::of_connection(&error), true);
             }
         }
         self.prove();
@@ -258,35 +257,35 @@ impl Load {
 
     /// Whether a load that lost its main session can go on by itself.
     fn may_restart(&self) -> bool {
-        let course = &*self.course;
-        course.checkpoints.is_some() && self.identity().is_certain() && course.restarts.load(Relaxed) < RESTARTS_LIMIT
+        let state = &*self.state;
+        state.checkpoints.is_some() && self.identity().is_certain() && state.restarts.load(Relaxed) < RESTARTS_LIMIT
     }
 
     fn identity(&self) -> Identity {
         identity(&self.options)
     }
 
-    fn run_once(&self, goes_on: bool, output: &mut dyn Output) -> Result<(), Error> {
-        let Course { threads, targets, watch, pool, progress, checkpoints, deferral, .. } = &*self.course;
+    fn run_once(&self, is_resume: bool, output: &mut dyn Output) -> Result<(), Error> {
+        let LoadState { threads, targets, watch, pool, progress, checkpoints, deferral, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
-        let unsettled = self.options.unsettled;
-        if goes_on {
+        let in_doubt = self.options.in_doubt;
+        if is_resume {
             targets.connect(&|| pool.is_interrupted())?;
         }
-        if let Some(checkpoints) = checkpoints.filter(|_| goes_on && unsettled != Unsettled::Done)
+        if let Some(checkpoints) = checkpoints.filter(|_| is_resume && in_doubt != InDoubt::Applied)
             && let Some(lost) = checkpoints.lost_rows()?
         {
             return Err(Error::Unsupported(lost.to_string()));
         }
-        let going_on = match checkpoints.filter(|_| goes_on) {
+        let resume = match checkpoints.filter(|_| is_resume) {
             Some(checkpoints) => {
-                Some(GoingOn::new(checkpoints.recorded()?, unsettled, self.course.restarts.load(Relaxed) > 0))
+                Some(Resume::new(checkpoints.reader()?, in_doubt, self.state.restarts.load(Relaxed) > 0))
             }
             None => None,
         };
-        let surroundings = Surroundings { pool, progress, targets, deferral, checkpoints };
-        let mut producer = Producer::open(surroundings, self.chunk_limits(), going_on, output)?
-            .expecting(self.options.verify.then(Expectations::default));
+        let load_context = LoadContext { pool, progress, targets, deferral, checkpoints };
+        let mut coordinator = Coordinator::open(load_context, self.chunk_limits(), resume, output)?
+            .with_expectations(self.options.verify.then(Expectations::default));
         std::thread::scope(|scope| {
             for number in 1..=*threads {
                 let worker = Worker::new(number, pool, progress, targets, watch.gate(), checkpoints)
@@ -298,17 +297,17 @@ impl Load {
                 });
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
-            let _ = self.produce(&mut producer);
+            let _ = self.read_stream(&mut coordinator);
             let _ = pool.drain();
-            producer.end();
+            coordinator.end();
             pool.close();
         });
-        *lock(&self.course.expectations) = producer.into_expectations();
+        *lock(&self.state.expectations) = coordinator.into_expectations();
         Ok(())
     }
 
     fn chunk_limits(&self) -> ChunkLimits {
-        let caps = self.course.targets.caps();
+        let caps = self.state.targets.caps();
         let asked_bytes = self.options.chunk_bytes.or(caps.usual_text_bytes).unwrap_or(CHUNK_BYTES);
         ChunkLimits {
             bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
@@ -318,53 +317,53 @@ impl Load {
 
     /// Proves what was put off, when everything is in.
     fn prove(&self) {
-        let Course { threads, targets, pool, deferral, .. } = &*self.course;
+        let LoadState { threads, targets, pool, deferral, .. } = &*self.state;
         if pool.has_stopped() || pool.is_interrupted() {
             return;
         }
         let proofs = deferral::prove(deferral, &self.options, targets, pool, *threads);
-        *self.course.proofs.lock().unwrap_or_else(PoisonError::into_inner) = Some(proofs);
+        *self.state.proofs.lock().unwrap_or_else(PoisonError::into_inner) = Some(proofs);
     }
 
-    fn produce(&self, producer: &mut Producer<'_>) -> Result<(), Stopped> {
+    fn read_stream(&self, coordinator: &mut Coordinator<'_>) -> Result<(), Stopped> {
         let client_charset = Charset::from_name(self.options.connect.charset.as_bytes());
         let options = StatementsOptions {
             // MySQL's own client sends them, so that routines keep theirs.
-            comments: self.options.comments || !producer.dialect().mariadb,
+            comments: self.options.comments || !coordinator.dialect().mariadb,
             binary_mode: self.options.binary_mode,
-            ..StatementsOptions::new(Dialect { charset: client_charset, ..producer.dialect() })
+            ..StatementsOptions::new(Dialect { charset: client_charset, ..coordinator.dialect() })
         };
         let mut statements = match Statements::open(&self.options.files, options) {
             Ok(statements) => statements,
             Err(error) => return self.input_failed(&error.into()),
         };
-        self.course.progress.follow(statements.progress());
+        self.state.progress.follow(statements.progress());
         while let Some(item) = statements.next() {
             match item {
-                Ok(Item::Statement(statement)) => producer.statement(statement)?,
-                Ok(Item::Use { database, location }) => producer.use_database(&database, &location)?,
-                Ok(Item::Charset { name, location }) => producer.use_charset(&name, &location)?,
+                Ok(Item::Statement(statement)) => coordinator.statement(statement)?,
+                Ok(Item::Use { database, location }) => coordinator.use_database(&database, &location)?,
+                Ok(Item::Charset { name, location }) => coordinator.use_charset(&name, &location)?,
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
-                    producer.finish()?;
+                    coordinator.finish()?;
                     self.input_failed(&error)?;
                 }
             }
-            statements.set_dialect(producer.dialect());
+            statements.set_dialect(coordinator.dialect());
         }
-        producer.finish()
+        coordinator.finish()
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.
     fn input_failed(&self, error: &lexer::Error) -> Result<(), Stopped> {
-        let pool = &self.course.pool;
+        let pool = &self.state.pool;
         pool.fail(pool.position(), Failure::of_input(error), error.is_final());
         if error.is_final() || !pool.is_forced() { Err(Stopped) } else { Ok(()) }
     }
 }
 
-impl Course {
+impl LoadState {
     /// Waits until all nodes of a cluster have what is loaded, unless the load has failed.
     fn wait_everywhere(&self) {
         if self.targets.size() == 0 || self.pool.is_ending() {

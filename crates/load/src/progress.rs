@@ -1,4 +1,4 @@
-//! Counters that workers and the producer move and that anyone may read while a load runs.
+//! Counters that workers and the coordinator move and that anyone may read while a load runs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -23,7 +23,7 @@ impl Stall {
     pub(crate) fn is_reached(&mut self, pool: &Pool, checkpoints: Option<&Checkpoints>) -> bool {
         let (Some(lost), Some(checkpoints)) = (pool.lost(), checkpoints) else { return false };
         // Where the server does not answer, the restart finds out.
-        let Ok(applied_checkpoints) = checkpoints.done() else { return false };
+        let Ok(applied_checkpoints) = checkpoints.count_applied() else { return false };
         let has_stalled = self.repeats_at(lost, applied_checkpoints) >= RESTARTS_IN_PLACE;
         if has_stalled {
             pool.add_to_lost(STALLED);

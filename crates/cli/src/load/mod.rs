@@ -119,7 +119,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let options = Options {
         checkpoint_mode: args.progress.checkpoint_mode(),
         start: args.progress.start(),
-        unsettled: args.progress.unsettled(),
+        in_doubt: args.progress.in_doubt(),
         connect,
         nodes: args.cluster.nodes,
         unpaced: args.cluster.unpaced,

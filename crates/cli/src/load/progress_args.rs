@@ -1,7 +1,7 @@
 //! The options of progress records: going on with a load, showing what was interrupted, forgetting it.
 
 use clap::Args;
-use hortator_load::Unsettled;
+use hortator_load::InDoubt;
 use hortator_load::checkpoint::{self, CheckpointMode, Interrupted, Start};
 use hortator_mysql::ConnectOptions;
 use indicatif::HumanCount;
@@ -59,11 +59,11 @@ impl ProgressArgs {
     }
 
     /// What to take an unsettled statement for.
-    pub fn unsettled(&self) -> Unsettled {
+    pub fn in_doubt(&self) -> InDoubt {
         match self.unsettled.as_deref() {
-            Some("done") => Unsettled::Done,
-            Some("again") => Unsettled::Again,
-            _ => Unsettled::Stop,
+            Some("done") => InDoubt::Applied,
+            Some("again") => InDoubt::Reapply,
+            _ => InDoubt::Stop,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the producer and the workers share: the scheduler, the commit order of each table, and the end of the load.
+//! What the coordinator and the workers share: the scheduler, the commit order of each table, and the end of the load.
 //!
 //! Two rules hold here. A worker only ever waits for work that precedes its own: chunks are handed out lowest first, and
 //! a chunk waits to commit only for earlier ones of its lane. And a failure at one place stops what lies behind it, while
@@ -30,7 +30,7 @@ pub enum Turn {
     NotYet,
 }
 
-/// Shared by the producer and all workers of one load.
+/// Shared by the coordinator and all workers of one load.
 #[derive(Debug)]
 pub struct Pool {
     state: Mutex<State>,
@@ -289,7 +289,7 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// The position of a statement that the producer runs itself: behind everything admitted.
+    /// The position of a statement that the coordinator runs itself: behind everything admitted.
     pub fn position(&self) -> Seqno {
         self.lock().next
     }

@@ -247,7 +247,7 @@ pub(super) fn rows_by_table(
 }
 
 /// How many records there are of what is done.
-pub(super) fn done(
+pub(super) fn count_applied(
     connection: &mut Connection,
     statements: &Statements,
     load_id: u64,

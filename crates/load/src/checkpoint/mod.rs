@@ -16,7 +16,7 @@
 //! Sessions of a load hold a user lock each (`GET_LOCK`), named by load and number. The server gives it back when it has
 //! ended the session and rolled back what was open: so a replay on a new connection begins after the old one is over.
 //!
-//! This room writes and reads records. What is recorded, and when, is the producer's and the workers' business.
+//! This room writes and reads records. What is recorded, and when, is the coordinator's and the workers' business.
 
 mod ddl_target;
 mod entry;
@@ -85,7 +85,7 @@ pub struct Checkpoints {
     statements: Statements,
     targets: Arc<Targets>,
     /// For what cannot be written by the connection that does the work; holds the lock of number 0.
-    own: Mutex<Option<Visit>>,
+    internal: Mutex<Option<Visit>>,
 }
 
 impl Checkpoints {
@@ -113,7 +113,7 @@ impl Checkpoints {
         if start != Start::New {
             load_registry::take_over(connection, &statements, load_id, threads)?;
         }
-        Ok(Self { load_id, statements, targets: Arc::clone(targets), own: Mutex::new(Some(visit)) })
+        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(visit)) })
     }
 
     /// The load's number, as `--status` shows it.
@@ -172,11 +172,11 @@ impl Checkpoints {
         &self,
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
     ) -> Result<T, hortator_mysql::Error> {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.as_ref().is_some_and(|visit| !self.targets.is_current(visit.moves)) {
-            *own = None;
+        let mut internal = self.internal.lock().unwrap_or_else(PoisonError::into_inner);
+        if internal.as_ref().is_some_and(|visit| !self.targets.is_current(visit.moves)) {
+            *internal = None;
         }
-        let Visit { connection, .. } = match &mut *own {
+        let Visit { connection, .. } = match &mut *internal {
             Some(visit) => visit,
             none => {
                 let mut visit = self.connect()?;
@@ -188,7 +188,7 @@ impl Checkpoints {
         let is_lost =
             |error: &hortator_mysql::Error| !matches!(error, hortator_mysql::Error::Server(_)) || error.is_unready();
         if result.as_ref().is_err_and(is_lost) {
-            *own = None;
+            *internal = None;
         }
         result
     }
@@ -198,7 +198,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn is_done(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+    pub fn is_applied(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
         Ok(!connection.fetch(&self.statements.look_up(self.load_id, first))?.is_empty())
     }
 
@@ -206,7 +206,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When there is no connection.
-    pub fn recorded(&self) -> Result<CheckpointReader, hortator_mysql::Error> {
+    pub fn reader(&self) -> Result<CheckpointReader, hortator_mysql::Error> {
         Ok(CheckpointReader::new(self.connect()?.connection, self.statements.clone(), self.load_id))
     }
 
@@ -240,9 +240,9 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn done(&self) -> Result<u64, hortator_mysql::Error> {
+    pub fn count_applied(&self) -> Result<u64, hortator_mysql::Error> {
         self.on_internal_connection(|checkpoints, connection| {
-            load_registry::done(connection, &checkpoints.statements, checkpoints.load_id)
+            load_registry::count_applied(connection, &checkpoints.statements, checkpoints.load_id)
         })
     }
 

@@ -45,14 +45,14 @@ impl CheckpointReader {
     }
 
     /// The record that was last asked for was begun, and is found to be done: so it is for its other statements.
-    pub fn is_done(&mut self) {
+    pub fn mark_applied(&mut self) {
         if let Some(checkpoint) = self.page.front_mut() {
             checkpoint.state = State::Applied;
         }
     }
 
     /// The record that was last asked for was begun, and nothing of it is there: its statements have none from here on.
-    pub fn is_void(&mut self) {
+    pub fn discard_current(&mut self) {
         self.page.pop_front();
     }
 

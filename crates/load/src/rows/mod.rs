@@ -1,4 +1,4 @@
-//! The rows of an INSERT: what the producer must know of them, where their literals stand, and the typed parameters that
+//! The rows of an INSERT: what the coordinator must know of them, where their literals stand, and the typed parameters that
 //! carry them: one array where the server takes arrays, pieces of some rows where it does not.
 
 mod array;

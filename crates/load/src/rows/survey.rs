@@ -1,8 +1,8 @@
-//! A quick look over the tuples of an INSERT, for the producer: what must be known before the statement is given away.
+//! A quick look over the tuples of an INSERT, for the coordinator: what must be known before the statement is given away.
 //!
 //! It tells whether everything is a literal (so that the statement reads nothing), whether the server would have to
 //! think of an AUTO_INCREMENT value, whether something follows the tuples, and how many rows there are. It is the
-//! producer's hot path and looks at no value closer than that; [`super::literal::scan`] does, in the worker.
+//! coordinator's hot path and looks at no value closer than that; [`super::literal::scan`] does, in the worker.
 
 use super::literal::NotLiteral;
 use crate::lexer::{Dialect, end_of_quoted};

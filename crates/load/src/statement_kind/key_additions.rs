@@ -5,7 +5,7 @@
 //!
 //! - A primary key comes first or alone: the columns that it makes NOT NULL change the order of the keys before it.
 //! - Behind a foreign key come foreign keys only, and none beside a primary key: an addition behind it could be what it needs.
-//!   One that refers to its own table is left alone by the producer, which knows what names mean.
+//!   One that refers to its own table is left alone by the coordinator, which knows what names mean.
 //! - One FULLTEXT or SPATIAL key: with two of them InnoDB copies the table row by row.
 //! - Everything that is not a plain addition: options of the table, ALGORITHM and LOCK, IF NOT EXISTS, version comments.
 

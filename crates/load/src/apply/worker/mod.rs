@@ -4,8 +4,8 @@
 //! commits by itself, `recording` what is recorded of each, `link` the connection and its session.
 
 mod definition;
+mod journal;
 mod link;
-mod recording;
 mod transaction;
 mod unprotected;
 
@@ -23,9 +23,9 @@ use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Gate, Targets};
 use crate::progress::Progress;
 use crate::report::Failure;
+use journal::Begun;
+pub(crate) use journal::set_next_id;
 use link::Link;
-use recording::Begun;
-pub(crate) use recording::set_next_id;
 
 /// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
 const REPLAYS_LIMIT: u32 = 30;

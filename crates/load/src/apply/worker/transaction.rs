@@ -5,7 +5,7 @@ use std::time::Duration;
 use hortator_core::{Key, Seqno};
 use hortator_mysql::Error;
 
-use super::recording::Begun;
+use super::journal::Begun;
 use super::{Attempt, Sent, TURN_PATIENCE, Worker, number};
 use crate::apply::chunk::{Chunk, RowTarget};
 use crate::apply::lock_waits::holds_up_another;

@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_mysql::catalog::TableName;
 
-use super::Producer;
+use super::Coordinator;
 use crate::apply::Stopped;
 use crate::lexer::{Location, Token, tokens};
 use crate::statement_kind::NamedTable;
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// Whether a statement that is left out elsewhere (locks, keys switched off and on) stands within the dump's transaction,
     /// where it is only one more way to end it.
     pub(super) fn ends_transaction_only(
@@ -40,7 +40,7 @@ impl Producer<'_> {
         if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
     }
 
-    /// Takes note of rows that are there once the transaction is committed.
+    /// ChunkContent note of rows that are there once the transaction is committed.
     pub(super) fn affected(&mut self, name: &TableName, rows: u64) {
         *self.uncommitted.entry(name.clone()).or_default() += rows;
     }

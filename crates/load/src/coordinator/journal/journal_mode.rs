@@ -1,14 +1,14 @@
 //! How a statement of the main session is recorded, told from its words.
 
 use crate::checkpoint::changes_rows;
+use crate::coordinator::main_session::MainSession;
 use crate::lexer::{Kind, Token, tokens};
-use crate::produce::main_session::MainSession;
 use crate::session::assignments;
 use crate::statement_kind::{StatementKind, is_multi_statement, mentions_diagnostics, reads_session_results};
 
 /// How a statement of the main session is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::produce) enum Treatment {
+pub(in crate::coordinator) enum JournalMode {
     /// Not at all: it concerns the session only, or reads.
     Session,
     /// It controls a transaction of the dump's own.
@@ -16,7 +16,7 @@ pub(in crate::produce) enum Treatment {
     /// It changes rows: within a transaction.
     Rows,
     /// It commits by itself, or does anything: a bracket.
-    Bracket,
+    Intent,
 }
 
 /// Words that begin statements which control a transaction.
@@ -28,40 +28,44 @@ const READS: &[&[u8]] =
 const BINDING: &[&[u8]] = &[b"CALL", b"EXECUTE"];
 
 /// How a statement is recorded, and whether it leaves something in its session that no other session has.
-pub(in crate::produce) fn treatment(text: &[u8], kind: &StatementKind, main: &MainSession<'_>) -> (Treatment, bool) {
+pub(in crate::coordinator) fn journal_mode(
+    text: &[u8],
+    kind: &StatementKind,
+    main: &MainSession<'_>,
+) -> (JournalMode, bool) {
     let dialect = main.dialect();
     let head: Vec<Token<'_>> = tokens(text, &dialect).take(3).collect();
-    let Some(first) = head.first() else { return (Treatment::Session, false) };
+    let Some(first) = head.first() else { return (JournalMode::Session, false) };
     let is = |words: &[&[u8]]| words.iter().any(|word| first.is_word(word));
     let second_is = |word: &[u8]| head.get(1).is_some_and(|token| token.is_word(word));
     if first.is_word(b"LOCK") {
-        return (Treatment::Bracket, false);
+        return (JournalMode::Intent, false);
     }
     if is_multi_statement(text, &dialect) {
-        return (Treatment::Bracket, true);
+        return (JournalMode::Intent, true);
     }
     match kind {
-        StatementKind::Session if reads_session_results(text, &dialect) => return (Treatment::Bracket, true),
+        StatementKind::Session if reads_session_results(text, &dialect) => return (JournalMode::Intent, true),
         StatementKind::Session => {
             let assigned = assignments(text, &dialect);
             let is_global = assigned.beyond_session && assigned.pinned.is_empty();
-            return (if is_global { Treatment::Bracket } else { Treatment::Session }, false);
+            return (if is_global { JournalMode::Intent } else { JournalMode::Session }, false);
         }
         StatementKind::Constant | StatementKind::Empty | StatementKind::Skip { .. } => {
-            return (Treatment::Session, false);
+            return (JournalMode::Session, false);
         }
         _ => {}
     }
     if is(CONTROL) || (first.is_word(b"START") && second_is(b"TRANSACTION")) {
-        return (Treatment::Control, false);
+        return (JournalMode::Control, false);
     }
     if is(READS) {
-        return (Treatment::Session, false);
+        return (JournalMode::Session, false);
     }
     let is_temporary = first.is_word(b"CREATE") && head.iter().any(|token| token.is_word(b"TEMPORARY"));
     let changes = changes_rows(&head);
     let is_binding = is(BINDING) || is_temporary || (changes && assigns_variable(text, first, main));
-    (if changes { Treatment::Rows } else { Treatment::Bracket }, is_binding)
+    (if changes { JournalMode::Rows } else { JournalMode::Intent }, is_binding)
 }
 
 /// Whether a statement that changes or reads rows puts something into a user variable on the way.
@@ -83,27 +87,27 @@ fn assigns_variable(text: &[u8], first: &Token<'_>, main: &MainSession<'_>) -> b
 
 /// What a statement that asks about the one before it leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::produce) struct Asking {
+pub(in crate::coordinator) struct DiagnosticsQuery {
     /// It changes rows.
-    pub(in crate::produce) changes: bool,
+    pub(in crate::coordinator) changes: bool,
     /// It keeps the answer in a user variable.
-    pub(in crate::produce) keeps: bool,
+    pub(in crate::coordinator) keeps: bool,
 }
 
 /// Whether a statement asks about the one before it, and what it leaves behind.
-pub(in crate::produce) fn asking(text: &[u8], main: &MainSession<'_>) -> Option<Asking> {
+pub(in crate::coordinator) fn diagnostics_query(text: &[u8], main: &MainSession<'_>) -> Option<DiagnosticsQuery> {
     let dialect = main.dialect();
     if !mentions_diagnostics(text, &dialect) {
         return None;
     }
     let head: Vec<Token<'_>> = tokens(text, &dialect).take(1).collect();
     let keeps = tokens(text, &dialect).any(|token| matches!(token.kind, Kind::UserVariable(_)));
-    Some(Asking { changes: changes_rows(&head) && !head[0].is_word(b"SELECT"), keeps })
+    Some(DiagnosticsQuery { changes: changes_rows(&head) && !head[0].is_word(b"SELECT"), keeps })
 }
 
 /// Whether a statement may change rows of tables that it only names, whatever their engine: what such a one had done when
 /// it was cut off, no transaction tells.
-pub(super) fn may_be_for_good(text: &[u8], main: &MainSession<'_>) -> bool {
+pub(super) fn may_be_non_transactional(text: &[u8], main: &MainSession<'_>) -> bool {
     let first = tokens(text, &main.dialect()).next();
     first.is_some_and(|first| ["UPDATE", "DELETE", "LOAD", "WITH"].iter().any(|word| first.is_word(word.as_bytes())))
 }

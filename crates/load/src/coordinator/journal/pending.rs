@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::treatment::may_be_for_good;
-use super::{Puts, Run, checkpoint_of, done_or_bound};
+use super::journal_mode::may_be_non_transactional;
+use super::{RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::apply::{READ_ONLY, Stopped};
 use crate::checkpoint::{Checkpoint, RecoveryHint, State, names_other_engines};
+use crate::coordinator::main_session::MainSession;
 use crate::lexer::{Location, Token, tokens};
-use crate::produce::main_session::MainSession;
 
 /// Runs of one transaction; beyond that, tables are not told apart any more.
 const RUNS_LIMIT: usize = 1000;
@@ -50,13 +50,13 @@ impl MainSession<'_> {
         &mut self,
         text: &[u8],
         location: &Location,
-        binds: bool,
-        puts: &Puts,
+        is_session_bound: bool,
+        effects: &RowEffects,
     ) -> Result<u64, Stopped> {
-        let recovery_hint = self.recovery_hint_within(text, location, puts)?;
+        let recovery_hint = self.recovery_hint_within(text, location, effects)?;
         let is_begun = recovery_hint.is_some();
         if let Some(recovery_hint) = recovery_hint {
-            let checkpoint = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
+            let checkpoint = checkpoint_of(text, location, State::Intent, &effects.table, recovery_hint);
             self.on_internal_connection(location, text, |checkpoints, internal| {
                 checkpoints.write(internal, &checkpoint)
             })?;
@@ -64,9 +64,15 @@ impl MainSession<'_> {
         let failures = self.failures();
         let rows = self.run(text, location)?;
         let failed = self.failures() - failures;
-        self.recording.pending.numbers |= !puts.counters.is_empty();
-        let run = Run { state: done_or_bound(binds), rows, failed, is_begun, ..Run::new(text, location, &puts.table) };
-        if puts.for_good {
+        self.journal.pending.numbers |= !effects.counters.is_empty();
+        let run = Run {
+            state: applied_or_bound(is_session_bound),
+            rows,
+            failed,
+            is_begun,
+            ..Run::new(text, location, &effects.table)
+        };
+        if effects.is_non_transactional {
             // These rows are there already, whatever becomes of the transaction.
             return self
                 .on_internal_connection(location, text, |checkpoints, internal| {
@@ -74,7 +80,7 @@ impl MainSession<'_> {
                 })
                 .map(|()| rows);
         }
-        self.recording.pending.add(text, location, run);
+        self.journal.pending.add(text, location, run);
         Ok(rows)
     }
 
@@ -83,12 +89,12 @@ impl MainSession<'_> {
         &mut self,
         text: &[u8],
         location: &Location,
-        puts: &Puts,
+        effects: &RowEffects,
     ) -> Result<Option<RecoveryHint>, Stopped> {
-        if puts.for_good {
+        if effects.is_non_transactional {
             return Ok(Some(RecoveryHint::NotInTransaction));
         }
-        if may_be_for_good(text, self) {
+        if may_be_non_transactional(text, self) {
             // Asked in this session: names without a schema are those of its default one.
             let dialect = self.dialect();
             match names_other_engines(&mut self.connection, text, &dialect) {
@@ -97,8 +103,8 @@ impl MainSession<'_> {
                 Err(error) => self.record_failed(location, text, &error)?,
             }
         }
-        let counted = &mut self.recording.pending.counted;
-        let new = puts.counters.iter().filter(|(table, _)| counted.insert(table.to_string()));
+        let counted = &mut self.journal.pending.counted;
+        let new = effects.counters.iter().filter(|(table, _)| counted.insert(table.to_string()));
         let new: Vec<_> = new.cloned().collect();
         Ok((!new.is_empty()).then_some(RecoveryHint::Counters(new)))
     }
@@ -111,7 +117,7 @@ impl MainSession<'_> {
         let is_to = rolls_back && words.iter().any(|token| token.is_word(b"TO"));
         if first_is(b"SAVEPOINT") || first_is(b"RELEASE") || is_to {
             // It means something only together with what stands around it.
-            if let Some(last) = self.recording.pending.runs.last_mut() {
+            if let Some(last) = self.journal.pending.runs.last_mut() {
                 last.span.last = location.ordinal;
             }
             return self.run(text, location);
@@ -120,7 +126,7 @@ impl MainSession<'_> {
             self.write_pending(location)?;
             return self.run(text, location);
         }
-        let pending = std::mem::take(&mut self.recording.pending);
+        let pending = std::mem::take(&mut self.journal.pending);
         let rows = self.run(text, location)?;
         // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
         for run in pending.runs {
@@ -134,8 +140,8 @@ impl MainSession<'_> {
     }
 
     /// Writes the record of the dump's transaction so far, within it.
-    pub(in crate::produce) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
-        let pending = std::mem::take(&mut self.recording.pending);
+    pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
+        let pending = std::mem::take(&mut self.journal.pending);
         let Some(checkpoints) = self.checkpoints.filter(|_| !pending.runs.is_empty()) else { return Ok(()) };
         let last_id = match pending.numbers {
             true => self.last_id(),

@@ -1,4 +1,4 @@
-//! What a producer is given: what it shares with the rest of its load, and the limits of its chunks.
+//! What a coordinator is given: what it shares with the rest of its load, and the limits of its chunks.
 
 use crate::apply::Pool;
 use crate::checkpoint::Checkpoints;
@@ -6,9 +6,9 @@ use crate::cluster::Targets;
 use crate::deferral::Deferral;
 use crate::progress::Progress;
 
-/// What a producer shares with the rest of its load.
+/// What a coordinator shares with the rest of its load.
 #[derive(Clone, Copy)]
-pub(crate) struct Surroundings<'l> {
+pub(crate) struct LoadContext<'l> {
     pub(crate) pool: &'l Pool,
     pub(crate) progress: &'l Progress,
     pub(crate) targets: &'l Targets,

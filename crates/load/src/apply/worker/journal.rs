@@ -147,7 +147,7 @@ impl Worker<'_> {
     pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
         let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| checkpoints.is_done(connection, first)).map(Some)
+        self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)).map(Some)
     }
 
     /// Checkpoints that what commits by itself has begun. Several statements are on one table: the first tells which.

@@ -1,11 +1,11 @@
-//! Which table a name means at the place that the producer has come to.
+//! Which table a name means at the place that the coordinator has come to.
 
 use hortator_mysql::catalog::TableName;
 
-use super::Producer;
+use super::Coordinator;
 use crate::statement_kind::NamedTable;
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// The full name of a table; `None` where there is no default schema, or the name's bytes are not UTF-8's.
     pub(super) fn resolve(&self, named: &NamedTable) -> Option<TableName> {
         let state = self.main.state();

@@ -1,9 +1,9 @@
-//! What the producer does for constraints whose checks are put off: keeps the order that those need which are still
+//! What the coordinator does for constraints whose checks are put off: keeps the order that those need which are still
 //! made, and takes note of what must be proven.
 
 use hortator_mysql::catalog::TableName;
 
-use super::Producer;
+use super::Coordinator;
 use crate::apply::Stopped;
 use crate::deferral::Checks;
 use crate::lexer::{Location, tokens};
@@ -39,7 +39,7 @@ const HARMLESS: [&[u8]; 22] = [
 /// Statements that may give a table another name, or do anything at all, so that rows put off may be elsewhere then.
 const MOVING: [&[u8]; 4] = [b"RENAME", b"ALTER", b"CALL", b"EXECUTE"];
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// The tables that a definition reads, of those that it names and those that its tables refer to already: a copy of
     /// a table's rows is checked like new rows, so that with checks put off for rows, these must wait here.
     pub(super) fn rows_that_must_be_in(
@@ -61,7 +61,7 @@ impl Producer<'_> {
         Ok(references)
     }
 
-    /// Takes note of a statement that runs in the main session, by what it may do to constraints.
+    /// ChunkContent note of a statement that runs in the main session, by what it may do to constraints.
     pub(super) fn note_constraints(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         let checks = self.main.state().checks_foreign_keys();
         let dialect = self.main.dialect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::{Connection, Done, Error, Flavor, Status};
 
 use super::handlers::Handlers;
-use super::recording::Recording;
+use super::journal::Journal;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped, check_packet};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
@@ -33,7 +33,7 @@ pub(super) struct MainSession<'l> {
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) checkpoints: Option<&'l Checkpoints>,
-    pub(super) recording: Recording,
+    pub(super) journal: Journal,
     tracker: Tracker,
     output: &'l mut dyn Output,
     server: Dialect,
@@ -83,7 +83,7 @@ impl<'l> MainSession<'l> {
             moves,
             connection,
             checkpoints,
-            recording: Recording::default(),
+            journal: Journal::default(),
             tracker,
             output,
             server,
@@ -139,11 +139,11 @@ impl<'l> MainSession<'l> {
             return Err(Stopped);
         }
         let result = self.send(text);
-        self.took(text, location, result)
+        self.handle_result(text, location, result)
     }
 
     /// What comes of a statement that was sent.
-    pub(super) fn took(
+    pub(super) fn handle_result(
         &mut self,
         text: &[u8],
         location: &Location,
@@ -182,7 +182,7 @@ impl<'l> MainSession<'l> {
     }
 
     /// Ends this session where the load has moved to another node meanwhile: before anything is recorded as begun.
-    pub(super) fn stay_at_home(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+    pub(super) fn check_writer(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         if self.targets.is_current(self.moves) {
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl<'l> MainSession<'l> {
         self.failed(location, text, &error)
     }
 
-    /// Takes note of what binds later statements to this session.
+    /// ChunkContent note of what is_session_bound later statements to this session.
     fn note(&mut self, text: &[u8]) {
         for part in split_statements(text, &self.dialect) {
             self.note_one(part);

@@ -1,6 +1,6 @@
 //! The schema of the progress records is no place for a dump: one that drops it would take away what is known of itself.
 
-use super::Producer;
+use super::Coordinator;
 use crate::apply::Stopped;
 use crate::lexer::{Kind, Location, Token, tokens};
 use crate::report::Failure;
@@ -9,9 +9,9 @@ use crate::statement_kind::StatementKind;
 /// Words that begin statements which act on a whole schema, if a word behind says so.
 const OF_SCHEMAS: &[&[u8]] = &[b"CREATE", b"ALTER", b"DROP"];
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// Ends the load at a statement that would change the records themselves.
-    pub(super) fn keeps_off_records(
+    pub(super) fn check_schema_guard(
         &mut self,
         text: &[u8],
         location: &Location,

@@ -1,19 +1,19 @@
 //! What commits by itself, or does anything: between a record that it has begun and one that it has ended.
 
-use super::{Puts, Run, checkpoint_of, done_or_bound};
+use super::{RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::apply::Stopped;
 use crate::checkpoint::{Checkpoint, RecoveryHint, State, fingerprint};
+use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
-use crate::produce::main_session::MainSession;
 
 impl MainSession<'_> {
     /// Runs a statement between two records. `is_alone`: it changes rows, and no transaction tells whether it is done.
-    pub(super) fn run_in_bracket(
+    pub(super) fn run_with_intent(
         &mut self,
         text: &[u8],
         location: &Location,
-        binds: bool,
-        puts: &Puts,
+        is_session_bound: bool,
+        effects: &RowEffects,
         is_alone: bool,
     ) -> Result<u64, Stopped> {
         let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
@@ -26,7 +26,7 @@ impl MainSession<'_> {
             Ok(recovery_hint) => recovery_hint,
             Err(error) => return self.record_failed(location, text, &error).map(|()| 0),
         };
-        let begun = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
+        let begun = checkpoint_of(text, location, State::Intent, &effects.table, recovery_hint);
         self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
         let failures = self.failures();
         let result = self.run(text, location);
@@ -45,18 +45,18 @@ impl MainSession<'_> {
             return result;
         }
         if !has_failed && self.is_closed_to_others() {
-            self.recording.stretch = Some(Run::new(text, location, ""));
+            self.journal.serial_section = Some(Run::new(text, location, ""));
             return result;
         }
         let recovery_hint = if has_failed { RecoveryHint::Failed(1) } else { RecoveryHint::None };
-        let checkpoint = Checkpoint { state: done_or_bound(binds), rows, recovery_hint, ..begun };
+        let checkpoint = Checkpoint { state: applied_or_bound(is_session_bound), rows, recovery_hint, ..begun };
         if !has_failed && self.status().in_transaction() {
             // It was part of the dump's transaction after all, and goes with it.
             self.on_internal_connection(location, text, |checkpoints, internal| {
                 checkpoints.retract(internal, checkpoint.span.first)
             })?;
-            let run = Run::new(text, location, &puts.table);
-            self.recording.pending.push(Run { state: checkpoint.state, rows, ..run });
+            let run = Run::new(text, location, &effects.table);
+            self.journal.pending.push(Run { state: checkpoint.state, rows, ..run });
             return result;
         }
         match checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint)) {
@@ -66,13 +66,13 @@ impl MainSession<'_> {
     }
 
     /// Closes the bracket around a stretch in which nothing could be recorded, if it is over.
-    pub(super) fn end_stretch(&mut self, location: &Location) -> Result<(), Stopped> {
+    pub(super) fn end_serial_section(&mut self, location: &Location) -> Result<(), Stopped> {
         if self.is_closed_to_others() {
             return Ok(());
         }
-        let Some(stretch) = self.recording.stretch.take() else { return Ok(()) };
+        let Some(serial_section) = self.journal.serial_section.take() else { return Ok(()) };
         self.on_internal_connection(location, b"", |checkpoints, internal| {
-            checkpoints.close(internal, &stretch.checkpoint())
+            checkpoints.close(internal, &serial_section.checkpoint())
         })
     }
 }

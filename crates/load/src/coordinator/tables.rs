@@ -1,4 +1,4 @@
-//! What the producer knows of the tables that rows go to, asked of the server once and forgotten when it may be wrong.
+//! What the coordinator knows of the tables that rows go to, asked of the server once and forgotten when it may be wrong.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Tables {
         Ok(Self { connection, known: HashMap::new(), numbered_in_main })
     }
 
-    /// Takes note of rows that went to a table in the main session.
+    /// ChunkContent note of rows that went to a table in the main session.
     pub(crate) fn got_rows_in_main(&mut self, name: &TableName, text: &[u8], dialect: &Dialect) {
         if dialect.mariadb || !tokens(text, dialect).any(|token| token.is_word(b"DUPLICATE")) {
             return;

@@ -3,12 +3,12 @@
 use hortator_mysql::error::DEADLOCK;
 use hortator_mysql::{Done, Error};
 
-use super::treatment::{Asking, may_be_for_good};
-use super::{Puts, Run, checkpoint_of, done_or_bound};
+use super::journal_mode::{DiagnosticsQuery, may_be_non_transactional};
+use super::{RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
-use crate::produce::main_session::MainSession;
 
 /// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
 const REPLAYS_LIMIT: u32 = 10;
@@ -35,21 +35,21 @@ pub(super) struct Open {
 
 impl MainSession<'_> {
     /// Runs a change of rows with its record in one transaction.
-    pub(super) fn run_in_own(
+    pub(super) fn run_in_internal_transaction(
         &mut self,
         text: &[u8],
         location: &Location,
-        binds: bool,
-        puts: &Puts,
+        is_session_bound: bool,
+        effects: &RowEffects,
     ) -> Result<u64, Stopped> {
         let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
-        let recovery_hint = match puts.counters.is_empty() {
+        let recovery_hint = match effects.counters.is_empty() {
             true => RecoveryHint::None,
-            false => RecoveryHint::Counters(puts.counters.clone()),
+            false => RecoveryHint::Counters(effects.counters.clone()),
         };
-        let checkpoint = checkpoint_of(text, location, State::Intent, &puts.table, recovery_hint);
+        let checkpoint = checkpoint_of(text, location, State::Intent, &effects.table, recovery_hint);
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
-        let is_within = puts.counters.is_empty() && !may_be_for_good(text, self);
+        let is_within = effects.counters.is_empty() && !may_be_non_transactional(text, self);
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
         let begun = match is_within {
             true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
@@ -78,37 +78,37 @@ impl MainSession<'_> {
             replays += 1;
             sent = self.replay(text, &checkpoint, is_within);
         }
-        let result = self.took(text, location, sent);
+        let result = self.handle_result(text, location, sent);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
-        self.recording.open = Some(Open {
+        self.journal.open = Some(Open {
             checkpoint: Checkpoint {
-                state: done_or_bound(binds),
+                state: applied_or_bound(is_session_bound),
                 rows,
                 recovery_hint: RecoveryHint::None,
                 ..checkpoint
             },
             is_within,
             has_failed,
-            numbers: !puts.counters.is_empty(),
+            numbers: !effects.counters.is_empty(),
             more: Vec::new(),
             location: location.clone(),
             text: text.to_vec(),
         });
         if result.is_err() {
             // The load ends here: nothing will ask any more.
-            self.settle()?;
+            self.commit_pending()?;
         }
         result
     }
 
     /// Commits what is open of ours, with its record. Before anything that does not ask about the statement before.
-    pub(in crate::produce) fn settle(&mut self) -> Result<(), Stopped> {
-        let (Some(mut open), Some(checkpoints)) = (self.recording.open.take(), self.checkpoints) else { return Ok(()) };
+    pub(in crate::coordinator) fn commit_pending(&mut self) -> Result<(), Stopped> {
+        let (Some(mut open), Some(checkpoints)) = (self.journal.open.take(), self.checkpoints) else { return Ok(()) };
         if self.is_gone() {
             return Ok(());
         }
-        let settled = match open.has_failed {
+        let result = match open.has_failed {
             false => self.commit_open_replaying(&mut open),
             true => self.connection.execute(ROLLBACK).and_then(|done| {
                 if !self.is_forced() {
@@ -129,7 +129,7 @@ impl MainSession<'_> {
                 }
             }),
         };
-        match settled {
+        match result {
             Ok(_) => Ok(()),
             Err(error) => self.record_failed(&open.location, &open.text, &error),
         }
@@ -137,13 +137,13 @@ impl MainSession<'_> {
 
     /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
     fn commit_open_replaying(&mut self, open: &mut Open) -> Result<Done, Error> {
-        let mut settled = self.commit_open(open);
+        let mut committed = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
-        while open.more.is_empty() && settled.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
+        while open.more.is_empty() && committed.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
             let begun = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
-            settled = match self.replay(&open.text.clone(), &begun, open.is_within) {
+            committed = match self.replay(&open.text.clone(), &begun, open.is_within) {
                 Ok(done) => {
                     open.checkpoint.rows = done.affected_rows;
                     self.commit_open(open)
@@ -151,7 +151,7 @@ impl MainSession<'_> {
                 Err(error) => Err(error),
             };
         }
-        settled
+        committed
     }
 
     fn may_replay(&self, error: &Error, replays: u32) -> bool {
@@ -181,18 +181,20 @@ impl MainSession<'_> {
     }
 
     /// A statement that asks what the one before it did, so that nothing of ours may run in between.
-    pub(super) fn run_asking(
+    pub(super) fn run_diagnostics_query(
         &mut self,
         text: &[u8],
         location: &Location,
-        asking: Asking,
-        puts: &Puts,
+        query: DiagnosticsQuery,
+        effects: &RowEffects,
     ) -> Result<u64, Stopped> {
-        let counts = asking.changes || asking.keeps;
+        let counts = query.changes || query.keeps;
         let within = self.is_in_dumps_transaction();
-        let is_alone = self.recording.open.is_none() && self.recording.stretch.is_none() && (!within || puts.for_good);
-        let mut begun = checkpoint_of(text, location, State::Intent, &puts.table, RecoveryHint::NotInTransaction);
-        if asking.changes && is_alone {
+        let is_alone = self.journal.open.is_none()
+            && self.journal.serial_section.is_none()
+            && (!within || effects.is_non_transactional);
+        let mut begun = checkpoint_of(text, location, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
+        if query.changes && is_alone {
             self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
         }
         let failures = self.failures();
@@ -201,24 +203,25 @@ impl MainSession<'_> {
             return Ok(rows);
         }
         begun.rows = rows;
-        let checkpoint = Checkpoint { state: done_or_bound(asking.keeps), recovery_hint: RecoveryHint::None, ..begun };
-        if let Some(open) = &mut self.recording.open {
+        let checkpoint =
+            Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..begun };
+        if let Some(open) = &mut self.journal.open {
             open.more.push(checkpoint);
             if open.more.len() >= MORE_LIMIT {
-                self.settle()?;
+                self.commit_pending()?;
             }
-        } else if let Some(stretch) = &mut self.recording.stretch {
-            stretch.add(text, location);
+        } else if let Some(serial_section) = &mut self.journal.serial_section {
+            serial_section.add(text, location);
         } else if within {
-            let run = Run::new(text, location, &puts.table);
-            self.recording.pending.push(Run {
+            let run = Run::new(text, location, &effects.table);
+            self.journal.pending.push(Run {
                 state: checkpoint.state,
                 rows,
-                is_begun: asking.changes && is_alone,
+                is_begun: query.changes && is_alone,
                 ..run
             });
         } else {
-            self.on_internal_connection(location, text, |checkpoints, internal| match asking.changes {
+            self.on_internal_connection(location, text, |checkpoints, internal| match query.changes {
                 true => checkpoints.close(internal, &checkpoint),
                 false => checkpoints.write(internal, &checkpoint),
             })?;

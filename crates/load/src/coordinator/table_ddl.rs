@@ -6,12 +6,12 @@ use std::sync::Arc;
 use hortator_core::Mode;
 use hortator_mysql::catalog::TableName;
 
-use super::{OpenChunk, Producer, STATEMENT_OVERHEAD_BYTES, Takes, write_sets};
+use super::{ChunkContent, Coordinator, OpenChunk, STATEMENT_OVERHEAD_BYTES, write_sets};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
 use crate::lexer::Location;
 use crate::statement_kind::{KeyAddition, NamedTable, can_merge, parse_key_additions};
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     pub(super) fn table_ddl(
         &mut self,
         text: Vec<u8>,
@@ -51,7 +51,8 @@ impl Producer<'_> {
         let chunk = Chunk { work: Work::Definition, session, dialect, statements: vec![statement] };
         match (adds, tables.into_iter().next()) {
             (Some(adds), Some(table)) => {
-                self.open = Some(OpenChunk { chunk, takes: Takes::Keys(table, adds), write_set, bytes, rows: 0 });
+                self.open =
+                    Some(OpenChunk { chunk, content: ChunkContent::Keys(table, adds), write_set, bytes, rows: 0 });
                 Ok(())
             }
             _ => self.admit(write_set, bytes, chunk),
@@ -63,7 +64,7 @@ impl Producer<'_> {
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
         let open = self.open.as_mut()?;
-        let Takes::Keys(of, kinds) = &mut open.takes else { return None };
+        let ChunkContent::Keys(of, kinds) = &mut open.content else { return None };
         let all = [&kinds[..], adds].concat();
         let is_same = of == table && Arc::ptr_eq(&open.chunk.session, &session) && open.chunk.dialect == dialect;
         if open.chunk.statements.is_empty() || !is_same || !can_merge(&all) {
@@ -76,7 +77,7 @@ impl Producer<'_> {
     /// Ends a chunk of keys at a statement that is not sent.
     pub(super) fn end_keys(&mut self) -> Result<(), Stopped> {
         match &self.open {
-            Some(OpenChunk { takes: Takes::Keys(..), .. }) => self.flush(),
+            Some(OpenChunk { content: ChunkContent::Keys(..), .. }) => self.flush(),
             _ => Ok(()),
         }
     }

@@ -4,17 +4,17 @@
 use hortator_mysql::catalog::{TableKind, TableName};
 use hortator_mysql::{Error, quote_string};
 
-use super::Producer;
-use super::recording::Puts;
+use super::Coordinator;
+use super::journal::RowEffects;
 use crate::apply::Stopped;
 use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Kind, Location, tokens};
 use crate::report::Failure;
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// For rows that go to this table; a table that is not there gets none.
-    pub(super) fn puts(&mut self, name: &TableName, location: &Location) -> Result<Puts, Stopped> {
-        let nothing = Puts { table: name.to_string(), ..Puts::default() };
+    pub(super) fn row_effects(&mut self, name: &TableName, location: &Location) -> Result<RowEffects, Stopped> {
+        let nothing = RowEffects { table: name.to_string(), ..RowEffects::default() };
         if !self.main.is_recorded() {
             return Ok(nothing);
         }
@@ -30,8 +30,8 @@ impl Producer<'_> {
                     counters.push((name.clone(), 1));
                 }
                 // A view's rows may be anywhere.
-                let for_good = table.kind != TableKind::Base { transactional: true };
-                Ok(Puts { for_good, counters, ..nothing })
+                let is_non_transactional = table.kind != TableKind::Base { transactional: true };
+                Ok(RowEffects { is_non_transactional, counters, ..nothing })
             }
             Err(error) => {
                 self.main.end_at(Failure::at(location, b"", &error), &error);

@@ -22,7 +22,7 @@ impl Handlers {
         self.has_others || !self.names.is_empty()
     }
 
-    /// Takes note of a statement that has run: `HANDLER [schema.]table OPEN [[AS] alias]` or `HANDLER name CLOSE`.
+    /// ChunkContent note of a statement that has run: `HANDLER [schema.]table OPEN [[AS] alias]` or `HANDLER name CLOSE`.
     pub(super) fn note(&mut self, text: &[u8], dialect: &Dialect) {
         let words: Vec<Token<'_>> = tokens(text, dialect).take(8).collect();
         if !words.first().is_some_and(|first| first.is_word(b"HANDLER")) {

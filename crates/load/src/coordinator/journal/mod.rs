@@ -7,10 +7,10 @@
 //! - While tables are locked or an XA transaction is under way nothing else can be written: one record brackets it all.
 //! - What only concerns the session has none: a load that goes on runs it again (`treatment`).
 
-mod bracket;
-mod own;
+mod intent;
+mod internal_transaction;
+mod journal_mode;
 mod pending;
-mod treatment;
 
 use hortator_mysql::Error;
 use hortator_mysql::catalog::TableName;
@@ -22,20 +22,20 @@ use crate::lexer::Location;
 use crate::report::Failure;
 use crate::statement_kind::StatementKind;
 
-use own::Open;
+use internal_transaction::Open;
+use journal_mode::assigns_autocommit;
+pub(super) use journal_mode::{JournalMode, diagnostics_query, journal_mode};
 use pending::Pending;
-use treatment::assigns_autocommit;
-pub(super) use treatment::{Treatment, asking, treatment};
 
 /// What of the recording is open.
 #[derive(Debug, Default)]
-pub(super) struct Recording {
+pub(super) struct Journal {
     /// A transaction of ours, not yet committed.
     open: Option<Open>,
     /// Statements of the dump's transaction that are not recorded yet.
     pending: Pending,
     /// A bracket around more than one statement.
-    stretch: Option<Run>,
+    serial_section: Option<Run>,
 }
 
 /// A run of statements that grows.
@@ -54,11 +54,11 @@ struct Run {
 
 /// What a statement of the main session is known to do with rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Puts {
+pub(super) struct RowEffects {
     /// The table that they go to, as `schema.table`; empty where it is not one, or none.
     pub(super) table: String,
     /// Its engine cannot roll back, or is not known.
-    pub(super) for_good: bool,
+    pub(super) is_non_transactional: bool,
     /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
     pub(super) counters: Vec<(TableName, u64)>,
 }
@@ -107,8 +107,8 @@ fn span_of(text: &[u8], location: &Location) -> Span {
     }
 }
 
-fn done_or_bound(binds: bool) -> State {
-    if binds { State::SessionBound } else { State::Applied }
+fn applied_or_bound(is_session_bound: bool) -> State {
+    if is_session_bound { State::SessionBound } else { State::Applied }
 }
 
 impl MainSession<'_> {
@@ -118,50 +118,50 @@ impl MainSession<'_> {
         text: &[u8],
         location: &Location,
         kind: &StatementKind,
-        puts: &Puts,
+        effects: &RowEffects,
     ) -> Result<u64, Stopped> {
         if self.checkpoints.is_none() || location.ordinal == 0 {
             return self.run(text, location);
         }
-        if let Some(asking) = asking(text, self) {
-            return self.run_asking(text, location, asking, puts);
+        if let Some(query) = diagnostics_query(text, self) {
+            return self.run_diagnostics_query(text, location, query, effects);
         }
-        let (treatment, binds) = treatment(text, kind, self);
-        if treatment == Treatment::Session {
+        let (mode, is_session_bound) = journal_mode(text, kind, self);
+        if mode == JournalMode::Session {
             if self.status().in_transaction() && assigns_autocommit(text, self) {
                 self.write_pending(location)?;
             }
             let rows = self.run(text, location)?;
-            return self.end_stretch(location).map(|()| rows);
+            return self.end_serial_section(location).map(|()| rows);
         }
-        self.settle()?;
-        if let Some(stretch) = &mut self.recording.stretch {
-            if treatment != Treatment::Control {
-                stretch.add(text, location);
+        self.commit_pending()?;
+        if let Some(serial_section) = &mut self.journal.serial_section {
+            if mode != JournalMode::Control {
+                serial_section.add(text, location);
             }
             let rows = self.run(text, location)?;
-            return self.end_stretch(location).map(|()| rows);
+            return self.end_serial_section(location).map(|()| rows);
         }
-        if treatment == Treatment::Control {
+        if mode == JournalMode::Control {
             return self.run_control(text, location);
         }
         if self.is_in_dumps_transaction() {
-            if treatment == Treatment::Rows {
-                return self.run_within(text, location, binds, puts);
+            if mode == JournalMode::Rows {
+                return self.run_within(text, location, is_session_bound, effects);
             }
             self.write_pending(location)?;
         }
         // What acts on the next statement only must not be taken by one of ours.
-        if treatment == Treatment::Rows && !puts.for_good && !self.acts_on_next() {
-            self.run_in_own(text, location, binds, puts)
+        if mode == JournalMode::Rows && !effects.is_non_transactional && !self.acts_on_next() {
+            self.run_in_internal_transaction(text, location, is_session_bound, effects)
         } else {
-            self.run_in_bracket(text, location, binds, puts, treatment == Treatment::Rows)
+            self.run_with_intent(text, location, is_session_bound, effects, mode == JournalMode::Rows)
         }
     }
 
     /// Whether what runs now is committed by a later statement of the dump.
     fn is_in_dumps_transaction(&self) -> bool {
-        self.recording.open.is_none() && (self.status().in_transaction() || !self.status().autocommit())
+        self.journal.open.is_none() && (self.status().in_transaction() || !self.status().autocommit())
     }
 
     /// A record could not be written: that ends the load, forced or not.

@@ -1,20 +1,20 @@
-//! The producer: reads the dump in order, gives every statement its place, and is itself the dump's session.
+//! The coordinator: reads the dump in order, gives every statement its place, and is itself the dump's session.
 //!
 //! It owns the *main session*, the one connection that lives through the whole dump as the client's would: SET and USE
 //! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
 
 mod constraints;
-mod expecting;
-mod going_on;
+mod expectations;
 mod handlers;
+mod journal;
+mod load_context;
 mod main_session;
-mod own_schema;
-mod puts;
-mod recording;
-mod resolve;
+mod name_resolution;
+mod resume;
+mod row_effects;
 mod rows_plan;
-mod surroundings;
+mod schema_guard;
 mod table_ddl;
 mod tables;
 mod transactions;
@@ -42,19 +42,19 @@ use crate::statement_kind::{
     split_statements,
 };
 
-pub(crate) use going_on::GoingOn;
-pub use going_on::Unsettled;
+use journal::RowEffects;
+pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_session::MainSession;
-use recording::Puts;
+pub use resume::InDoubt;
+pub(crate) use resume::Resume;
 use rows_plan::{Placement, Reason, RowsPlan};
-pub(crate) use surroundings::{ChunkLimits, Surroundings};
 pub(crate) use tables::Tables;
 
 /// Bytes that a chunk takes in memory beside its statements' text, for each statement.
 const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
 
 /// Gives statements their place.
-pub(crate) struct Producer<'l> {
+pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     deferral: &'l Deferral,
@@ -66,7 +66,7 @@ pub(crate) struct Producer<'l> {
     open: Option<OpenChunk>,
     known: Option<KnownHead>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
-    going_on: Option<GoingOn>,
+    resume: Option<Resume>,
     /// Rows of the main session that are not committed yet.
     uncommitted: BTreeMap<TableName, u64>,
     /// What the stream should leave behind, where that is to be verified.
@@ -76,14 +76,14 @@ pub(crate) struct Producer<'l> {
 /// A chunk that still takes statements.
 struct OpenChunk {
     chunk: Chunk,
-    takes: Takes,
+    content: ChunkContent,
     write_set: WriteSet,
     bytes: usize,
     rows: u64,
 }
 
 /// What an open chunk takes more of.
-enum Takes {
+enum ChunkContent {
     /// Rows for a table.
     Rows(Placement),
     /// Keys of a table: these are in it so far.
@@ -97,14 +97,14 @@ struct KnownHead {
     plan: RowsPlan,
 }
 
-impl<'l> Producer<'l> {
+impl<'l> Coordinator<'l> {
     pub(crate) fn open(
-        surroundings: Surroundings<'l>,
+        load_context: LoadContext<'l>,
         chunk_limits: ChunkLimits,
-        going_on: Option<GoingOn>,
+        resume: Option<Resume>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let Surroundings { pool, progress, targets, deferral, checkpoints } = surroundings;
+        let LoadContext { pool, progress, targets, deferral, checkpoints } = load_context;
         let main = MainSession::open(pool, progress, targets, checkpoints, output)?;
         let mut tables = Tables::open(targets)?;
         let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
@@ -120,7 +120,7 @@ impl<'l> Producer<'l> {
             folds_case,
             open,
             known,
-            going_on,
+            resume,
             uncommitted: BTreeMap::new(),
             expectations,
         })
@@ -137,8 +137,8 @@ impl<'l> Producer<'l> {
         self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statement_read(&text);
         self.expect(&text, &location);
-        self.main.stay_at_home(&text, &location)?;
-        if self.going_on.is_some() && self.passes_over(&text, &location)? {
+        self.main.check_writer(&text, &location)?;
+        if self.resume.is_some() && self.skip_if_applied(&text, &location)? {
             // What was done before counts as if it were done now: the proof is of the whole.
             return self.note_constraints(&text, &location);
         }
@@ -148,7 +148,7 @@ impl<'l> Producer<'l> {
         if asks_main || reads_diagnostics(&text, &dialect) {
             return self.diagnostics(&text, &location);
         }
-        self.main.settle()?;
+        self.main.commit_pending()?;
         self.count_committed();
         self.main.sync(&location)?;
         if let Some(reason) = self.main.must_be_serial() {
@@ -165,7 +165,7 @@ impl<'l> Producer<'l> {
             return self.rows(text, location);
         }
         let kind = classify(&text, &self.main.dialect());
-        self.keeps_off_records(&text, &location, &kind)?;
+        self.check_schema_guard(&text, &location, &kind)?;
         match kind {
             StatementKind::Rows(head) => self.rows_of_new_form(text, location, &head),
             StatementKind::TableDdl { tables, references } => self.table_ddl(text, location, &tables, &references),
@@ -183,14 +183,14 @@ impl<'l> Producer<'l> {
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
         self.flush()?;
-        self.main.settle()?;
-        self.passes_use(database, location)
+        self.main.commit_pending()?;
+        self.resume_use(database, location)
     }
 
     /// The client's `charset`, which sets its own character set and the session's.
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
         self.flush()?;
-        self.main.settle()?;
+        self.main.commit_pending()?;
         self.main.run(&[b"SET NAMES ", name].concat(), location)?;
         self.main.refresh(location)
     }
@@ -198,13 +198,13 @@ impl<'l> Producer<'l> {
     /// Sends off what is gathered and waits until all is done.
     pub(crate) fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
-        self.main.settle()?;
+        self.main.commit_pending()?;
         self.pool.drain()
     }
 
     /// The stream is over, at its end or before: what was run is committed.
     pub(crate) fn end(&mut self) {
-        let _ended_already = self.main.settle();
+        let _ended_already = self.main.commit_pending();
         self.count_committed();
     }
 
@@ -250,7 +250,7 @@ impl<'l> Producer<'l> {
         let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
         let statement = ChunkStatement { text, location, tuples: Some(plan.offset) };
         if let Some(open) = &mut self.open
-            && let Takes::Rows(taken) = &open.takes
+            && let ChunkContent::Rows(taken) = &open.content
             && Arc::ptr_eq(&taken.target, &placement.target)
             && Arc::ptr_eq(&open.chunk.session, &state)
             && taken.in_order == placement.in_order
@@ -267,7 +267,7 @@ impl<'l> Producer<'l> {
             self.flush()?;
             let work = Work::Rows { target: placement.target.clone(), lane };
             let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
-            self.open = Some(OpenChunk { chunk, takes: Takes::Rows(placement), write_set, bytes, rows });
+            self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placement), write_set, bytes, rows });
         }
         Ok(())
     }
@@ -277,23 +277,28 @@ impl<'l> Producer<'l> {
             return self.barrier(text, location, "the table's name is not certain");
         };
         self.flush()?;
-        if self.takes_away(text, &tables, location)? {
+        if self.drops_existing(text, &tables, location)? {
             // What the dump takes away must not go if it fails before this place.
             self.finish()?;
         }
         self.deferral.defined(&tables, self.main.state().checks_foreign_keys());
         self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
-        self.main.stay_at_home(text, location)?;
+        self.main.check_writer(text, location)?;
         for table in &tables {
             self.forget(table);
         }
-        self.main.run_recorded(text, location, &StatementKind::OtherDdl { tables: Vec::new() }, &Puts::default())?;
+        self.main.run_recorded(
+            text,
+            location,
+            &StatementKind::OtherDdl { tables: Vec::new() },
+            &RowEffects::default(),
+        )?;
         self.main.state_may_differ();
         Ok(())
     }
 
     /// Whether a statement drops or empties something that is there.
-    fn takes_away(&mut self, text: &[u8], tables: &[TableName], location: &Location) -> Result<bool, Stopped> {
+    fn drops_existing(&mut self, text: &[u8], tables: &[TableName], location: &Location) -> Result<bool, Stopped> {
         let first = tokens(text, &self.main.dialect())
             .next()
             .is_some_and(|first| first.is_word(b"DROP") || first.is_word(b"TRUNCATE"));
@@ -346,7 +351,7 @@ impl<'l> Producer<'l> {
     /// Runs a statement in the main session, after all before it and before all behind it.
     fn barrier(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
         self.progress.barrier(reason);
-        self.alone(text, location)
+        self.run_exclusive(text, location)
     }
 
     /// A statement while everything must stay in the main session.
@@ -358,11 +363,11 @@ impl<'l> Producer<'l> {
             return self.commit_instead(location);
         }
         self.progress.barrier(reason);
-        self.alone(text, location)
+        self.run_exclusive(text, location)
     }
 
     /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
-    fn alone(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+    fn run_exclusive(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         if mentions_diagnostics(text, &self.main.dialect()) {
             // Nothing of ours may run between it and the statement that it asks about.
             self.flush()?;
@@ -370,7 +375,7 @@ impl<'l> Producer<'l> {
         } else {
             self.finish()?;
         }
-        self.main.stay_at_home(text, location)?;
+        self.main.check_writer(text, location)?;
         self.known = None;
         self.deferral.emptied(None);
         self.tables.forget_all();
@@ -383,12 +388,12 @@ impl<'l> Producer<'l> {
             }
             _ => None,
         };
-        let puts = match &table {
-            Some(name) => self.puts(name, location)?,
-            None => Puts::default(),
+        let effects = match &table {
+            Some(name) => self.row_effects(name, location)?,
+            None => RowEffects::default(),
         };
         self.note_constraints(text, location)?;
-        let affected_rows = self.main.run_recorded(text, location, &kind, &puts)?;
+        let affected_rows = self.main.run_recorded(text, location, &kind, &effects)?;
         if let Some(name) = table {
             self.affected(&name, affected_rows);
             self.expect_rows(text, location);
@@ -409,7 +414,7 @@ impl<'l> Producer<'l> {
     /// A statement that asks what the one before it did: that one must run in the main session too, if it still can.
     fn diagnostics(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         if let Some(last) = self.open.as_mut().and_then(|open| open.chunk.statements.pop()) {
-            self.alone(&last.text, &last.location)?;
+            self.run_exclusive(&last.text, &last.location)?;
         }
         self.barrier(text, location, "it asks what the statement before did")
     }
@@ -434,7 +439,7 @@ impl<'l> Producer<'l> {
         }
         self.flush()?;
         self.pool.wait_clear(&write_sets::look(name))?;
-        self.main.stay_at_home(b"", location)?;
+        self.main.check_writer(b"", location)?;
         self.tables.ask(name).map_err(|error| {
             self.main.end_at(Failure::at(location, b"", &error), &error);
             Stopped

@@ -1,14 +1,14 @@
-//! Takes note of what the stream should leave behind, where that is to be verified.
+//! ChunkContent note of what the stream should leave behind, where that is to be verified.
 
 use std::sync::Arc;
 
-use super::Producer;
+use super::Coordinator;
 use crate::expect::{Expectations, Place};
 use crate::lexer::Location;
 
-impl Producer<'_> {
+impl Coordinator<'_> {
     /// From here on, what passes is kept in these.
-    pub(crate) fn expecting(mut self, expectations: Option<Expectations>) -> Self {
+    pub(crate) fn with_expectations(mut self, expectations: Option<Expectations>) -> Self {
         self.expectations = expectations;
         self
     }
