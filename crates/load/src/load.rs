@@ -54,7 +54,7 @@ pub struct Options {
     /// Text of one chunk, in bytes; `None` for the default.
     pub chunk_bytes: Option<usize>,
     /// Rows go by prepared statements of so many rows, even where the server takes arrays.
-    pub prepared_rows: Option<usize>,
+    pub batch_rows: Option<usize>,
     /// Go on after statements that fail.
     pub force: bool,
     /// Send comments too.
@@ -289,10 +289,10 @@ impl Load {
         std::thread::scope(|scope| {
             for number in 1..=*threads {
                 let worker = Worker::new(number, pool, progress, targets, watch.gate(), checkpoints)
-                    .with_piece_rows(self.options.prepared_rows);
+                    .with_batch_rows(self.options.batch_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
-                        pool.abandon();
+                        pool.poison();
                     }
                 });
             }

@@ -34,7 +34,7 @@ use result_rows::BatchRows;
 /// What the shell reports for a program that SIGINT ended.
 const INTERRUPTED: u8 = 130;
 /// How long an interrupted load may take to end by itself once its workers have.
-const INPUT_PATIENCE: Duration = Duration::from_millis(500);
+const INPUT_TIMEOUT: Duration = Duration::from_millis(500);
 /// A forced load that went through with errors.
 const WITH_ERRORS: u8 = 3;
 
@@ -88,7 +88,7 @@ pub struct LoadArgs {
 
     /// Send rows by prepared statements of so many rows, as to servers without arrays
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    prepared_rows: Option<u16>,
+    batch_rows: Option<u16>,
 
     #[command(flatten)]
     cluster: ClusterArgs,
@@ -126,7 +126,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
-        prepared_rows: args.prepared_rows.map(usize::from),
+        batch_rows: args.batch_rows.map(usize::from),
         force: args.force,
         comments: args.comments,
         binary_mode: args.binary_mode,
@@ -230,7 +230,7 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
 fn end(interrupter: &Interrupter, shown: Shown, has_ended: &AtomicBool) {
     interrupter.interrupt();
     let summary = interrupter.summary();
-    std::thread::sleep(INPUT_PATIENCE);
+    std::thread::sleep(INPUT_TIMEOUT);
     if !has_ended.load(Ordering::Acquire) {
         // The main session's transaction rolls back with its connection.
         let status = shown.show(&summary).unwrap_or(INTERRUPTED);

@@ -46,12 +46,12 @@ impl RowTarget {
 /// What a chunk does.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// Rows for one table. `lane` is there where other chunks of the same table may run beside it: they commit in order.
+    /// Rows for one table. `commit_queue` is there where other chunks of the same table may run beside it: they commit in order.
     Rows {
         /// The table and its columns.
         target: Arc<RowTarget>,
         /// The table's commit order.
-        lane: Option<Key>,
+        commit_queue: Option<Key>,
     },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.
@@ -89,11 +89,11 @@ impl Chunk {
         }
     }
 
-    /// The lane in which the chunk commits.
+    /// The commit_queue in which the chunk commits.
     #[must_use]
-    pub fn lane(&self) -> Option<Key> {
+    pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
-            Work::Rows { lane, .. } => lane,
+            Work::Rows { commit_queue, .. } => commit_queue,
             Work::Definition => None,
         }
     }

@@ -17,7 +17,7 @@ const TELLS: &[u8] = b"SELECT @@performance_schema";
 ///
 /// # Errors
 /// A lost connection, or that the transaction was rolled back.
-pub fn holds_up_another(connection: &mut Connection) -> Result<Option<bool>, Error> {
+pub fn blocks_others(connection: &mut Connection) -> Result<Option<bool>, Error> {
     let question = match connection.version().flavor {
         Flavor::MariaDb => OF_MARIADB,
         Flavor::MySql => {

@@ -15,7 +15,7 @@ use crate::session::open_for_long_telling;
 /// How long lost servers are tried for.
 const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
 /// How long home may be away before another node takes its place: a load that moves has to find its place again.
-const HOME_PATIENCE: Duration = Duration::from_secs(2);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long each step of looking at a node may take.
@@ -141,7 +141,7 @@ impl Targets {
             if !may_pass || start.elapsed() > RECONNECT_LIMIT || is_over() {
                 return Err(error);
             }
-            if start.elapsed() >= HOME_PATIENCE && self.size() > 1 {
+            if start.elapsed() >= WRITER_TIMEOUT && self.size() > 1 {
                 self.leave(moves, &error.to_string());
             }
             thread::sleep(PAUSE);
@@ -243,7 +243,7 @@ impl Targets {
 
     /// What is to stand before a statement that lets the server number rows, so that they get a single server's numbers.
     #[must_use]
-    pub fn numbering(&self) -> Option<&'static [u8]> {
+    pub fn auto_increment_prefix(&self) -> Option<&'static [u8]> {
         self.facts().filter(|facts| facts.spreads_numbers).map(|_| ONE_SERIES)
     }
 

@@ -7,7 +7,7 @@ use super::Coordinator;
 use crate::apply::Stopped;
 use crate::deferral::Checks;
 use crate::lexer::{Location, tokens};
-use crate::rows::{InsertVerb, RowSource, survey};
+use crate::rows::{InsertVerb, RowSource, prescan};
 use crate::statement_kind::{NamedTable, StatementKind, classify};
 
 /// Statements of no known effect that change no rows and no table.
@@ -76,7 +76,7 @@ impl Coordinator<'_> {
                 let only_adds = defers
                     && head.verb == InsertVerb::Insert
                     && matches!(head.source, RowSource::Values { offset }
-                        if survey(text, offset, None, &dialect).is_ok_and(|survey| !survey.has_suffix));
+                        if prescan(text, offset, None, &dialect).is_ok_and(|prescan| !prescan.has_suffix));
                 self.deferral.rows(&name, self.main.state(), !only_adds);
                 if defers && !checks && self.table(&name, location)?.is_some_and(|table| table.has_triggers) {
                     self.note_anything();

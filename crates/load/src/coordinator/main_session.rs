@@ -165,7 +165,7 @@ impl<'l> MainSession<'l> {
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
     pub(super) fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
         let start = Instant::now();
-        let prefix = self.targets.numbering().filter(|_| may_number_rows(text, &self.dialect));
+        let prefix = self.targets.auto_increment_prefix().filter(|_| may_number_rows(text, &self.dialect));
         let prefixed = prefix.map(|prefix| [prefix, text].concat());
         check_packet(prefixed.as_deref().unwrap_or(text).len(), self.packet_limit_bytes)?;
         loop {

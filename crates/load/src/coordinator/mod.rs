@@ -35,7 +35,7 @@ use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::rows::{InsertHead, RowSource, survey};
+use crate::rows::{InsertHead, RowSource, prescan};
 use crate::session::{SessionState, assignments};
 use crate::statement_kind::{
     KeyAddition, NamedTable, StatementKind, classify, mentions_diagnostics, reads_diagnostics, reads_session_results,
@@ -238,9 +238,9 @@ impl<'l> Coordinator<'l> {
         let plan = &mut known.plan;
         let RowsTerms { session: state, first } = self.deferral.terms(&own_state, &plan.table, plan.only_adds());
         let numbered_in_main = self.tables.is_numbered_in_main(&plan.table);
-        let placed = survey(&text, plan.offset, plan.id_value, &dialect)
+        let placed = prescan(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")
-            .and_then(|survey| Ok((survey.rows, plan.place(&survey, &state, force)?)))
+            .and_then(|prescan| Ok((prescan.rows, plan.place(&prescan, &state, force)?)))
             .and_then(|placed| if numbered_in_main { Err(tables::NUMBERED_IN_MAIN) } else { Ok(placed) });
         let (rows, placement) = match placed {
             Ok((rows, placement)) => (rows, Placement { in_order: placement.in_order || first, ..placement }),
@@ -263,9 +263,9 @@ impl<'l> Coordinator<'l> {
             self.deferral.rows(&plan.name, &own_state, plan.replaces());
             let looked_into = if state.checks_foreign_keys() { &plan.table.parents[..] } else { &[] };
             let write_set = write_sets::rows(&plan.name, placement.in_order, looked_into);
-            let lane = (!placement.in_order).then(|| write_sets::lane(&plan.name));
+            let commit_queue = (!placement.in_order).then(|| write_sets::commit_queue(&plan.name));
             self.flush()?;
-            let work = Work::Rows { target: placement.target.clone(), lane };
+            let work = Work::Rows { target: placement.target.clone(), commit_queue };
             let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
             self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placement), write_set, bytes, rows });
         }

@@ -12,7 +12,7 @@ use crate::apply::{COMMIT, Stopped, set_next_id};
 use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
 use crate::lexer::{Dialect, Kind, Location, tokens};
 use crate::report::Failure;
-use crate::rows::{RowSource, survey};
+use crate::rows::{RowSource, prescan};
 use crate::session::assignments;
 use crate::statement_kind::{NamedTable, StatementKind, classify};
 
@@ -361,7 +361,7 @@ impl Coordinator<'_> {
         let dialect = self.main.dialect();
         let StatementKind::Rows(head) = classify(text, &dialect) else { return None };
         let RowSource::Values { offset } = head.source else { return None };
-        survey(text, offset, None, &dialect).ok().map(|survey| survey.rows)
+        prescan(text, offset, None, &dialect).ok().map(|prescan| prescan.rows)
     }
 
     fn table_of(&self, text: &[u8]) -> Option<TableName> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use crate::apply::RowTarget;
-use crate::rows::{InsertHead, InsertVerb, Survey};
+use crate::rows::{InsertHead, InsertVerb, Prescan};
 use crate::session::SessionState;
 
 /// A form of INSERT into a known table.
@@ -82,8 +82,8 @@ impl RowsPlan {
     }
 
     /// Where a statement of this form belongs, given what its rows hold.
-    pub(super) fn place(&mut self, survey: &Survey, state: &SessionState, force: bool) -> Result<Placement, Reason> {
-        if survey.has_suffix {
+    pub(super) fn place(&mut self, prescan: &Prescan, state: &SessionState, force: bool) -> Result<Placement, Reason> {
+        if prescan.has_suffix {
             return Err("what follows its rows may read or return anything");
         }
         let checks_foreign_keys = state.checks_foreign_keys();
@@ -91,11 +91,11 @@ impl RowsPlan {
         if replaces && checks_foreign_keys {
             return Err("it may change or delete a row that others refer to");
         }
-        let may_draw = survey.has_default && self.table.columns.iter().any(|column| column.draws_from_sequence);
+        let may_draw = prescan.has_default && self.table.columns.iter().any(|column| column.draws_from_sequence);
         if self.leaves_sequence_out || may_draw {
             return Err("it draws from a sequence, whose last value belongs to its session");
         }
-        let implicit_id = self.leaves_id_out || survey.implicit_id;
+        let implicit_id = self.leaves_id_out || prescan.implicit_id;
         // A statement that fails moves the table's counter, so with rows after failures its place among them counts.
         let counts_through_failures = force && self.table.auto_increment().is_some();
         let in_order = implicit_id
@@ -105,7 +105,7 @@ impl RowsPlan {
             || self.table.kind != (TableKind::Base { transactional: true })
             || (checks_foreign_keys && self.table.refers_to_itself());
         let plain = self.verb == InsertVerb::Insert
-            && !survey.has_expression
+            && !prescan.has_expression
             && !implicit_id
             && self.columns.is_some()
             && state.strings_travel_as_parameters();

@@ -26,8 +26,8 @@ fn catalog() -> Key {
     Key::table(CATALOG.0, CATALOG.1)
 }
 
-/// The lane in which a table's chunks commit.
-pub(super) fn lane(name: &TableName) -> Key {
+/// The commit_queue in which a table's chunks commit.
+pub(super) fn commit_queue(name: &TableName) -> Key {
     table(name)
 }
 

@@ -18,7 +18,7 @@ use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::report::{Failure, beginning};
-use crate::rows::{InsertHead, InsertVerb, RowSource, survey};
+use crate::rows::{InsertHead, InsertVerb, RowSource, prescan};
 use crate::session::{Tracker, assignments};
 use crate::statement_kind::{NamedTable, StatementKind, classify, reads_session_results};
 use server_notes::{Needs, server_notes};
@@ -167,7 +167,7 @@ impl Reader {
         self.plan.foreign_keys = self.deferral.report_foreign_keys(None);
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
-        let takes_arrays = options.prepared_rows.is_none() && self.connection.supports_bulk();
+        let takes_arrays = options.batch_rows.is_none() && self.connection.supports_bulk();
         let typed = if takes_arrays { "arrays" } else { "prepared rows" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
@@ -251,7 +251,7 @@ impl Reader {
             (None, None) => (None, false),
         };
         let leaves_id_out = has_id && id_value.is_none();
-        let Ok(survey) = survey(text, offset, id_value, &self.dialect()) else {
+        let Ok(prescan) = prescan(text, offset, id_value, &self.dialect()) else {
             self.barrier(text, location, "its values are more than literals");
             return Ok(());
         };
@@ -262,14 +262,14 @@ impl Reader {
                 self.found.entry(name.clone()).or_default()
             }
         };
-        found.rows += survey.rows;
+        found.rows += prescan.rows;
         found.bytes += text.len() as u64;
         found.is_new = known.is_none();
-        found.as_written |= survey.has_suffix || survey.has_expression || head.verb != InsertVerb::Insert;
-        if survey.has_suffix || head.verb != InsertVerb::Insert {
+        found.as_written |= prescan.has_suffix || prescan.has_expression || head.verb != InsertVerb::Insert;
+        if prescan.has_suffix || head.verb != InsertVerb::Insert {
             found.order.insert("rows may replace or skip others".to_owned());
         }
-        if survey.implicit_id || leaves_id_out {
+        if prescan.implicit_id || leaves_id_out {
             found.order.insert("the server numbers its rows".to_owned());
             found.as_written = true;
             self.needs.implicit_ids = true;

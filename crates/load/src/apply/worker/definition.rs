@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hortator_core::Seqno;
 use hortator_mysql::Error;
 
-use super::{PAUSE, REPLAYS_LIMIT, Sent, Worker, is_of_server};
+use super::{ChunkStats, PAUSE, REPLAYS_LIMIT, Worker, is_of_server};
 use crate::apply::chunk::Chunk;
 use crate::report::Failure;
 use crate::statement_kind::merge_key_additions;
@@ -39,8 +39,8 @@ impl Worker<'_> {
     /// Sends all of the chunk's statements as one. If that is refused, each is to be sent as it is written: then the
     /// error, its place and what is done before it are theirs.
     fn is_merged_refused(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
-        let Defined::Refused(_) = self.bracketed(seqno, chunk, text) else { return false };
-        if let Err(error) = self.end_begun(chunk, 0, &Sent::default()) {
+        let Defined::Refused(_) = self.with_intent(seqno, chunk, text) else { return false };
+        if let Err(error) = self.end_begun(chunk, 0, &ChunkStats::default()) {
             self.cannot_begin(seqno, chunk, &error);
             return false;
         }
@@ -50,10 +50,10 @@ impl Worker<'_> {
     /// A chunk of one statement.
     fn define(&mut self, seqno: Seqno, chunk: &Chunk) {
         let statement = &chunk.statements[0];
-        let Defined::Refused(error) = self.bracketed(seqno, chunk, &statement.text) else { return };
+        let Defined::Refused(error) = self.with_intent(seqno, chunk, &statement.text) else { return };
         // Forced on, it is not to be tried again either.
         let covered = usize::from(self.pool.is_forced());
-        let recorded = self.end_begun(chunk, covered, &Sent { failed: 1, ..Sent::default() });
+        let recorded = self.end_begun(chunk, covered, &ChunkStats { failed: 1, ..ChunkStats::default() });
         self.pool.fail(seqno, Failure::new(statement, &error), false);
         if let Err(error) = recorded {
             self.cannot_begin(seqno, chunk, &error);
@@ -62,19 +62,19 @@ impl Worker<'_> {
 
     /// Sends a statement between a record that the chunk has begun and one that it has ended. A deadlock leaves nothing of
     /// it; a lost connection leaves that open.
-    fn bracketed(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
+    fn with_intent(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
         if let Err(error) = self.begin_definition(chunk) {
             self.cannot_begin(seqno, chunk, &error);
             return Defined::Over;
         }
         let mut replays = 0;
         loop {
-            match self.on_connection(chunk, |connection, road, _| road.send_alone(connection, text)) {
+            match self.on_connection(chunk, |connection, sender, _| sender.send_alone(connection, text)) {
                 Ok(done) => {
                     let statements = chunk.statements.len();
                     self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
                     self.progress.as_written.fetch_add(statements as u64, Relaxed);
-                    if let Err(error) = self.end_begun(chunk, statements, &Sent::default()) {
+                    if let Err(error) = self.end_begun(chunk, statements, &ChunkStats::default()) {
                         self.cannot_begin(seqno, chunk, &error);
                     }
                     return Defined::Over;

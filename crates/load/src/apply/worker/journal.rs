@@ -3,7 +3,7 @@
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
-use super::{READ_ONLY, Sent, Worker, number};
+use super::{ChunkStats, READ_ONLY, Worker, number};
 use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
 use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, digest, fingerprint};
 
@@ -12,14 +12,14 @@ const DUPLICATE: u16 = 1062;
 
 /// What is known of a chunk's beginning, over all attempts at it.
 #[derive(Debug, Default)]
-pub(super) struct Begun {
+pub(super) struct ChunkStart {
     /// The table's next AUTO_INCREMENT value before the first attempt.
     next_id: Option<u64>,
     /// The record says that it has begun, and is to be closed.
     is_recorded: bool,
 }
 
-impl Begun {
+impl ChunkStart {
     /// Before rows that the server numbers: what it would number them with, because counters do not roll back. At the
     /// first attempt that is read and recorded; for a later one the counter is set back to it.
     pub(super) fn counter(
@@ -97,7 +97,7 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
 }
 
 /// The record of the first `covered` statements of a chunk.
-fn checkpoint_of(chunk: &Chunk, covered: usize, sent: &Sent) -> Option<Checkpoint> {
+fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Checkpoint> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
         Work::Definition => String::new(),
@@ -107,9 +107,9 @@ fn checkpoint_of(chunk: &Chunk, covered: usize, sent: &Sent) -> Option<Checkpoin
         span,
         state: State::Applied,
         table,
-        rows: sent.rows,
-        last_id: sent.last_id,
-        recovery_hint: sent.recovery_hint(),
+        rows: stats.rows,
+        last_id: stats.last_id,
+        recovery_hint: stats.recovery_hint(),
     })
 }
 
@@ -120,22 +120,22 @@ impl Worker<'_> {
         &mut self,
         chunk: &Chunk,
         covered: usize,
-        sent: &Sent,
-        begun: &Begun,
+        stats: &ChunkStats,
+        start: &ChunkStart,
     ) -> Result<bool, Error> {
-        let (Some(checkpoints), Some(link)) = (self.checkpoints, &mut self.link) else { return Ok(true) };
+        let (Some(checkpoints), Some(current)) = (self.checkpoints, &mut self.connection) else { return Ok(true) };
         let first = chunk.statements[0].location.ordinal;
-        let Some(checkpoint) = checkpoint_of(chunk, covered, sent) else {
+        let Some(checkpoint) = checkpoint_of(chunk, covered, stats) else {
             // Nothing of it stays.
-            if begun.is_recorded {
-                checkpoints.retract(&mut link.connection, first)?;
+            if start.is_recorded {
+                checkpoints.retract(&mut current.connection, first)?;
             }
             return Ok(true);
         };
-        if begun.is_recorded {
-            return Ok(checkpoints.close(&mut link.connection, &checkpoint)?.affected_rows > 0);
+        if start.is_recorded {
+            return Ok(checkpoints.close(&mut current.connection, &checkpoint)?.affected_rows > 0);
         }
-        match checkpoints.write(&mut link.connection, &checkpoint) {
+        match checkpoints.write(&mut current.connection, &checkpoint) {
             Err(error) if error.code() == Some(DUPLICATE) => Ok(false),
             // All of it was refused, so there is nothing to record.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(true),
@@ -155,7 +155,7 @@ impl Worker<'_> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
             let recovery_hint = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
-            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &Sent::default()) else {
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
             checkpoints.write(connection, &Checkpoint { state: State::Intent, recovery_hint, ..checkpoint }).map(drop)
@@ -169,7 +169,7 @@ impl Worker<'_> {
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
         self.on_connection(chunk, |connection, _, _| {
             let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
-            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &Sent::default()) else {
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
             checkpoints
@@ -182,10 +182,10 @@ impl Worker<'_> {
     }
 
     /// Checkpoints how far what was begun has come: the first `covered` statements are done.
-    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, sent: &Sent) -> Result<(), Error> {
+    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, sent) {
+        self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, stats) {
             Some(checkpoint) => checkpoints.close(connection, &checkpoint).map(drop),
             None => checkpoints.retract(connection, first).map(drop),
         })

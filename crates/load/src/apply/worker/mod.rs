@@ -5,9 +5,9 @@
 
 mod definition;
 mod journal;
-mod link;
+mod non_transactional;
 mod transaction;
-mod unprotected;
+mod worker_connection;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use hortator_mysql::catalog::TableKind;
 use hortator_mysql::{Connection, Done, Error};
 
 use super::chunk::{Chunk, RowTarget, Work};
-use super::pool::{Pool, Turn};
-use super::road::{Road, Way};
+use super::pool::{CommitSlot, Pool};
+use super::row_sender::{Protocol, RowSender};
 use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Gate, Targets};
 use crate::progress::Progress;
 use crate::report::Failure;
-use journal::Begun;
+use journal::ChunkStart;
 pub(crate) use journal::set_next_id;
-use link::Link;
+use worker_connection::WorkerConnection;
 
 /// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
 const REPLAYS_LIMIT: u32 = 30;
@@ -35,7 +35,7 @@ const REPLAYS_WHOLE: u32 = 10;
 /// Before a replay.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
-const TURN_PATIENCE: Duration = Duration::from_millis(500);
+const COMMIT_SLOT_TIMEOUT: Duration = Duration::from_millis(500);
 /// One of the connections that apply chunks.
 #[derive(Debug)]
 pub struct Worker<'l> {
@@ -46,10 +46,10 @@ pub struct Worker<'l> {
     checkpoints: Option<&'l Checkpoints>,
     /// From 1; 0 is the main session.
     number: usize,
-    link: Option<Link>,
-    road: Road,
-    /// See [`Road::new`].
-    piece_rows: Option<usize>,
+    connection: Option<WorkerConnection>,
+    sender: RowSender,
+    /// See [`RowSender::new`].
+    batch_rows: Option<usize>,
 }
 
 /// Ends a transaction of ours, whatever the dump has set as `completion_type`.
@@ -61,7 +61,7 @@ pub(crate) const READ_ONLY: u16 = 1792;
 
 /// What a chunk's statements did, counted once they are committed.
 #[derive(Debug, Default)]
-struct Sent {
+struct ChunkStats {
     rows: u64,
     warnings: u64,
     by_array: u64,
@@ -72,18 +72,18 @@ struct Sent {
     failed: u64,
 }
 
-impl Sent {
+impl ChunkStats {
     /// What a record says of it.
     fn recovery_hint(&self) -> RecoveryHint {
         if self.failed > 0 { RecoveryHint::Failed(self.failed) } else { RecoveryHint::None }
     }
 
-    fn add(&mut self, done: &Done, way: Way, statements: u64) {
+    fn add(&mut self, done: &Done, way: Protocol, statements: u64) {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);
         match way {
-            Way::Typed => self.by_array += statements,
-            Way::Text => self.as_written += statements,
+            Protocol::Binary => self.by_array += statements,
+            Protocol::Text => self.as_written += statements,
         }
     }
 
@@ -102,11 +102,11 @@ enum Attempt {
     /// Rolled back: to be applied again from its first statement.
     Replay(Error),
     /// Rolled back, because an earlier chunk waits for its locks: apply again when it is its turn.
-    GiveWay,
+    Yield,
     /// Rolled back: applied again, statement by statement.
-    Unmerge,
+    RetryUnmerged,
     /// Rolled back: not to be done any more.
-    Void,
+    Cancelled,
 }
 
 impl<'l> Worker<'l> {
@@ -120,13 +120,23 @@ impl<'l> Worker<'l> {
         gate: &'l Gate,
         checkpoints: Option<&'l Checkpoints>,
     ) -> Self {
-        Self { pool, progress, targets, gate, checkpoints, number, link: None, road: Road::default(), piece_rows: None }
+        Self {
+            pool,
+            progress,
+            targets,
+            gate,
+            checkpoints,
+            number,
+            connection: None,
+            sender: RowSender::default(),
+            batch_rows: None,
+        }
     }
 
     /// Sends rows by prepared statements of so many rows, even where the server takes arrays.
     #[must_use]
-    pub fn with_piece_rows(self, piece_rows: Option<usize>) -> Self {
-        Self { piece_rows, ..self }
+    pub fn with_batch_rows(self, batch_rows: Option<usize>) -> Self {
+        Self { batch_rows, ..self }
     }
 
     /// Applies chunks until there are no more.
@@ -134,12 +144,14 @@ impl<'l> Worker<'l> {
         while let Some((seqno, chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
             match &chunk.work {
-                Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane, Begun::default()),
+                Work::Rows { target, commit_queue } => {
+                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default())
+                }
                 Work::Definition => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
-            self.pool.complete(seqno, chunk.lane());
+            self.pool.complete(seqno, chunk.commit_queue());
             self.gate.leave();
         }
     }
@@ -154,30 +166,37 @@ impl<'l> Worker<'l> {
         next
     }
 
-    fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>, mut begun: Begun) {
+    fn rows(
+        &mut self,
+        seqno: Seqno,
+        chunk: &Chunk,
+        target: &RowTarget,
+        commit_queue: Option<Key>,
+        mut start: ChunkStart,
+    ) {
         let transactional = target.table.kind == TableKind::Base { transactional: true };
         let mut merge = true;
-        let mut in_turn = false;
+        let mut in_commit_slot = false;
         let mut replays = 0;
         let mut lost: Option<Error> = None;
         loop {
-            if in_turn
-                && let Some(lane) = lane
-                && !self.wait_for_turn(seqno, lane)
+            if in_commit_slot
+                && let Some(commit_queue) = commit_queue
+                && !self.wait_for_commit_slot(seqno, commit_queue)
             {
                 return;
             }
             let attempt = if transactional {
-                self.transaction(seqno, chunk, target, lane, merge, &mut begun)
+                self.transaction(seqno, chunk, target, commit_queue, merge, &mut start)
             } else {
-                self.one_by_one(seqno, chunk, target)
+                self.apply_non_transactional(seqno, chunk, target)
             };
             match attempt {
-                Attempt::Done | Attempt::Void => return,
-                Attempt::Unmerge => merge = false,
-                Attempt::GiveWay => {
+                Attempt::Done | Attempt::Cancelled => return,
+                Attempt::RetryUnmerged => merge = false,
+                Attempt::Yield => {
                     self.progress.replays.fetch_add(1, Relaxed);
-                    in_turn = true;
+                    in_commit_slot = true;
                 }
                 Attempt::Replay(_) if self.pool.is_interrupted() => return,
                 Attempt::Replay(error) => {
@@ -191,13 +210,13 @@ impl<'l> Worker<'l> {
                         return self.pool.fail(seqno, failure, true);
                     }
                     if error.is_transient() && replays > REPLAYS_WHOLE && chunk.statements.len() > 1 {
-                        return self.statement_by_statement(seqno, chunk, target, lane, begun);
+                        return self.statement_by_statement(seqno, chunk, target, commit_queue, start);
                     }
                     if error.is_lost() {
                         lost = Some(error);
                     }
                     // The sole holder of the turn cannot be in conflict with its own kind again.
-                    in_turn = replays > 1;
+                    in_commit_slot = replays > 1;
                     std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
                 }
             }
@@ -210,11 +229,11 @@ impl<'l> Worker<'l> {
         seqno: Seqno,
         chunk: &Chunk,
         target: &RowTarget,
-        lane: Option<Key>,
-        mut begun: Begun,
+        commit_queue: Option<Key>,
+        mut start: ChunkStart,
     ) {
-        if let Some(lane) = lane
-            && !self.wait_for_turn(seqno, lane)
+        if let Some(commit_queue) = commit_queue
+            && !self.wait_for_commit_slot(seqno, commit_queue)
         {
             return;
         }
@@ -222,18 +241,18 @@ impl<'l> Worker<'l> {
             if !self.pool.may_go_on_at(seqno) {
                 return;
             }
-            self.rows(seqno, &chunk.of_one(statement), target, lane, std::mem::take(&mut begun));
+            self.rows(seqno, &chunk.of_one(statement), target, commit_queue, std::mem::take(&mut start));
         }
     }
 
     /// Waits for the turn however long it takes; false when the chunk is not to be done any more.
-    fn wait_for_turn(&self, seqno: Seqno, lane: Key) -> bool {
-        while self.pool.await_turn(seqno, lane, TURN_PATIENCE) == Turn::NotYet {
-            if self.pool.is_void_at(seqno) {
+    fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key) -> bool {
+        while self.pool.wait_for_commit_slot(seqno, commit_queue, COMMIT_SLOT_TIMEOUT) == CommitSlot::TimedOut {
+            if self.pool.is_cancelled_at(seqno) {
                 return false;
             }
         }
-        !self.pool.is_void_at(seqno)
+        !self.pool.is_cancelled_at(seqno)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::lexer::{Dialect, end_of_quoted};
 
 /// What the tuples of a statement hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Survey {
+pub struct Prescan {
     /// Number of rows.
     pub rows: u64,
     /// Some row leaves the AUTO_INCREMENT value to the server, or may do so.
@@ -88,8 +88,8 @@ const PURE_WORDS: &[&[u8]] = &[
 ///
 /// # Errors
 /// [`NotLiteral`] for anything that may read more than its own statement, or that is no list of tuples.
-pub fn survey(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Dialect) -> Result<Survey, NotLiteral> {
-    let mut found = Survey::default();
+pub fn prescan(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Dialect) -> Result<Prescan, NotLiteral> {
+    let mut found = Prescan::default();
     let mut at = offset;
     // Depth 1 is inside a tuple, deeper is inside an expression's parentheses.
     let mut depth = 0_usize;
@@ -193,7 +193,7 @@ fn number_end(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Behind a word that is known to read nothing.
-fn word_end(text: &[u8], at: usize, found: &mut Survey) -> Result<usize, NotLiteral> {
+fn word_end(text: &[u8], at: usize, found: &mut Prescan) -> Result<usize, NotLiteral> {
     let length = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let word = &text[at..at + length];
     if word.eq_ignore_ascii_case(b"NULL") || word == b"_binary" {

@@ -18,7 +18,7 @@ const INDICATOR_DEFAULT: u8 = 2;
 ///
 /// # Errors
 /// [`Inexact`] where the text must be sent as written.
-pub fn encode_array(
+pub fn encode_bulk_execute(
     text: &[u8],
     tuples: &Tuples,
     types: &[WireType],

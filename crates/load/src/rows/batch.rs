@@ -18,7 +18,7 @@ const TYPES_FOLLOW: u8 = 1;
 ///
 /// # Errors
 /// [`Inexact`] where the text must be sent as written: the protocol has no word for DEFAULT.
-pub fn encode_piece(
+pub fn encode_batch(
     text: &[u8],
     tuples: &Tuples,
     rows: Range<usize>,

@@ -3,15 +3,15 @@
 use hortator_core::Seqno;
 use hortator_mysql::Error;
 
-use super::{Attempt, Sent, Worker, is_of_server, number};
+use super::{Attempt, ChunkStats, Worker, is_of_server, number};
 use crate::apply::chunk::{Chunk, RowTarget};
-use crate::apply::road::Way;
+use crate::apply::row_sender::Protocol;
 use crate::report::Failure;
 
 impl Worker<'_> {
     /// Statements on a table that cannot roll back: each stands for itself, and none is sent twice.
-    pub(super) fn one_by_one(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
-        let mut sent = Sent::default();
+    pub(super) fn apply_non_transactional(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
+        let mut stats = ChunkStats::default();
         let mut failed = None;
         let mut last_id = 0;
         let mut failures = Vec::new();
@@ -22,18 +22,18 @@ impl Worker<'_> {
         let mut done_to = 0;
         let mut has_ended = false;
         self.targets.local_rows(&target.table.name);
-        let outcome = self.on_connection(chunk, |connection, road, pool| {
+        let outcome = self.on_connection(chunk, |connection, sender, pool| {
             if target.implicit_id {
                 connection.execute(b"SET last_insert_id = 0")?;
             }
             for (index, statement) in chunk.statements.iter().enumerate() {
-                if pool.is_void_at(seqno) {
+                if pool.is_cancelled_at(seqno) {
                     break;
                 }
                 done_to = index + 1;
                 has_ended = false;
-                match road.send_text(connection, &statement.text, target) {
-                    Ok(done) => sent.add(&done, Way::Text, 1),
+                match sender.send_text(connection, &statement.text, target) {
+                    Ok(done) => stats.add(&done, Protocol::Text, 1),
                     Err(Error::Server(_)) if pool.is_interrupted() => break,
                     Err(error @ Error::Server(_)) => {
                         failures.push(Failure::new(statement, &error));
@@ -53,17 +53,17 @@ impl Worker<'_> {
             }
             Ok(())
         });
-        sent.last_id = last_id;
-        sent.failed = if force { failures.len() as u64 } else { 0 };
+        stats.last_id = last_id;
+        stats.failed = if force { failures.len() as u64 } else { 0 };
         // A statement that was cut off may have left some of its rows: the record then stays open, and the table's
         // rows are counted when the load is gone on with.
         if outcome.is_ok()
             && (has_ended || done_to == 0)
-            && let Err(error) = self.end_begun(chunk, done_to, &sent)
+            && let Err(error) = self.end_begun(chunk, done_to, &stats)
         {
             self.pool.fail(seqno, Failure::of_record_error(&chunk.statements[0], &error), true);
         }
-        sent.count(target, self.progress);
+        stats.count(target, self.progress);
         if last_id > 0 {
             self.pool.generated_id(seqno, last_id);
         }

@@ -1,7 +1,7 @@
 //! How the rows of one statement travel: as typed parameters where that is exact, as written otherwise.
 //!
 //! Parameters are one array where the server takes arrays (MariaDB), and executions of a prepared statement of some rows
-//! where it does not (MySQL): `pieces.rs`.
+//! where it does not (MySQL): `batches.rs`.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
 use super::chunk::{ChunkStatement, RowTarget};
 use super::packet::check_packet;
 use crate::lexer::Dialect;
-use crate::rows::{Tuples, WireType, encode_array, scan, wire_types};
+use crate::rows::{Tuples, WireType, encode_bulk_execute, scan, wire_types};
 
 /// Statement heads that a connection keeps prepared.
 const PREPARED_LIMIT: usize = 32;
@@ -26,7 +26,7 @@ const COMMAND_KEPT_BYTES: usize = 8 << 20;
 
 /// What one connection needs to send rows: prepared statements, and memory that is used again.
 #[derive(Debug, Default)]
-pub struct Road {
+pub struct RowSender {
     /// By the statement's text up to its rows.
     prepared: HashMap<Vec<u8>, Prepared>,
     pub(super) tuples: Tuples,
@@ -35,42 +35,46 @@ pub struct Road {
     /// The server takes no command as long as this.
     pub(super) packet_limit_bytes: usize,
     /// Rows of a prepared statement where that was asked for, even if the server takes arrays.
-    pub(super) piece_rows: Option<usize>,
+    pub(super) batch_rows: Option<usize>,
     /// Stands before statements on tables that number their rows.
-    numbering: Option<&'static [u8]>,
+    auto_increment_prefix: Option<&'static [u8]>,
 }
 
 /// Which way a statement went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Protocol {
     /// As typed parameters.
-    Typed,
+    Binary,
     /// As written.
     Text,
 }
 
 /// What became of typed parameters.
 #[derive(Debug)]
-pub(super) enum Typed {
+pub(super) enum BinaryResult {
     /// All rows are in.
-    Done(Done),
+    Applied(Done),
     /// Not exact, or refused by the server, with its reason if it is an error: the text tells all.
     Refused(Option<Error>),
 }
 
-impl Road {
-    /// For a connection to a server with this `max_allowed_packet`, in bytes. With `piece_rows`, rows go by prepared
-    /// statements of so many rows even to a server that takes arrays. `numbering` is to stand before statements on tables
-    /// that number their rows: see [`crate::cluster::Targets::numbering`].
+impl RowSender {
+    /// For a connection to a server with this `max_allowed_packet`, in bytes. With `batch_rows`, rows go by prepared
+    /// statements of so many rows even to a server that takes arrays. `auto_increment_prefix` is to stand before statements on tables
+    /// that number their rows: see [`crate::cluster::Targets::auto_increment_prefix`].
     #[must_use]
-    pub fn new(max_allowed_packet: u64, piece_rows: Option<usize>, numbering: Option<&'static [u8]>) -> Self {
+    pub fn new(
+        max_allowed_packet: u64,
+        batch_rows: Option<usize>,
+        auto_increment_prefix: Option<&'static [u8]>,
+    ) -> Self {
         let packet_limit_bytes = usize::try_from(max_allowed_packet).unwrap_or(usize::MAX);
-        Self { packet_limit_bytes, piece_rows, numbering, ..Self::default() }
+        Self { packet_limit_bytes, batch_rows, auto_increment_prefix, ..Self::default() }
     }
 
     /// What stands before statements on this table.
     fn prefix(&self, target: &RowTarget) -> &'static [u8] {
-        self.numbering.filter(|_| target.table.auto_increment().is_some()).unwrap_or_default()
+        self.auto_increment_prefix.filter(|_| target.table.auto_increment().is_some()).unwrap_or_default()
     }
 
     /// Gives up what was prepared: heads are read differently now.
@@ -94,25 +98,25 @@ impl Road {
         statement: &ChunkStatement,
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<(Done, Way), Error> {
+    ) -> Result<(Done, Protocol), Error> {
         if let Some(offset) = statement.tuples {
-            let typed = if self.takes_arrays(connection) {
-                self.send_array(connection, &statement.text, offset, target, dialect)?
+            let typed = if self.supports_bulk_execute(connection) {
+                self.send_bulk_execute(connection, &statement.text, offset, target, dialect)?
             } else {
-                self.send_pieces(connection, &statement.text, offset, target, dialect)?
+                self.send_batches(connection, &statement.text, offset, target, dialect)?
             };
-            if let Typed::Done(done) = typed {
-                return Ok((done, Way::Typed));
+            if let BinaryResult::Applied(done) = typed {
+                return Ok((done, Protocol::Binary));
             }
         }
-        Ok((self.send_text(connection, &statement.text, target)?, Way::Text))
+        Ok((self.send_text(connection, &statement.text, target)?, Protocol::Text))
     }
 
     /// How many of the first statements can be sent as one: small ones with the same head.
     #[must_use]
     pub fn mergeable(&self, connection: &Connection, statements: &[ChunkStatement], target: &RowTarget) -> usize {
         let Some(first) = statements.first() else { return 0 };
-        let may_merge = target.plain && (self.takes_arrays(connection) || target.is_divisible());
+        let may_merge = target.plain && (self.supports_bulk_execute(connection) || target.is_divisible());
         let Some(offset) = first.tuples.filter(|_| may_merge) else { return 1 };
         let mut total = 0;
         let head = &first.text[..offset];
@@ -149,20 +153,20 @@ impl Road {
                 merged.extend_from_slice(&statement.text[offset..]);
             }
         }
-        let sent = if self.takes_arrays(connection) {
-            self.send_array(connection, &merged, offset, target, dialect)
+        let sent = if self.supports_bulk_execute(connection) {
+            self.send_bulk_execute(connection, &merged, offset, target, dialect)
         } else {
-            self.send_merged_pieces(connection, &merged, offset, target, dialect)
+            self.send_merged_batches(connection, &merged, offset, target, dialect)
         };
         self.merged = merged;
         Ok(match sent? {
-            Typed::Done(done) => Some(done),
-            Typed::Refused(_) => None,
+            BinaryResult::Applied(done) => Some(done),
+            BinaryResult::Refused(_) => None,
         })
     }
 
-    fn takes_arrays(&self, connection: &Connection) -> bool {
-        self.piece_rows.is_none() && connection.supports_bulk()
+    fn supports_bulk_execute(&self, connection: &Connection) -> bool {
+        self.batch_rows.is_none() && connection.supports_bulk()
     }
 
     pub(super) fn send_text(
@@ -195,34 +199,34 @@ impl Road {
         wire_types(text, &self.tuples, &columns).ok()
     }
 
-    fn send_array(
+    fn send_bulk_execute(
         &mut self,
         connection: &mut Connection,
         text: &[u8],
         offset: usize,
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<Typed, Error> {
+    ) -> Result<BinaryResult, Error> {
         if !target.plain || scan(text, offset, dialect, &mut self.tuples).is_err() {
-            return Ok(Typed::Refused(None));
+            return Ok(BinaryResult::Refused(None));
         }
-        let Some(types) = self.types(text, target) else { return Ok(Typed::Refused(None)) };
+        let Some(types) = self.types(text, target) else { return Ok(BinaryResult::Refused(None)) };
         let Some(id) = self.statement_id(connection, &text[..offset], target, types.len(), 1)? else {
-            return Ok(Typed::Refused(None));
+            return Ok(BinaryResult::Refused(None));
         };
-        if encode_array(text, &self.tuples, &types, dialect, id, &mut self.command).is_err()
+        if encode_bulk_execute(text, &self.tuples, &types, dialect, id, &mut self.command).is_err()
             || self.command.len() >= self.packet_limit_bytes
         {
-            return Ok(Typed::Refused(None));
+            return Ok(BinaryResult::Refused(None));
         }
         match self.send_command(connection) {
             // A Galera node answers OK to an array whose transaction it has just rolled back in favour of another node's
             // (seen with 10.11): only the transaction's state in that answer tells.
             Ok(_) if !connection.status().in_transaction() => Err(rolled_back_by_server()),
-            Ok(done) => Ok(Typed::Done(done)),
+            Ok(done) => Ok(BinaryResult::Applied(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(error) => match is_in_transaction(connection)? {
-                true => Ok(Typed::Refused(Some(error))),
+                true => Ok(BinaryResult::Refused(Some(error))),
                 // The server has rolled back more than the array: the text would stand alone.
                 false => Err(error),
             },
