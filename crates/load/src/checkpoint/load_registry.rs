@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::statements::{FORMAT, Statements, hex};
 use super::{Error, Identity, State};
-use crate::session::open_for_long;
+use crate::session::open_long_lived;
 
 /// Guards the schema against one load that removes it while another begins.
 const SCHEMA_LOCK: &str = "hortator.schema";
@@ -40,7 +40,7 @@ pub struct Interrupted {
 }
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
-    let mut connection = open_for_long(options)?;
+    let mut connection = open_long_lived(options)?;
     prepare(&mut connection)?;
     Ok(connection)
 }

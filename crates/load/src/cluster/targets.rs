@@ -10,7 +10,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::Error;
 use super::facts::{Facts, NodeState, Values};
 use super::nodes::{self, Found, Node, Nodes};
-use crate::session::open_for_long_telling;
+use crate::session::open_long_lived_with_autocommit;
 
 /// How long lost servers are tried for.
 const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
@@ -171,7 +171,7 @@ impl Targets {
     }
 
     fn visit(&self, options: &ConnectOptions, moves: u64) -> Result<Visit, ServerError> {
-        let (mut connection, autocommits) = open_for_long_telling(options)?;
+        let (mut connection, autocommits) = open_long_lived_with_autocommit(options)?;
         if self.facts().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {

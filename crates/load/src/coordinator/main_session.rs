@@ -116,7 +116,7 @@ impl<'l> MainSession<'l> {
         let status = self.connection.status();
         if self.in_xa || status.in_transaction() || !status.autocommit() {
             Some("inside a transaction of the dump's own")
-        } else if self.tracker.is_pinned() {
+        } else if self.tracker.has_session_local() {
             Some("a session variable is set that acts on this session only")
         } else if self.has_temporary_tables {
             Some("temporary tables belong to their session")
@@ -297,8 +297,8 @@ impl<'l> MainSession<'l> {
     }
 
     /// Whether a variable is set that acts on the next statement only.
-    pub(super) fn acts_on_next(&self) -> bool {
-        self.tracker.pins_next()
+    pub(super) fn has_one_shot_variable(&self) -> bool {
+        self.tracker.is_one_shot()
     }
 
     /// Whether nothing but the dump's own statements can be written now: tables are locked, or an XA transaction is

@@ -108,7 +108,7 @@ impl Coordinator<'_> {
         let (mode, _) = journal_mode(text, &kind, &self.main);
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let is_set = kind == StatementKind::Session;
-        if is_set && resume.reader.has_more() && assignments(text, &dialect).pins_next {
+        if is_set && resume.reader.has_more() && assignments(text, &dialect).is_one_shot {
             resume.held.push((text.to_vec(), location.clone()));
             return Ok(true);
         }

@@ -48,8 +48,8 @@ const IDLE_LIMIT_S: u32 = 31_536_000;
 ///
 /// # Errors
 /// When there is no connection.
-pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
-    open_for_long_telling(options).map(|(connection, _)| connection)
+pub fn open_long_lived(options: &ConnectOptions) -> Result<Connection, Error> {
+    open_long_lived_with_autocommit(options).map(|(connection, _)| connection)
 }
 
 /// The same, with whether statements of a new session commit by themselves on this server: one may be set up to keep all
@@ -57,7 +57,7 @@ pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
 ///
 /// # Errors
 /// When there is no connection.
-pub fn open_for_long_telling(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
+pub fn open_long_lived_with_autocommit(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
     let mut connection = Connection::open(options)?;
     connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
     if connection.version().flavor == Flavor::MySql {
@@ -153,8 +153,8 @@ impl SessionState {
 pub struct Tracker {
     names: BTreeSet<String>,
     state: Arc<SessionState>,
-    pinned: BTreeSet<String>,
-    pins_next: bool,
+    session_local: BTreeSet<String>,
+    is_one_shot: bool,
 }
 
 impl Tracker {
@@ -166,8 +166,8 @@ impl Tracker {
         let mut tracker = Self {
             names: ALWAYS.iter().map(|&name| name.to_owned()).collect(),
             state: Arc::default(),
-            pinned: BTreeSet::new(),
-            pins_next: false,
+            session_local: BTreeSet::new(),
+            is_one_shot: false,
         };
         tracker.refresh(main)?;
         Ok(tracker)
@@ -183,7 +183,7 @@ impl Tracker {
     /// because a connection that has taken the new value on could not go back.
     #[must_use]
     pub fn is_new(&self, assignments: &Assignments) -> bool {
-        assignments.mirrored.iter().any(|name| !self.names.contains(name))
+        assignments.propagated.iter().any(|name| !self.names.contains(name))
     }
 
     /// Takes note of a SET that the main session has run, and reads the state.
@@ -191,16 +191,16 @@ impl Tracker {
     /// # Errors
     /// What the server or the connection says.
     pub fn assigned(&mut self, assignments: &Assignments, main: &mut Connection) -> Result<(), Error> {
-        for (name, is_reset) in &assignments.pinned {
+        for (name, is_reset) in &assignments.session_local {
             if *is_reset {
-                self.pinned.remove(name);
+                self.session_local.remove(name);
             } else {
-                self.pinned.insert(name.clone());
+                self.session_local.insert(name.clone());
             }
         }
-        self.pins_next |= assignments.pins_next;
+        self.is_one_shot |= assignments.is_one_shot;
         let new: Vec<String> =
-            assignments.mirrored.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
+            assignments.propagated.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
         self.names.extend(new.iter().cloned());
         match self.refresh(main) {
             // Not every name can be read: one that exists globally only, one that does not exist at all.
@@ -244,35 +244,35 @@ impl Tracker {
 
     /// Whether statements must stay in the main session, whatever they are.
     #[must_use]
-    pub fn is_pinned(&self) -> bool {
-        self.pins_next || !self.pinned.is_empty()
+    pub fn has_session_local(&self) -> bool {
+        self.is_one_shot || !self.session_local.is_empty()
     }
 
     /// Whether a variable is set that acts on the next statement only.
     #[must_use]
-    pub fn pins_next(&self) -> bool {
-        self.pins_next
+    pub fn is_one_shot(&self) -> bool {
+        self.is_one_shot
     }
 
     /// Takes note that a statement has run that uses up what was set for the next one.
     pub fn rows_ran(&mut self) {
-        self.pins_next = false;
+        self.is_one_shot = false;
     }
 }
 
 /// The state that a worker's connection has taken on.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct AppliedState {
     state: SessionState,
 }
 
-impl Taken {
+impl AppliedState {
     /// Brings the connection to `target`, but for what connections that share tables must not have; tells whether
     /// anything changed.
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn bring_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
+    pub fn sync_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
         if self.state == *target {
             return Ok(false);
         }

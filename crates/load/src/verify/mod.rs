@@ -16,7 +16,7 @@ use std::time::Instant;
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::expect::Expectations;
-use crate::session::open_for_long;
+use crate::session::open_long_lived;
 use report::Findings;
 pub use report::{TableCheck, Verification};
 
@@ -64,7 +64,7 @@ impl Verify<'_> {
     /// A session that sees what a cluster has agreed on before, and names in UTF-8.
     fn open(&self) -> Result<Connection, Error> {
         let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..self.connect.clone() };
-        let mut connection = open_for_long(&options)?;
+        let mut connection = open_long_lived(&options)?;
         for setting in ["sql_mode = ''", "wsrep_sync_wait = 1", "information_schema_stats_expiry = 0"] {
             match connection.execute(format!("SET SESSION {setting}").as_bytes()) {
                 // The last two are unknown to servers without Galera, and to MariaDB.

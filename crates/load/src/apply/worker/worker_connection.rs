@@ -7,13 +7,13 @@ use crate::apply::chunk::Chunk;
 use crate::apply::pool::Pool;
 use crate::apply::row_sender::RowSender;
 use crate::cluster::Visit;
-use crate::session::Taken;
+use crate::session::AppliedState;
 
 /// A connection and the state that it has taken on.
 #[derive(Debug)]
 pub(super) struct WorkerConnection {
     pub(super) connection: Connection,
-    taken: Taken,
+    applied_state: AppliedState,
     /// The home that it leads to: see [`crate::cluster::Targets::is_current`].
     moves: u64,
 }
@@ -36,11 +36,11 @@ impl Worker<'_> {
             }
             let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
             self.sender = RowSender::new(packet_limit_bytes, self.batch_rows, self.targets.auto_increment_prefix());
-            self.connection = Some(WorkerConnection { connection, taken: Taken::default(), moves });
+            self.connection = Some(WorkerConnection { connection, applied_state: AppliedState::default(), moves });
         }
         let current = self.connection.as_mut().expect("set just above");
         self.pool.runs_on(self.number, current.connection.id());
-        let result = match current.taken.bring_to(&chunk.session, &mut current.connection) {
+        let result = match current.applied_state.sync_to(&chunk.session, &mut current.connection) {
             Ok(changed) => {
                 let forgotten = if changed { self.sender.forget(&mut current.connection) } else { Ok(()) };
                 forgotten.and_then(|()| work(&mut current.connection, &mut self.sender, self.pool))

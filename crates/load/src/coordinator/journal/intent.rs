@@ -18,7 +18,7 @@ impl MainSession<'_> {
     ) -> Result<u64, Stopped> {
         let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
         let dialect = self.dialect();
-        let recovery_hint = match is_alone || self.acts_on_next() {
+        let recovery_hint = match is_alone || self.has_one_shot_variable() {
             true => Ok(RecoveryHint::NotInTransaction),
             false => fingerprint(&mut self.connection, text, &dialect),
         };

@@ -48,7 +48,7 @@ pub(in crate::coordinator) fn journal_mode(
         StatementKind::Session if reads_session_results(text, &dialect) => return (JournalMode::Intent, true),
         StatementKind::Session => {
             let assigned = assignments(text, &dialect);
-            let is_global = assigned.beyond_session && assigned.pinned.is_empty();
+            let is_global = assigned.beyond_session && assigned.session_local.is_empty();
             return (if is_global { JournalMode::Intent } else { JournalMode::Session }, false);
         }
         StatementKind::Constant | StatementKind::Empty | StatementKind::Skip { .. } => {

@@ -152,7 +152,7 @@ impl MainSession<'_> {
             self.write_pending(location)?;
         }
         // What acts on the next statement only must not be taken by one of ours.
-        if mode == JournalMode::Rows && !effects.is_non_transactional && !self.acts_on_next() {
+        if mode == JournalMode::Rows && !effects.is_non_transactional && !self.has_one_shot_variable() {
             self.run_in_internal_transaction(text, location, is_session_bound, effects)
         } else {
             self.run_with_intent(text, location, is_session_bound, effects, mode == JournalMode::Rows)
