@@ -11,7 +11,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::apply::{Pool, Stopped, Worker};
 use crate::checkpoint::{self, CheckpointMode, Checkpoints, Identity, Start};
-use crate::cluster::{self, Targets, Watch};
+use crate::cluster::{self, NodeMonitor, Targets};
 pub use crate::coordinator::InDoubt;
 use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
 use crate::deferral::{self, Checks, Deferral, Proofs};
@@ -44,7 +44,7 @@ pub struct Options {
     /// The server, and how to connect to any other node.
     pub connect: ConnectOptions,
     /// Workers are not held back, however far behind a node of a cluster is: to measure what holding back does.
-    pub unpaced: bool,
+    pub is_throttled: bool,
     /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
     pub nodes: Vec<String>,
     /// The files in their order; none, or `-`, is standard input.
@@ -101,7 +101,7 @@ struct LoadState {
     threads_because: String,
     start: Instant,
     targets: Arc<Targets>,
-    watch: Watch,
+    monitor: NodeMonitor,
     /// Seconds until all nodes had everything, behind the last commit.
     all_nodes_s: Mutex<Option<f64>>,
     pool: Pool,
@@ -183,7 +183,7 @@ impl Load {
             threads,
             threads_because,
             start: Instant::now(),
-            watch: Watch::new(&targets, threads, !options.unpaced),
+            monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
             targets,
             all_nodes_s: Mutex::new(None),
             pool,
@@ -224,16 +224,16 @@ impl Load {
     /// # Errors
     /// When the main session cannot be opened.
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, Error> {
-        let LoadState { targets, watch, .. } = &*self.state;
+        let LoadState { targets, monitor, .. } = &*self.state;
         std::thread::scope(|scope| {
-            let _watching = watch.until_dropped();
+            let _guard = monitor.start_guard();
             for node in 0..targets.size() {
-                scope.spawn(move || watch.follow(targets, node));
+                scope.spawn(move || monitor.monitor_node(targets, node));
             }
             let outcome = self.run_until_it_ends(output);
             if outcome.is_ok() {
                 self.state.end_checkpoints();
-                self.state.wait_everywhere();
+                self.state.wait_for_all_nodes();
                 self.state.verify();
             }
             outcome.map(|()| self.state.summary())
@@ -266,7 +266,7 @@ impl Load {
     }
 
     fn run_once(&self, is_resume: bool, output: &mut dyn Output) -> Result<(), Error> {
-        let LoadState { threads, targets, watch, pool, progress, checkpoints, deferral, .. } = &*self.state;
+        let LoadState { threads, targets, monitor, pool, progress, checkpoints, deferral, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
         let in_doubt = self.options.in_doubt;
         if is_resume {
@@ -288,7 +288,7 @@ impl Load {
             .with_expectations(self.options.verify.then(Expectations::default));
         std::thread::scope(|scope| {
             for number in 1..=*threads {
-                let worker = Worker::new(number, pool, progress, targets, watch.gate(), checkpoints)
+                let worker = Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints)
                     .with_batch_rows(self.options.batch_rows);
                 scope.spawn(move || {
                     if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
@@ -365,11 +365,11 @@ impl Load {
 
 impl LoadState {
     /// Waits until all nodes of a cluster have what is loaded, unless the load has failed.
-    fn wait_everywhere(&self) {
+    fn wait_for_all_nodes(&self) {
         if self.targets.size() == 0 || self.pool.is_ending() {
             return;
         }
-        let took = self.watch.wait_everywhere(&self.targets, &|| self.pool.is_interrupted());
+        let took = self.monitor.wait_for_all_nodes(&self.targets, &|| self.pool.is_interrupted());
         *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner) = took.map(|took| took.as_secs_f64());
     }
 
@@ -430,7 +430,7 @@ impl LoadState {
             threads: self.threads,
             threads_because: self.threads_because.clone(),
             all_nodes_s: *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner),
-            cluster: self.watch.summary(&self.targets),
+            cluster: self.monitor.summary(&self.targets),
             by_array: Progress::value(&progress.by_array),
             as_written: Progress::value(&progress.as_written),
             omitted: Progress::value(&progress.omitted),

@@ -12,5 +12,5 @@ pub(super) struct ClusterArgs {
 
     /// Do not slow down for nodes that are behind
     #[arg(long, hide = true)]
-    pub(super) unpaced: bool,
+    pub(super) no_throttle: bool,
 }

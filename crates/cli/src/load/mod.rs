@@ -122,7 +122,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         in_doubt: args.progress.in_doubt(),
         connect,
         nodes: args.cluster.nodes,
-        unpaced: args.cluster.unpaced,
+        is_throttled: !args.cluster.no_throttle,
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,

@@ -91,7 +91,7 @@ fn of_cluster(cluster: &ClusterSummary, all_nodes_s: Option<f64>) -> String {
     if let Some(slowest) = cluster.slowest().filter(|node| node.most_waiting > 0) {
         let _ = write!(text, "; most write sets waited at {}: {}", slowest.node, slowest.most_waiting);
     }
-    let _ = writeln!(text, "; workers were held back for {:.2} s", cluster.held_back_s);
+    let _ = writeln!(text, "; workers were held back for {:.2} s", cluster.throttled_s);
     for note in &cluster.notes {
         let _ = writeln!(text, "  {note}");
     }

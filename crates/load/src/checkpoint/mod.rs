@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::{Connection, Done};
 
-use crate::cluster::{Targets, Visit};
+use crate::cluster::{Targets, WriterConnection};
 
 pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, RecoveryHint, Span, State, digest};
 pub use error::Error;
@@ -85,7 +85,7 @@ pub struct Checkpoints {
     statements: Statements,
     targets: Arc<Targets>,
     /// For what cannot be written by the connection that does the work; holds the lock of number 0.
-    internal: Mutex<Option<Visit>>,
+    internal: Mutex<Option<WriterConnection>>,
 }
 
 impl Checkpoints {
@@ -102,8 +102,8 @@ impl Checkpoints {
         start: Start,
     ) -> Result<Self, Error> {
         let statements = Statements::new(schema);
-        let mut visit = targets.connect_internal(&|| false)?;
-        let connection = &mut visit.connection;
+        let mut writer = targets.connect_internal(&|| false)?;
+        let connection = &mut writer.connection;
         load_registry::prepare(connection)?;
         let load_id = match start {
             Start::New => load_registry::begin(connection, &statements, identity, threads)?,
@@ -113,7 +113,7 @@ impl Checkpoints {
         if start != Start::New {
             load_registry::take_over(connection, &statements, load_id, threads)?;
         }
-        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(visit)) })
+        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(writer)) })
     }
 
     /// The load's number, as `--status` shows it.
@@ -173,15 +173,15 @@ impl Checkpoints {
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
     ) -> Result<T, hortator_mysql::Error> {
         let mut internal = self.internal.lock().unwrap_or_else(PoisonError::into_inner);
-        if internal.as_ref().is_some_and(|visit| !self.targets.is_current(visit.moves)) {
+        if internal.as_ref().is_some_and(|writer| !self.targets.is_current(writer.failover_epoch)) {
             *internal = None;
         }
-        let Visit { connection, .. } = match &mut *internal {
-            Some(visit) => visit,
+        let WriterConnection { connection, .. } = match &mut *internal {
+            Some(writer) => writer,
             none => {
-                let mut visit = self.connect()?;
-                self.claim(&mut visit.connection, 0)?;
-                none.insert(visit)
+                let mut writer = self.connect()?;
+                self.claim(&mut writer.connection, 0)?;
+                none.insert(writer)
             }
         };
         let result = work(self, connection);
@@ -210,10 +210,10 @@ impl Checkpoints {
         Ok(CheckpointReader::new(self.connect()?.connection, self.statements.clone(), self.load_id))
     }
 
-    fn connect(&self) -> Result<Visit, hortator_mysql::Error> {
-        let mut visit = self.targets.connect_internal(&|| false)?;
-        load_registry::prepare(&mut visit.connection)?;
-        Ok(visit)
+    fn connect(&self) -> Result<WriterConnection, hortator_mysql::Error> {
+        let mut writer = self.targets.connect_internal(&|| false)?;
+        load_registry::prepare(&mut writer.connection)?;
+        Ok(writer)
     }
 
     /// Rows that are recorded as loaded, by table.

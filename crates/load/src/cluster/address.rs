@@ -47,11 +47,11 @@ pub fn node_address(name: &str, default_port: u16) -> Result<Address, Error> {
 /// The addresses in `wsrep_incoming_addresses`, one for each node; `None` where a node does not tell its own (`AUTO`).
 pub(super) fn incoming(list: &str, default_port: u16) -> Vec<Option<Address>> {
     let entries = list.split(',').map(str::trim);
-    let told = entries.map(|entry| match entry {
+    let known = entries.map(|entry| match entry {
         "" | "AUTO" => None,
         entry => node_address(entry, default_port).ok(),
     });
-    if list.trim().is_empty() { Vec::new() } else { told.collect() }
+    if list.trim().is_empty() { Vec::new() } else { known.collect() }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub struct ClusterSummary {
     /// The nodes that were watched.
     pub nodes: Vec<NodeSummary>,
     /// Seconds for which workers were held back so that the slowest node kept up, all workers together.
-    pub held_back_s: f64,
+    pub throttled_s: f64,
     /// Nodes that take no part, nodes that were left, and whatever else one has to know.
     pub notes: Vec<String>,
 }

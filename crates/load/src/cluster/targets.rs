@@ -8,18 +8,18 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 
 use super::Error;
-use super::facts::{Facts, NodeState, Values};
-use super::nodes::{self, Found, Node, Nodes};
+use super::node_info::{NodeInfo, NodeState, Values};
+use super::nodes::{self, Node, Nodes, ProbeResult};
 use crate::session::open_long_lived_with_autocommit;
 
 /// How long lost servers are tried for.
-const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long home may be away before another node takes its place: a load that moves has to find its place again.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long each step of looking at a node may take.
-const LOOK_LIMIT: Duration = Duration::from_secs(3);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Notes that are kept.
 const NOTES_KEPT: usize = 100;
 /// Text of a transaction on a cluster, in bytes, unless said otherwise. Measured: write sets of 4 MiB cost the nodes a
@@ -37,25 +37,25 @@ const ONE_SERIES: &[u8] = b"SET STATEMENT auto_increment_increment = 1, auto_inc
 pub struct Targets {
     nodes: Vec<Node>,
     /// What home said at the beginning; none when it is no node.
-    facts: Option<Facts>,
+    info: Option<NodeInfo>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    home: usize,
+    writer: usize,
     /// How often home has changed.
-    moves: u64,
+    failover_epoch: u64,
     notes: Vec<String>,
 }
 
 /// A connection to home.
 #[derive(Debug)]
-pub struct Visit {
+pub struct WriterConnection {
     /// The connection.
     pub connection: Connection,
     /// What [`Targets::is_current`] takes.
-    pub moves: u64,
+    pub failover_epoch: u64,
     /// Whether statements of a new session commit by themselves on this server; on this connection they do.
     pub autocommits: bool,
 }
@@ -79,12 +79,12 @@ impl Targets {
     /// When no server can be written to, or they do not belong together.
     pub fn open(connect: &ConnectOptions, names: &[String]) -> Result<Targets, Error> {
         let found = if names.is_empty() { nodes::known_to(connect)? } else { Some(nodes::named(connect, names)?) };
-        let Nodes { list, home, notes } = found.unwrap_or_else(|| {
+        let Nodes { list, writer, notes } = found.unwrap_or_else(|| {
             let (label, options) = (connect.address.to_string(), connect.clone());
-            Nodes { list: vec![Node { label, options, found: Found::NoNode }], home: 0, notes: Vec::new() }
+            Nodes { list: vec![Node { label, options, found: ProbeResult::NotANode }], writer: 0, notes: Vec::new() }
         });
-        let facts = list[home].facts().cloned();
-        Ok(Targets { nodes: list, facts, state: Mutex::new(State { home, moves: 0, notes }) })
+        let info = list[writer].info().cloned();
+        Ok(Targets { nodes: list, info, state: Mutex::new(State { writer, failover_epoch: 0, notes }) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -95,20 +95,20 @@ impl Targets {
     /// How to connect to home, as of now.
     #[must_use]
     pub fn options(&self) -> &ConnectOptions {
-        &self.nodes[self.home().0].options
+        &self.nodes[self.writer().0].options
     }
 
     /// How many nodes there are; 0 when the server is none.
     #[must_use]
     pub fn size(&self) -> usize {
-        if self.facts().is_some() { self.nodes.len() } else { 0 }
+        if self.info().is_some() { self.nodes.len() } else { 0 }
     }
 
     /// Connects to home; where it stays away, to the node that takes its place.
     ///
     /// # Errors
     /// When nobody is there for too long, or `is_over` says that nobody waits any more.
-    pub fn connect(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
+    pub fn connect(&self, is_over: &dyn Fn() -> bool) -> Result<WriterConnection, ServerError> {
         self.connect_with(ConnectOptions::clone, is_over)
     }
 
@@ -116,33 +116,33 @@ impl Targets {
     ///
     /// # Errors
     /// As [`Targets::connect`].
-    pub fn connect_internal(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
-        let apart = |options: &ConnectOptions| ConnectOptions {
+    pub fn connect_internal(&self, is_over: &dyn Fn() -> bool) -> Result<WriterConnection, ServerError> {
+        let internal = |options: &ConnectOptions| ConnectOptions {
             database: None,
             charset: "utf8mb4".to_owned(),
             ..options.clone()
         };
-        self.connect_with(apart, is_over)
+        self.connect_with(internal, is_over)
     }
 
     fn connect_with(
         &self,
         options: impl Fn(&ConnectOptions) -> ConnectOptions,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Visit, ServerError> {
+    ) -> Result<WriterConnection, ServerError> {
         let start = Instant::now();
         loop {
-            let (home, moves) = self.home();
-            let error = match self.visit(&options(&self.nodes[home].options), moves) {
-                Ok(visit) => return Ok(visit),
+            let (writer, failover_epoch) = self.writer();
+            let error = match self.open_writer(&options(&self.nodes[writer].options), failover_epoch) {
+                Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
             let may_pass = matches!(error, ServerError::Connect { .. } | ServerError::Lost { .. });
-            if !may_pass || start.elapsed() > RECONNECT_LIMIT || is_over() {
+            if !may_pass || start.elapsed() > RECONNECT_TIMEOUT || is_over() {
                 return Err(error);
             }
             if start.elapsed() >= WRITER_TIMEOUT && self.size() > 1 {
-                self.leave(moves, &error.to_string());
+                self.fail_over(failover_epoch, &error.to_string());
             }
             thread::sleep(PAUSE);
         }
@@ -150,14 +150,14 @@ impl Targets {
 
     /// Whether a connection of [`Targets::connect`] is still to home.
     #[must_use]
-    pub fn is_current(&self, moves: u64) -> bool {
-        self.lock().moves == moves
+    pub fn is_current(&self, failover_epoch: u64) -> bool {
+        self.lock().failover_epoch == failover_epoch
     }
 
     /// What is to be said of a connection to a node that is not home any more: what others write elsewhere may not be
     /// there yet.
     #[must_use]
-    pub fn left_behind(&self) -> ServerError {
+    pub fn failed_over_error(&self) -> ServerError {
         ServerError::Lost {
             address: self.options().address.to_string(),
             doing: "loading".to_owned(),
@@ -165,14 +165,14 @@ impl Targets {
         }
     }
 
-    fn home(&self) -> (usize, u64) {
+    fn writer(&self) -> (usize, u64) {
         let state = self.lock();
-        (state.home, state.moves)
+        (state.writer, state.failover_epoch)
     }
 
-    fn visit(&self, options: &ConnectOptions, moves: u64) -> Result<Visit, ServerError> {
+    fn open_writer(&self, options: &ConnectOptions, failover_epoch: u64) -> Result<WriterConnection, ServerError> {
         let (mut connection, autocommits) = open_long_lived_with_autocommit(options)?;
-        if self.facts().is_some()
+        if self.info().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {
             // It lets anybody in, and then refuses every statement.
@@ -180,44 +180,44 @@ impl Targets {
             let reason = "the node takes no statements: it is not in the cluster's primary component, or not ready yet";
             return Err(ServerError::Connect { address, reason: reason.to_owned() });
         }
-        if moves > 0 {
+        if failover_epoch > 0 {
             // What was committed on the node that was home before may still wait here: each transaction, when it
             // begins, waits until it is there.
             connection.execute(b"SET SESSION wsrep_sync_wait = 1")?;
         }
-        Ok(Visit { connection, moves, autocommits })
+        Ok(WriterConnection { connection, failover_epoch, autocommits })
     }
 
     /// Makes another node home, if one takes statements and nobody else has moved meanwhile.
-    fn leave(&self, moves: u64, why: &str) {
-        let (home, _) = self.home();
-        let others = (1..self.nodes.len()).map(|step| (home + step) % self.nodes.len());
+    fn fail_over(&self, failover_epoch: u64, why: &str) {
+        let (writer, _) = self.writer();
+        let others = (1..self.nodes.len()).map(|step| (writer + step) % self.nodes.len());
         let ready: Vec<(usize, NodeState)> = others.filter_map(|index| Some((index, self.state_of(index)?))).collect();
         let is_synced = |(_, state): &&(usize, NodeState)| *state == NodeState::Synced;
         let Some((next, _)) = ready.iter().find(is_synced).or(ready.first()) else { return };
         let mut state = self.lock();
-        if state.moves == moves {
-            state.home = *next;
-            state.moves += 1;
-            let (from, to) = (&self.nodes[home].label, &self.nodes[*next].label);
+        if state.failover_epoch == failover_epoch {
+            state.writer = *next;
+            state.failover_epoch += 1;
+            let (from, to) = (&self.nodes[writer].label, &self.nodes[*next].label);
             state.notes.push(format!("left {from} for {to}: {why}"));
         }
     }
 
     /// What a node of our cluster that takes statements is; `None` for any other.
     fn state_of(&self, index: usize) -> Option<NodeState> {
-        let mut connection = Connection::open(&self.look_options(index)).ok()?;
-        let facts = Facts::ask(&mut connection, 0).ok()??;
-        let is_ours = self.facts().is_some_and(|ours| ours.cluster == facts.cluster);
-        (is_ours && !matches!(facts.state, NodeState::NotReady(_))).then_some(facts.state)
+        let mut connection = Connection::open(&self.probe_options(index)).ok()?;
+        let info = NodeInfo::ask(&mut connection, 0).ok()??;
+        let is_ours = self.info().is_some_and(|ours| ours.cluster == info.cluster);
+        (is_ours && !matches!(info.state, NodeState::NotReady(_))).then_some(info.state)
     }
 
     /// How to connect to a node to look at it, with patience for no more than that.
-    pub(super) fn look_options(&self, index: usize) -> ConnectOptions {
+    pub(super) fn probe_options(&self, index: usize) -> ConnectOptions {
         let options = &self.nodes[index].options;
         ConnectOptions {
-            connect_timeout: options.connect_timeout.min(LOOK_LIMIT),
-            read_timeout: Some(LOOK_LIMIT),
+            connect_timeout: options.connect_timeout.min(PROBE_TIMEOUT),
+            read_timeout: Some(PROBE_TIMEOUT),
             database: None,
             ..options.clone()
         }
@@ -225,42 +225,41 @@ impl Targets {
 
     /// What home said at the beginning; `None` when it is no node.
     #[must_use]
-    pub fn facts(&self) -> Option<&Facts> {
-        self.facts.as_ref()
+    pub fn info(&self) -> Option<&NodeInfo> {
+        self.info.as_ref()
     }
 
     /// What a transaction may hold here.
     #[must_use]
     pub fn caps(&self) -> Caps {
-        let Some(facts) = self.facts() else { return Caps::default() };
-        let text_bytes = facts.transaction_bytes / WRITE_SET_PER_TEXT;
+        let Some(info) = self.info() else { return Caps::default() };
+        let text_bytes = info.transaction_bytes / WRITE_SET_PER_TEXT;
         Caps {
             usual_text_bytes: Some(TRANSACTION_TEXT_BYTES),
             text_bytes: usize::try_from(text_bytes).ok().filter(|bytes| *bytes > 0),
-            rows: Some(facts.transaction_rows).filter(|rows| *rows > 0),
+            rows: Some(info.transaction_rows).filter(|rows| *rows > 0),
         }
     }
 
     /// What is to stand before a statement that lets the server number rows, so that they get a single server's numbers.
     #[must_use]
     pub fn auto_increment_prefix(&self) -> Option<&'static [u8]> {
-        self.facts().filter(|facts| facts.spreads_numbers).map(|_| ONE_SERIES)
+        self.info().filter(|info| info.has_auto_increment_control).map(|_| ONE_SERIES)
     }
 
     /// What `--plan` tells of them.
     #[must_use]
     pub fn plan(&self) -> Vec<String> {
-        let Some(facts) = self.facts() else { return Vec::new() };
-        let seen: Vec<&str> =
-            self.nodes.iter().filter(|node| node.facts().is_some()).map(|node| &*node.label).collect();
+        let Some(info) = self.info() else { return Vec::new() };
+        let view: Vec<&str> = self.nodes.iter().filter(|node| node.info().is_some()).map(|node| &*node.label).collect();
         let mut lines = vec![
             format!(
                 "all rows go to {}; the other nodes are watched, and one takes its place if it is lost",
-                self.home_label()
+                self.writer_label()
             ),
-            format!("{} of {} nodes are watched: {}", seen.len(), facts.size, seen.join(", ")),
+            format!("{} of {} nodes are watched: {}", view.len(), info.size, view.join(", ")),
         ];
-        if facts.spreads_numbers {
+        if info.has_auto_increment_control {
             lines.push(
                 "rows that the server numbers get a single server's numbers, not the node's own series".to_owned(),
             );
@@ -282,13 +281,13 @@ impl Targets {
 
     /// How home is called.
     #[must_use]
-    pub fn home_label(&self) -> &str {
-        self.label(self.home().0)
+    pub fn writer_label(&self) -> &str {
+        self.label(self.writer().0)
     }
 
     /// Whether a node let us in when the load began.
-    pub(super) fn was_seen(&self, index: usize) -> bool {
-        self.nodes[index].facts().is_some()
+    pub(super) fn was_reachable(&self, index: usize) -> bool {
+        self.nodes[index].info().is_some()
     }
 
     /// What the user should know of them.
@@ -299,10 +298,10 @@ impl Targets {
 
     /// A table got rows that cannot roll back: Galera does not replicate such.
     pub(crate) fn local_rows(&self, table: &TableName) {
-        if let Some(facts) = self.facts().filter(|facts| !facts.replicates_beyond_innodb()) {
+        if let Some(info) = self.info().filter(|info| !info.replicates_beyond_innodb()) {
             self.note(format!(
                 "the rows of {table} are on {} alone: its engine cannot roll back, and Galera replicates InnoDB",
-                facts.name,
+                info.name,
             ));
         }
     }

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::rows_plan::Reason;
 use crate::apply::{Pool, Stopped, check_packet};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
-use crate::cluster::{Targets, Visit};
+use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::{Dialect, Location, tokens};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -29,7 +29,7 @@ pub(super) struct MainSession<'l> {
     progress: &'l Progress,
     targets: &'l Targets,
     /// The home that the connection leads to: see [`Targets::is_current`].
-    moves: u64,
+    failover_epoch: u64,
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) checkpoints: Option<&'l Checkpoints>,
@@ -60,7 +60,8 @@ impl<'l> MainSession<'l> {
         checkpoints: Option<&'l Checkpoints>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let Visit { mut connection, moves, autocommits } = targets.connect(&|| pool.is_interrupted())?;
+        let WriterConnection { mut connection, failover_epoch, autocommits } =
+            targets.connect(&|| pool.is_interrupted())?;
         if let Some(checkpoints) = checkpoints {
             checkpoints.claim(&mut connection, MAIN_SESSION)?;
         }
@@ -80,7 +81,7 @@ impl<'l> MainSession<'l> {
             pool,
             progress,
             targets,
-            moves,
+            failover_epoch,
             connection,
             checkpoints,
             journal: Journal::default(),
@@ -169,8 +170,8 @@ impl<'l> MainSession<'l> {
         let prefixed = prefix.map(|prefix| [prefix, text].concat());
         check_packet(prefixed.as_deref().unwrap_or(text).len(), self.packet_limit_bytes)?;
         loop {
-            if !self.targets.is_current(self.moves) {
-                return Err(self.targets.left_behind());
+            if !self.targets.is_current(self.failover_epoch) {
+                return Err(self.targets.failed_over_error());
             }
             match self.connection.query(prefixed.as_deref().unwrap_or(text), self.output) {
                 Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
@@ -183,10 +184,10 @@ impl<'l> MainSession<'l> {
 
     /// Ends this session where the load has moved to another node meanwhile: before anything is recorded as begun.
     pub(super) fn check_writer(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        if self.targets.is_current(self.moves) {
+        if self.targets.is_current(self.failover_epoch) {
             return Ok(());
         }
-        let error = self.targets.left_behind();
+        let error = self.targets.failed_over_error();
         self.failed(location, text, &error)
     }
 

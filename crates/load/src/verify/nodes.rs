@@ -17,19 +17,19 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
         .map(|schema| String::from_utf8_lossy(schema).into_owned())
         .filter(|schema| !is_of_the_server(schema))
         .collect();
-    let home = verify.connect;
-    for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != home.address) {
+    let writer = verify.connect;
+    for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != writer.address) {
         let mut node_differs = false;
         for name in &names {
             // Each node numbers rows in a series of its own.
             let options = Options { threads: verify.threads, counters: false, ..Options::default() };
-            let sides = [home, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
+            let sides = [writer, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
             match compare(&sides, &options, &Progress::default()) {
                 Ok(report) => {
                     let told: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();
                     node_differs |= !told.is_empty();
                     for difference in told.into_iter().take(TOLD_LIMIT) {
-                        findings.problem(format!("node {label} (second) and {} (first): {difference}", home.address));
+                        findings.problem(format!("node {label} (second) and {} (first): {difference}", writer.address));
                     }
                 }
                 // A schema that the stream dropped is on neither.

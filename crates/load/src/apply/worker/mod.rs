@@ -20,7 +20,7 @@ use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
 use crate::checkpoint::{Checkpoints, RecoveryHint};
-use crate::cluster::{Gate, Targets};
+use crate::cluster::{Targets, Throttle};
 use crate::progress::Progress;
 use crate::report::Failure;
 use journal::ChunkStart;
@@ -42,7 +42,7 @@ pub struct Worker<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     targets: &'l Targets,
-    gate: &'l Gate,
+    throttle: &'l Throttle,
     checkpoints: Option<&'l Checkpoints>,
     /// From 1; 0 is the main session.
     number: usize,
@@ -117,14 +117,14 @@ impl<'l> Worker<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         targets: &'l Targets,
-        gate: &'l Gate,
+        throttle: &'l Throttle,
         checkpoints: Option<&'l Checkpoints>,
     ) -> Self {
         Self {
             pool,
             progress,
             targets,
-            gate,
+            throttle,
             checkpoints,
             number,
             connection: None,
@@ -152,16 +152,16 @@ impl<'l> Worker<'l> {
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
             self.pool.complete(seqno, chunk.commit_queue());
-            self.gate.leave();
+            self.throttle.leave();
         }
     }
 
     /// The next chunk, once there is room for it: whoever is held back holds no chunk, so that nobody waits for it.
     fn next_chunk(&self) -> Option<(Seqno, Chunk)> {
-        self.gate.enter(&|| self.pool.is_ending());
+        self.throttle.enter(&|| self.pool.is_ending());
         let next = self.pool.take();
         if next.is_none() {
-            self.gate.leave();
+            self.throttle.leave();
         }
         next
     }

@@ -6,7 +6,7 @@ use super::{Attempt, COMMIT, ROLLBACK, Worker, is_of_server, number};
 use crate::apply::chunk::Chunk;
 use crate::apply::pool::Pool;
 use crate::apply::row_sender::RowSender;
-use crate::cluster::Visit;
+use crate::cluster::WriterConnection;
 use crate::session::AppliedState;
 
 /// A connection and the state that it has taken on.
@@ -15,7 +15,7 @@ pub(super) struct WorkerConnection {
     pub(super) connection: Connection,
     applied_state: AppliedState,
     /// The home that it leads to: see [`crate::cluster::Targets::is_current`].
-    moves: u64,
+    failover_epoch: u64,
 }
 
 impl Worker<'_> {
@@ -25,18 +25,20 @@ impl Worker<'_> {
         chunk: &Chunk,
         work: impl FnOnce(&mut Connection, &mut RowSender, &Pool) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if self.connection.as_ref().is_some_and(|current| !self.targets.is_current(current.moves)) {
+        if self.connection.as_ref().is_some_and(|current| !self.targets.is_current(current.failover_epoch)) {
             self.connection = None;
         }
         if self.connection.is_none() {
-            let Visit { mut connection, moves, .. } = self.targets.connect(&|| self.pool.is_interrupted())?;
+            let WriterConnection { mut connection, failover_epoch, .. } =
+                self.targets.connect(&|| self.pool.is_interrupted())?;
             if let Some(checkpoints) = self.checkpoints {
                 // The session before this one is over then, and what it had open is rolled back or committed.
                 checkpoints.claim(&mut connection, self.number)?;
             }
             let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
             self.sender = RowSender::new(packet_limit_bytes, self.batch_rows, self.targets.auto_increment_prefix());
-            self.connection = Some(WorkerConnection { connection, applied_state: AppliedState::default(), moves });
+            self.connection =
+                Some(WorkerConnection { connection, applied_state: AppliedState::default(), failover_epoch });
         }
         let current = self.connection.as_mut().expect("set just above");
         self.pool.runs_on(self.number, current.connection.id());

@@ -25,7 +25,7 @@ pub enum NodeState {
 
 /// What a node says of itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
+pub struct NodeInfo {
     /// Its `wsrep_node_name`.
     pub name: String,
     /// The state UUID of its cluster.
@@ -43,7 +43,7 @@ pub struct Facts {
     /// Write sets that may wait here before this node stops the cluster.
     pub flow_control_limit: f64,
     /// The cluster gives each node numbers of its own for AUTO_INCREMENT.
-    pub spreads_numbers: bool,
+    pub has_auto_increment_control: bool,
     /// Rows that a transaction may change; 0 for any number.
     pub transaction_rows: u64,
     /// Bytes that a transaction may replicate.
@@ -54,12 +54,12 @@ pub struct Facts {
     pub mode: String,
 }
 
-impl Facts {
+impl NodeInfo {
     /// Asks; `None` when the server is no node of a cluster.
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn ask(connection: &mut Connection, default_port: u16) -> Result<Option<Facts>, Error> {
+    pub fn ask(connection: &mut Connection, default_port: u16) -> Result<Option<NodeInfo>, Error> {
         let values = Values::ask(
             connection,
             b"SHOW GLOBAL VARIABLES WHERE Variable_name LIKE 'wsrep%' OR Variable_name LIKE 'auto_increment%'",
@@ -70,14 +70,14 @@ impl Facts {
         let status = Values::ask(connection, b"SHOW GLOBAL STATUS LIKE 'wsrep%'")?;
         let cluster = status.text("wsrep_cluster_state_uuid").to_owned();
         let size = usize::try_from(status.number("wsrep_cluster_size")).unwrap_or(0);
-        Ok(Some(Facts {
+        Ok(Some(NodeInfo {
             name: values.text("wsrep_node_name").to_owned(),
             state: state(&status, &cluster),
             member: status.text("wsrep_gcomm_uuid").to_owned(),
             addresses: incoming(status.text("wsrep_incoming_addresses"), default_port),
             index: status.text("wsrep_local_index").parse().ok(),
             flow_control_limit: flow_control_limit(values.text("wsrep_provider_options"), size),
-            spreads_numbers: values.is_on("wsrep_auto_increment_control")
+            has_auto_increment_control: values.is_on("wsrep_auto_increment_control")
                 && values.number("auto_increment_increment") > 1,
             transaction_rows: values.number("wsrep_max_ws_rows"),
             transaction_bytes: values.number("wsrep_max_ws_size"),

@@ -14,13 +14,13 @@ const SHARE: f64 = 0.5;
 const WAITING_SHARE: f64 = 0.25;
 /// A worker is held for so long at most, whatever the nodes say: a cluster that stands still for longer has other
 /// troubles, and a load that hangs for good would hide them.
-const HOLD_LIMIT: Duration = Duration::from_secs(60);
+const HOLD_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a worker that is held looks whether the load is over.
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How far behind a node is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct QueueDepth {
     /// Write sets that wait in its receive queue.
     pub waiting: u64,
     /// Write sets that may wait there before it stops the cluster.
@@ -31,18 +31,18 @@ pub struct Look {
 /// the cluster waits at any node; else so many that together with what waits, each of them a write set to come, they are
 /// no more than half of it. One always may where nothing waits, however small the limit is.
 #[must_use]
-pub fn allowed(looks: &[Look], workers: usize) -> usize {
-    let room = |look: &Look| match look.waiting {
-        0 => ((look.limit * SHARE) as usize).max(1),
-        waiting if waiting as f64 > look.limit * WAITING_SHARE => 0,
-        waiting => ((look.limit * SHARE) as usize).saturating_sub(usize::try_from(waiting).unwrap_or(usize::MAX)),
+pub fn allowed(depths: &[QueueDepth], workers: usize) -> usize {
+    let room = |depth: &QueueDepth| match depth.waiting {
+        0 => ((depth.limit * SHARE) as usize).max(1),
+        waiting if waiting as f64 > depth.limit * WAITING_SHARE => 0,
+        waiting => ((depth.limit * SHARE) as usize).saturating_sub(usize::try_from(waiting).unwrap_or(usize::MAX)),
     };
-    looks.iter().map(room).min().unwrap_or(workers).min(workers)
+    depths.iter().map(room).min().unwrap_or(workers).min(workers)
 }
 
 /// Where workers wait between chunks.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Throttle {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -54,12 +54,12 @@ struct State {
     held: Duration,
 }
 
-impl Gate {
+impl Throttle {
     /// A gate that lets everybody through until it is told otherwise.
     #[must_use]
-    pub fn open() -> Gate {
+    pub fn open() -> Throttle {
         let state = State { allowed: usize::MAX, inside: 0, held: Duration::ZERO };
-        Gate { state: Mutex::new(state), changed: Condvar::new() }
+        Throttle { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -77,9 +77,9 @@ impl Gate {
     pub fn enter(&self, is_over: &dyn Fn() -> bool) {
         let start = Instant::now();
         let mut state = self.lock();
-        while state.inside >= state.allowed && start.elapsed() < HOLD_LIMIT {
+        while state.inside >= state.allowed && start.elapsed() < HOLD_TIMEOUT {
             let since = Instant::now();
-            state = self.changed.wait_timeout(state, LOOK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, SAMPLE_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
             state.held += since.elapsed();
             // Whoever answers may take a lock of its own, so never under this one.
             drop(state);
