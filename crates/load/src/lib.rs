@@ -30,7 +30,7 @@ mod stall;
 pub mod statement_kind;
 pub mod verify;
 
-pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};
+pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
 pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
 pub use output::Output;
 pub use preview::plan;

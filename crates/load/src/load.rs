@@ -14,7 +14,7 @@ use crate::checkpoint::{self, CheckpointMode, Checkpoints, Identity, Start};
 use crate::cluster::{self, NodeMonitor, Targets};
 pub use crate::coordinator::InDoubt;
 use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
-use crate::deferral::{self, Checks, Deferral, Proofs};
+use crate::deferral::{self, Checks, Deferral, Validations};
 use crate::expect::Expectations;
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
@@ -114,7 +114,7 @@ struct LoadState {
     restarts: AtomicU64,
     deferral: Deferral,
     /// What the proofs of the end found, once they are made.
-    proofs: Mutex<Option<Proofs>>,
+    validations: Mutex<Option<Validations>>,
     /// What the stream should have left, once it has been read.
     expectations: Mutex<Option<Expectations>>,
     verification: Mutex<Option<Verification>>,
@@ -194,7 +194,7 @@ impl Load {
             rows_before,
             restarts: AtomicU64::new(0),
             deferral,
-            proofs: Mutex::default(),
+            validations: Mutex::default(),
             expectations: Mutex::new(None),
             verification: Mutex::new(None),
         };
@@ -251,7 +251,7 @@ impl Load {
                 state.pool.fail(state.pool.position(), Failure::of_connection(&error), true);
             }
         }
-        self.prove();
+        self.validate();
         Ok(())
     }
 
@@ -316,13 +316,13 @@ impl Load {
     }
 
     /// Proves what was put off, when everything is in.
-    fn prove(&self) {
+    fn validate(&self) {
         let LoadState { threads, targets, pool, deferral, .. } = &*self.state;
         if pool.has_stopped() || pool.is_interrupted() {
             return;
         }
-        let proofs = deferral::prove(deferral, &self.options, targets, pool, *threads);
-        *self.state.proofs.lock().unwrap_or_else(PoisonError::into_inner) = Some(proofs);
+        let validations = deferral::validate(deferral, &self.options, targets, pool, *threads);
+        *self.state.validations.lock().unwrap_or_else(PoisonError::into_inner) = Some(validations);
     }
 
     fn read_stream(&self, coordinator: &mut Coordinator<'_>) -> Result<(), Stopped> {
@@ -377,14 +377,14 @@ impl LoadState {
     fn verify(&self) {
         let expectations = lock(&self.expectations).take();
         if let Some(expectations) = expectations.filter(|_| !self.pool.has_stopped() && !self.pool.is_interrupted()) {
-            let proofs = lock(&self.proofs);
-            let proven = proofs.as_ref().and_then(|proofs| proofs.foreign_keys.as_ref());
+            let validations = lock(&self.validations);
+            let validated = validations.as_ref().and_then(|validations| validations.foreign_keys.as_ref());
             let verify = Verify {
                 expectations: &expectations,
                 loaded: self.progress.rows_by_table().into_iter().collect(),
                 connect: self.targets.options(),
                 nodes: self.targets.nodes(),
-                proven_foreign_keys: proven.map(|proof| proof.constraints as u64),
+                validated_foreign_keys: validated.map(|validation| validation.constraints as u64),
                 threads: self.threads,
             };
             *lock(&self.verification) = Some(verify.run());
@@ -394,9 +394,13 @@ impl LoadState {
     /// The load has ended: its records go, unless it can be gone on with.
     fn end_checkpoints(&self) {
         let Some(checkpoints) = &self.checkpoints else { return };
-        let is_proof_open =
-            self.proofs.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(Proofs::have_failed);
-        let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped() && !is_proof_open;
+        let is_validation_open = self
+            .validations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(Validations::have_failed);
+        let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped() && !is_validation_open;
         // Where the server is gone they stay, and say so when they are looked for.
         let can_resume = checkpoints.end(is_complete).unwrap_or(!is_complete);
         self.can_resume.store(can_resume, Relaxed);
@@ -404,14 +408,14 @@ impl LoadState {
 
     fn summary(&self) -> Summary {
         let (failures, failure_count) = self.pool.failures();
-        let proofs = self.proofs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let proofs = proofs.unwrap_or_else(|| Proofs::not_made(&self.deferral));
+        let validations = self.validations.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let validations = validations.unwrap_or_else(|| Validations::skipped(&self.deferral));
         let end = if self.pool.is_interrupted() {
             End::Interrupted
         } else if self.pool.has_stopped() {
             End::Failed
-        } else if !proofs.hold() {
-            End::Unproven
+        } else if !validations.are_valid() {
+            End::NotValidated
         } else if failure_count > 0 {
             End::WithErrors
         } else {
@@ -436,8 +440,8 @@ impl LoadState {
             omitted: Progress::value(&progress.omitted),
             barriers: barrier_reasons.values().sum(),
             barrier_reasons,
-            foreign_keys: self.deferral.report_foreign_keys(proofs.foreign_keys),
-            unique_checks: self.deferral.report_unique_checks(proofs.unique_keys),
+            foreign_keys: self.deferral.report_foreign_keys(validations.foreign_keys),
+            unique_checks: self.deferral.report_unique_checks(validations.unique_keys),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
             record: CheckpointSummary {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
 use crate::cluster::ClusterSummary;
-use crate::deferral::{Broken, CheckReport};
+use crate::deferral::{CheckReport, ViolatedConstraint};
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 use crate::verify::Verification;
@@ -208,7 +208,7 @@ pub enum End {
     /// Forced through: the whole input was tried, some statements failed.
     WithErrors,
     /// The whole input is in the database, and rows break what was to be proven at the end, or it could not be proven.
-    Unproven,
+    NotValidated,
     /// A failure stopped it.
     Failed,
     /// It was interrupted.
@@ -269,9 +269,9 @@ pub struct Summary {
 
 impl Summary {
     /// The constraints that a proof found broken.
-    pub fn broken(&self) -> impl Iterator<Item = &Broken> {
-        let proofs = self.foreign_keys.proof.iter().chain(&self.unique_checks.proof);
-        proofs.flat_map(|proof| &proof.broken)
+    pub fn violations(&self) -> impl Iterator<Item = &ViolatedConstraint> {
+        let validations = self.foreign_keys.validation.iter().chain(&self.unique_checks.validation);
+        validations.flat_map(|validation| &validation.violations)
     }
 
     /// Rows per second.

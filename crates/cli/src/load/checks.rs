@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use hortator_load::preview::Plan;
 use hortator_load::report::Summary;
-use hortator_load::{CheckReport, Checks, ProofOutcome, RowsWere};
+use hortator_load::{CheckReport, Checks, RowsWere, ValidationOutcome};
 
 /// Who checks what rows must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,7 +66,7 @@ pub(super) fn planned(plan: &Plan) -> String {
 }
 
 fn told(report: &CheckReport) -> String {
-    let Some(proof) = &report.proof else {
+    let Some(validation) = &report.validation else {
         return match report.dump {
             RowsWere::Checked => "checked by the server".to_owned(),
             RowsWere::Unchecked => "not checked, as the dump has it".to_owned(),
@@ -74,13 +74,17 @@ fn told(report: &CheckReport) -> String {
             RowsWere::None => "no rows to check".to_owned(),
         };
     };
-    let took = format!("in {:.2} s", proof.elapsed_s);
-    match proof.outcome {
-        ProofOutcome::Holds => format!("deferred, {} constraint(s) proven {took}", proof.constraints),
-        ProofOutcome::Broken => {
-            format!("deferred, {} of {} constraint(s) do not hold ({took})", proof.broken.len(), proof.constraints)
+    let took = format!("in {:.2} s", validation.elapsed_s);
+    match validation.outcome {
+        ValidationOutcome::Valid => format!("deferred, {} constraint(s) proven {took}", validation.constraints),
+        ValidationOutcome::Violated => {
+            format!(
+                "deferred, {} of {} constraint(s) do not hold ({took})",
+                validation.violations.len(),
+                validation.constraints
+            )
         }
-        ProofOutcome::NotMade => format!("DEFERRED AND NOT PROVEN: {}", proof.because),
-        ProofOutcome::Failed => format!("DEFERRED AND NOT PROVEN: the proof failed: {}", proof.because),
+        ValidationOutcome::Skipped => format!("DEFERRED AND NOT PROVEN: {}", validation.reason),
+        ValidationOutcome::Failed => format!("DEFERRED AND NOT PROVEN: the proof failed: {}", validation.reason),
     }
 }

@@ -171,8 +171,8 @@ impl Shown {
         for failure in &summary.failures {
             eprintln!("{failure}");
         }
-        for broken in summary.broken() {
-            eprintln!("{broken}");
+        for violation in summary.violations() {
+            eprintln!("{violation}");
         }
         let verification = summary.verification.as_ref();
         match verification {
@@ -190,7 +190,7 @@ impl Shown {
             End::Complete | End::WithErrors if is_refuted => 1,
             End::Complete => 0,
             End::WithErrors => WITH_ERRORS,
-            End::Failed | End::Unproven => 1,
+            End::Failed | End::NotValidated => 1,
             End::Interrupted => INTERRUPTED,
         })
     }

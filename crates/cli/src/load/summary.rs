@@ -18,7 +18,7 @@ pub(super) fn text(summary: &Summary) -> String {
     let what = match summary.end {
         End::Complete => "loaded",
         End::WithErrors => "loaded with errors:",
-        End::Unproven => "loaded and not proven:",
+        End::NotValidated => "loaded and not proven:",
         End::Failed => "failed after",
         End::Interrupted => "interrupted after",
     };

@@ -29,7 +29,7 @@ use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
 use crate::apply::{Chunk, ChunkStatement, Pool, Stopped, Work};
-use crate::deferral::{Deferral, RowsTerms};
+use crate::deferral::{Deferral, RowPolicy};
 use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
 use crate::output::Output;
@@ -236,7 +236,7 @@ impl<'l> Coordinator<'l> {
         let force = self.pool.is_forced();
         let known = self.known.as_mut().expect("callers have just looked");
         let plan = &mut known.plan;
-        let RowsTerms { session: state, first } = self.deferral.terms(&own_state, &plan.table, plan.only_adds());
+        let RowPolicy { session: state, first } = self.deferral.row_policy(&own_state, &plan.table, plan.only_adds());
         let numbered_in_main = self.tables.is_numbered_in_main(&plan.table);
         let placed = prescan(&text, plan.offset, plan.id_value, &dialect)
             .map_err(|_| "its values are more than literals")

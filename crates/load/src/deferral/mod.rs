@@ -4,11 +4,11 @@
 //! on other rows through a constraint (REPLACE, DELETE, UPDATE, INSERT IGNORE, triggers, definitions) runs with the
 //! dump's own setting, which is also what the dump sees when it asks for the variable.
 
-mod proof;
+mod affected_tables;
 mod report;
 mod rescan;
 mod row_text;
-mod touched;
+mod validation;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,9 +20,9 @@ use crate::checkpoint::Checkpoints;
 use crate::load::Options;
 use crate::session::SessionState;
 
-pub(crate) use proof::{Proofs, prove};
-pub use report::{Broken, BrokenRow, CheckReport, Proof, ProofOutcome, RowsWere};
-use touched::Touched;
+use affected_tables::AffectedTables;
+pub use report::{CheckReport, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
+pub(crate) use validation::{Validations, validate};
 
 /// The bits by which a load's record says what is put off.
 const FOREIGN_KEYS: u8 = 1;
@@ -54,21 +54,21 @@ pub(crate) struct Deferral {
 #[derive(Debug, Default)]
 struct State {
     /// A session's state as the dump has it, and with checks put off: foreign keys, and then unique keys too.
-    lowered: Option<Lowered>,
+    relaxed: Option<RelaxedSession>,
     /// Tables that have got rows of this load, and have not been emptied since as far as is known.
     filled: HashSet<TableName>,
-    touched: Touched,
+    affected_tables: AffectedTables,
 }
 
 #[derive(Debug)]
-struct Lowered {
+struct RelaxedSession {
     own: Arc<SessionState>,
     keeps_unique_checks: Arc<SessionState>,
     all: Arc<SessionState>,
 }
 
 /// How rows are to go in.
-pub(crate) struct RowsTerms {
+pub(crate) struct RowPolicy {
     /// The state of the session.
     pub(crate) session: Arc<SessionState>,
     /// Before anything else goes to the table.
@@ -115,27 +115,27 @@ impl Deferral {
     /// The first rows keep their unique checks and go alone: where a table is empty and both checks are off, InnoDB takes
     /// it for one connection alone (bulk mode), and tells duplicates when it commits, where nobody can say which they are.
     /// What holds of an empty table holds of each partition, so the keys of partitioned ones are always checked.
-    pub(crate) fn terms(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowsTerms {
+    pub(crate) fn row_policy(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowPolicy {
         let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !table.partitioned;
         if !only_adds || (self.foreign_keys == Checks::AsWritten && !unique) {
-            return RowsTerms { session: own.clone(), first: false };
+            return RowPolicy { session: own.clone(), first: false };
         }
         let mut state = self.lock();
-        if state.lowered.as_ref().is_none_or(|lowered| !Arc::ptr_eq(&lowered.own, own)) {
+        if state.relaxed.as_ref().is_none_or(|relaxed| !Arc::ptr_eq(&relaxed.own, own)) {
             let foreign_keys = self.foreign_keys == Checks::Deferred;
-            state.lowered = Some(Lowered {
+            state.relaxed = Some(RelaxedSession {
                 own: own.clone(),
                 keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
                 all: Arc::new(own.with_checks_off(foreign_keys, true)),
             });
         }
         let first = unique && !state.filled.contains(&table.name);
-        let session = match &state.lowered {
-            Some(lowered) if first || !unique => lowered.keeps_unique_checks.clone(),
-            Some(lowered) => lowered.all.clone(),
+        let session = match &state.relaxed {
+            Some(relaxed) if first || !unique => relaxed.keeps_unique_checks.clone(),
+            Some(relaxed) => relaxed.all.clone(),
             None => own.clone(),
         };
-        RowsTerms { session, first }
+        RowPolicy { session, first }
     }
 
     /// A table may be empty now; all may, where none is named.
@@ -150,7 +150,7 @@ impl Deferral {
     /// Rows go to a table. `own` is the dump's session at their place; `replaces`: rows that are there may go for them.
     pub(crate) fn rows(&self, table: &TableName, own: &SessionState, replaces: bool) {
         let mut state = self.lock();
-        state.touched.rows(table, own.checks_foreign_keys(), own.checks_unique_keys(), replaces);
+        state.affected_tables.rows(table, own.checks_foreign_keys(), own.checks_unique_keys(), replaces);
         if self.unique_checks == Checks::Deferred && !state.filled.contains(table) {
             if state.filled.len() >= FILLED_LIMIT {
                 state.filled.clear();
@@ -161,27 +161,27 @@ impl Deferral {
 
     /// Tables' definitions change, or they go, in a session that checks foreign keys or does not.
     pub(crate) fn defined(&self, tables: &[TableName], checks_foreign_keys: bool) {
-        self.lock().touched.defined(tables, checks_foreign_keys);
+        self.lock().affected_tables.defined(tables, checks_foreign_keys);
     }
 
     /// A statement has run of which it is not known what it did to which tables.
     pub(crate) fn anything(&self, schema: Option<&[u8]>) {
-        self.lock().touched.anything(schema);
+        self.lock().affected_tables.anything(schema);
     }
 
     /// What is told of foreign keys at the end.
-    pub(crate) fn report_foreign_keys(&self, proof: Option<Proof>) -> CheckReport {
-        CheckReport { mode: self.foreign_keys, dump: self.lock().touched.foreign_keys_were(), proof }
+    pub(crate) fn report_foreign_keys(&self, validation: Option<Validation>) -> CheckReport {
+        CheckReport { mode: self.foreign_keys, dump: self.lock().affected_tables.foreign_keys_were(), validation }
     }
 
     /// What is told of unique keys at the end.
-    pub(crate) fn report_unique_checks(&self, proof: Option<Proof>) -> CheckReport {
-        CheckReport { mode: self.unique_checks, dump: self.lock().touched.unique_keys_were(), proof }
+    pub(crate) fn report_unique_checks(&self, validation: Option<Validation>) -> CheckReport {
+        CheckReport { mode: self.unique_checks, dump: self.lock().affected_tables.unique_keys_were(), validation }
     }
 
     /// What is known of the rows and tables so far.
-    fn touched(&self) -> Touched {
-        self.lock().touched.clone()
+    fn affected_tables(&self) -> AffectedTables {
+        self.lock().affected_tables.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -15,7 +15,7 @@ pub struct CheckReport {
     /// What the dump itself has its session do while rows go in.
     pub dump: RowsWere,
     /// The proof, where the checks were deferred.
-    pub proof: Option<Proof>,
+    pub validation: Option<Validation>,
 }
 
 /// What a dump has its session do with rows.
@@ -35,43 +35,43 @@ pub enum RowsWere {
 
 /// What came of a proof.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Proof {
+pub struct Validation {
     /// In a word.
-    pub outcome: ProofOutcome,
+    pub outcome: ValidationOutcome,
     /// Why it is not there, where it is not; else empty.
-    pub because: String,
+    pub reason: String,
     /// Constraints that were proven, or found broken.
     pub constraints: usize,
     /// Seconds that it took.
     pub elapsed_s: f64,
     /// The constraints that do not hold.
-    pub broken: Vec<Broken>,
+    pub violations: Vec<ViolatedConstraint>,
 }
 
 /// How a proof ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ProofOutcome {
+pub enum ValidationOutcome {
     /// Every constraint holds.
-    Holds,
+    Valid,
     /// Some do not, or cannot be proven.
-    Broken,
+    Violated,
     /// It was not made: the load did not come that far.
-    NotMade,
+    Skipped,
     /// It was begun and not ended.
     Failed,
 }
 
-impl Proof {
+impl Validation {
     /// One that says nothing of the rows.
-    pub(super) fn without_result(outcome: ProofOutcome, because: impl Into<String>) -> Self {
-        Self { outcome, because: because.into(), constraints: 0, elapsed_s: 0.0, broken: Vec::new() }
+    pub(super) fn without_result(outcome: ValidationOutcome, reason: impl Into<String>) -> Self {
+        Self { outcome, reason: reason.into(), constraints: 0, elapsed_s: 0.0, violations: Vec::new() }
     }
 }
 
 /// A constraint that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct ViolatedConstraint {
     /// `schema.table`.
     pub table: String,
     /// The constraint's name.
@@ -81,12 +81,12 @@ pub struct Broken {
     /// Rows that break it; of equal ones, all.
     pub rows: u64,
     /// The first of them.
-    pub first: Vec<BrokenRow>,
+    pub first: Vec<ReportedRow>,
 }
 
 /// A row that breaks a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BrokenRow {
+pub struct ReportedRow {
     /// `customer_id = 7, id = 12`: the constraint's columns, then the primary key's.
     pub row: String,
     /// The dump's file; empty where the row was not found in it.
@@ -96,10 +96,10 @@ pub struct BrokenRow {
     /// The byte at which the row's statement begins, from 0.
     pub byte: u64,
     /// Why there is no line, or what it is the line of, where that is not the row itself; else empty.
-    pub because: String,
+    pub reason: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for ViolatedConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ERROR: {}: {} (constraint {})", self.table, self.message, self.constraint)?;
         for row in &self.first {
@@ -112,8 +112,8 @@ impl fmt::Display for Broken {
                 f.write_str(": ")?;
             }
             f.write_str(&row.row)?;
-            if !row.because.is_empty() {
-                write!(f, " ({})", row.because)?;
+            if !row.reason.is_empty() {
+                write!(f, " ({})", row.reason)?;
             }
         }
         let more = self.rows - (self.first.len() as u64).min(self.rows);

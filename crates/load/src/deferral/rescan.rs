@@ -36,7 +36,7 @@ pub(super) struct Found {
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) byte: u64,
-    pub(super) because: String,
+    pub(super) reason: String,
 }
 
 const NOT_FOUND: &str =
@@ -45,7 +45,7 @@ const NOT_FOUND: &str =
 /// Looks for all of them; the answers are in their order.
 pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, pool: &Pool) -> Vec<Found> {
     let count = wanted.len();
-    let without_line = |because: &str| vec![Found { because: because.to_owned(), ..Found::default() }; count];
+    let without_line = |reason: &str| vec![Found { reason: reason.to_owned(), ..Found::default() }; count];
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -57,7 +57,7 @@ pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, 
         Ok(rescan) => rescan
             .found
             .into_iter()
-            .map(|found| found.unwrap_or_else(|| Found { because: NOT_FOUND.to_owned(), ..Found::default() }))
+            .map(|found| found.unwrap_or_else(|| Found { reason: NOT_FOUND.to_owned(), ..Found::default() }))
             .collect(),
         Err(why) => without_line(&format!("no line: {why}")),
     }
@@ -185,9 +185,9 @@ fn place(statement: &Statement, row: &RowText<'_>) -> Found {
     let lines = memchr::memchr_iter(b'\n', &statement.text[..row.offset]).count() as u64;
     let (file, byte) = (at.file.to_string(), at.byte);
     if is_whole(statement) {
-        Found { file, line: at.line + lines, byte, because: String::new() }
+        Found { file, line: at.line + lines, byte, reason: String::new() }
     } else {
-        Found { file, line: at.line, byte, because: "the line is that of its statement".to_owned() }
+        Found { file, line: at.line, byte, reason: "the line is that of its statement".to_owned() }
     }
 }
 

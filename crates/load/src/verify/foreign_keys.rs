@@ -10,19 +10,19 @@ use super::Verify;
 use super::inventory::Inventory;
 use super::report::Findings;
 
-/// Rows that are told with values, of each foreign key.
-const ROWS_TOLD: usize = 3;
-/// Bytes of a value that is told.
+/// Rows that are text with values, of each foreign key.
+const REPORTED_ROWS_LIMIT: usize = 3;
+/// Bytes of a value that is text.
 const VALUE_BYTES: usize = 60;
 
 /// Proves the foreign keys of all tables that the stream made or filled, unless the load did so already.
-pub(super) fn prove(
+pub(super) fn validate(
     verify: &Verify<'_>,
     connection: &mut Connection,
     inventory: &Inventory,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    if let Some(proven) = verify.proven_foreign_keys {
+    if let Some(proven) = verify.validated_foreign_keys {
         findings.foreign_keys = proven;
         return Ok(());
     }
@@ -33,10 +33,10 @@ pub(super) fn prove(
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
     let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
-    let prover = Prover { open: &|| verify.open(), threads: verify.threads, rows_limit: ROWS_TOLD, watch: &Unwatched };
-    let broken = prover.prove(&keys)?;
-    findings.foreign_keys = (keys.len() - broken.len()) as u64;
-    for finding in &broken {
+    let prover = Prover { open: &|| verify.open(), threads: verify.threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &NoObserver };
+    let violations = prover.prove(&keys)?;
+    findings.foreign_keys = (keys.len() - violations.len()) as u64;
+    for finding in &violations {
         findings.problem(shown(finding));
     }
     Ok(())
@@ -47,7 +47,7 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
         Constraint::ForeignKey(key) => String::from_utf8_lossy(&key.name),
         Constraint::Unique(key) => String::from_utf8_lossy(&key.name),
     };
-    let told = match fault {
+    let text = match fault {
         Fault::Rows { count, first } => {
             let rows = first.iter().map(|row| {
                 let value = |(column, value): &(Vec<u8>, Option<Vec<u8>>)| {
@@ -65,13 +65,13 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
         Fault::NoParentKey => "the table that it refers to has no key on those columns".to_owned(),
         Fault::Unproven(refusal) => format!("it could not be proven: {refusal}"),
     };
-    format!("foreign key {name} of {}: {told}", constraint.table())
+    format!("foreign key {name} of {}: {text}", constraint.table())
 }
 
 /// Nobody looks on: an interrupt ends the program.
-struct Unwatched;
+struct NoObserver;
 
-impl Watch for Unwatched {
+impl Watch for NoObserver {
     fn runs_on(&self, _prover: usize, _connection_id: u32) {}
 
     fn is_ended(&self) -> bool {

@@ -30,7 +30,7 @@ pub(crate) struct Verify<'a> {
     /// The nodes of a cluster by name; none where it is no cluster.
     pub(crate) nodes: Vec<(String, ConnectOptions)>,
     /// Foreign keys, where the load itself has proven them.
-    pub(crate) proven_foreign_keys: Option<u64>,
+    pub(crate) validated_foreign_keys: Option<u64>,
     /// Connections that look.
     pub(crate) threads: usize,
 }
@@ -58,7 +58,7 @@ impl Verify<'_> {
         inventory::check_views(&mut connection, self.expectations, &inventory, findings)?;
         counters::check(&mut connection, self.expectations, &inventory, findings)?;
         rows::count(self, &inventory, findings)?;
-        foreign_keys::prove(self, &mut connection, &inventory, findings)
+        foreign_keys::validate(self, &mut connection, &inventory, findings)
     }
 
     /// A session that sees what a cluster has agreed on before, and names in UTF-8.

@@ -12,7 +12,7 @@ const TABLES_LIMIT: usize = 100_000;
 
 /// The tables that a load touched.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct AffectedTables {
     scope: Scope,
     with_rows: BTreeSet<TableName>,
     /// All constraints of the schemas touched are to be proven.
@@ -45,7 +45,7 @@ impl Seen {
     }
 }
 
-impl Touched {
+impl AffectedTables {
     pub(super) fn rows(
         &mut self,
         table: &TableName,

@@ -7,7 +7,7 @@ use hortator_check::constraints::{
 };
 use hortator_mysql::{Connection, Error};
 
-use super::report::{Broken, BrokenRow, Proof, ProofOutcome};
+use super::report::{ReportedRow, Validation, ValidationOutcome, ViolatedConstraint};
 use super::rescan::{Found, Wanted, rescan};
 use super::{Checks, Deferral};
 use crate::apply::Pool;
@@ -15,25 +15,27 @@ use crate::cluster::Targets;
 use crate::load::Options;
 
 /// Rows that are told with values and line, of each constraint that does not hold.
-const ROWS_TOLD: usize = 20;
+const REPORTED_ROWS_LIMIT: usize = 20;
 
 /// Bytes of a value that a message shows.
 const VALUE_BYTES: usize = 60;
 
 /// The proofs of a load.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Proofs {
-    pub(crate) foreign_keys: Option<Proof>,
-    pub(crate) unique_keys: Option<Proof>,
+pub(crate) struct Validations {
+    pub(crate) foreign_keys: Option<Validation>,
+    pub(crate) unique_keys: Option<Validation>,
 }
 
-impl Proofs {
+impl Validations {
     /// Before the load has come to its end.
-    pub(crate) fn not_made(deferral: &Deferral) -> Self {
-        Self::both(deferral, |_| Proof::without_result(ProofOutcome::NotMade, "the load did not come to its end"))
+    pub(crate) fn skipped(deferral: &Deferral) -> Self {
+        Self::both(deferral, |_| {
+            Validation::without_result(ValidationOutcome::Skipped, "the load did not come to its end")
+        })
     }
 
-    fn both(deferral: &Deferral, mut make: impl FnMut(bool) -> Proof) -> Self {
+    fn both(deferral: &Deferral, mut make: impl FnMut(bool) -> Validation) -> Self {
         Self {
             foreign_keys: (deferral.foreign_keys() == Checks::Deferred).then(|| make(true)),
             unique_keys: (deferral.unique_checks() == Checks::Deferred).then(|| make(false)),
@@ -42,26 +44,40 @@ impl Proofs {
 
     /// Whether a proof was begun and not ended.
     pub(crate) fn have_failed(&self) -> bool {
-        [&self.foreign_keys, &self.unique_keys].into_iter().flatten().any(|proof| proof.outcome == ProofOutcome::Failed)
+        [&self.foreign_keys, &self.unique_keys]
+            .into_iter()
+            .flatten()
+            .any(|validation| validation.outcome == ValidationOutcome::Failed)
     }
 
     /// Whether all that was put off is known to hold.
-    pub(crate) fn hold(&self) -> bool {
-        [&self.foreign_keys, &self.unique_keys].into_iter().flatten().all(|proof| proof.outcome == ProofOutcome::Holds)
+    pub(crate) fn are_valid(&self) -> bool {
+        [&self.foreign_keys, &self.unique_keys]
+            .into_iter()
+            .flatten()
+            .all(|validation| validation.outcome == ValidationOutcome::Valid)
     }
 }
 
 /// Proves what was put off.
-pub(crate) fn prove(deferral: &Deferral, options: &Options, targets: &Targets, pool: &Pool, threads: usize) -> Proofs {
-    Proofs::both(deferral, |of_foreign_keys| {
+pub(crate) fn validate(
+    deferral: &Deferral,
+    options: &Options,
+    targets: &Targets,
+    pool: &Pool,
+    threads: usize,
+) -> Validations {
+    Validations::both(deferral, |of_foreign_keys| {
         let start = Instant::now();
-        let mut proof = match attempt(deferral, options, targets, pool, threads, of_foreign_keys) {
-            Ok(_) if pool.is_interrupted() => Proof::without_result(ProofOutcome::Failed, "it was interrupted"),
-            Ok(proof) => proof,
-            Err(error) => Proof::without_result(ProofOutcome::Failed, error.to_string()),
+        let mut validation = match attempt(deferral, options, targets, pool, threads, of_foreign_keys) {
+            Ok(_) if pool.is_interrupted() => {
+                Validation::without_result(ValidationOutcome::Failed, "it was interrupted")
+            }
+            Ok(validation) => validation,
+            Err(error) => Validation::without_result(ValidationOutcome::Failed, error.to_string()),
         };
-        proof.elapsed_s = start.elapsed().as_secs_f64();
-        proof
+        validation.elapsed_s = start.elapsed().as_secs_f64();
+        validation
     })
 }
 
@@ -72,36 +88,39 @@ fn attempt(
     pool: &Pool,
     threads: usize,
     of_foreign_keys: bool,
-) -> Result<Proof, Error> {
-    let touched = deferral.touched();
+) -> Result<Validation, Error> {
+    let affected_tables = deferral.affected_tables();
     let mut connection = open(targets, pool)?;
     let constraints: Vec<Constraint> = if of_foreign_keys {
-        foreign_keys(&mut connection, &touched.foreign_keys())?.into_iter().map(Constraint::ForeignKey).collect()
+        foreign_keys(&mut connection, &affected_tables.foreign_keys())?
+            .into_iter()
+            .map(Constraint::ForeignKey)
+            .collect()
     } else {
-        unique_keys(&mut connection, &touched.unique_keys())?.into_iter().map(Constraint::Unique).collect()
+        unique_keys(&mut connection, &affected_tables.unique_keys())?.into_iter().map(Constraint::Unique).collect()
     };
-    let watch = PoolWatch(pool);
-    let prover = Prover { open: &|| open(targets, pool), threads, rows_limit: ROWS_TOLD, watch: &watch };
+    let watch = PoolObserver(pool);
+    let prover = Prover { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &watch };
     let findings = prover.prove(&constraints)?;
-    let outcome = if findings.is_empty() { ProofOutcome::Holds } else { ProofOutcome::Broken };
-    let broken = if findings.is_empty() || pool.is_interrupted() {
+    let outcome = if findings.is_empty() { ValidationOutcome::Valid } else { ValidationOutcome::Violated };
+    let violations = if findings.is_empty() || pool.is_interrupted() {
         Vec::new()
     } else {
         let wanted = findings.iter().enumerate().flat_map(wanted).collect();
         let mut found = rescan(wanted, options, targets, pool).into_iter();
-        findings.iter().map(|finding| broken(finding, &mut found)).collect()
+        findings.iter().map(|finding| violated_constraint(finding, &mut found)).collect()
     };
-    Ok(Proof { outcome, because: String::new(), constraints: constraints.len(), elapsed_s: 0.0, broken })
+    Ok(Validation { outcome, reason: String::new(), constraints: constraints.len(), elapsed_s: 0.0, violations })
 }
 
 /// What a connection needs to ask for as long as it takes, and on a cluster for all that was loaded over another node. Not
 /// known to every server: then no query is ended for its length, or the refusal tells so.
-const ASKING: [&[u8]; 3] =
+const SESSION_SETTINGS: [&[u8]; 3] =
     [b"SET SESSION max_statement_time = 0", b"SET SESSION max_execution_time = 0", b"SET SESSION wsrep_sync_wait = 1"];
 
 fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
     let mut connection = targets.connect_internal(&|| pool.is_interrupted())?.connection;
-    for setting in ASKING {
+    for setting in SESSION_SETTINGS {
         match connection.execute(setting) {
             Ok(_) | Err(Error::Server(_)) => {}
             Err(error) => return Err(error),
@@ -110,9 +129,9 @@ fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-struct PoolWatch<'a>(&'a Pool);
+struct PoolObserver<'a>(&'a Pool);
 
-impl Watch for PoolWatch<'_> {
+impl Watch for PoolObserver<'_> {
     fn runs_on(&self, prover: usize, connection_id: u32) {
         self.0.runs_on(prover, connection_id);
     }
@@ -125,20 +144,23 @@ impl Watch for PoolWatch<'_> {
 /// The rows to look for in the dump: as many of each finding as are told.
 fn wanted((number, finding): (usize, &Finding)) -> Vec<Wanted> {
     let table = finding.constraint.table();
-    told(finding).map(|row| Wanted { finding: number, table: table.clone(), row: row.clone() }).collect()
+    reported_rows(finding).map(|row| Wanted { finding: number, table: table.clone(), row: row.clone() }).collect()
 }
 
 /// The rows of a finding that are told: those that share a value, one after the other.
-fn told(finding: &Finding) -> impl Iterator<Item = &Offender> {
+fn reported_rows(finding: &Finding) -> impl Iterator<Item = &Offender> {
     let first = match &finding.fault {
         Fault::Rows { first, .. } => first.as_slice(),
         _ => &[],
     };
-    first.iter().flat_map(|row| std::iter::repeat_n(row, usize::try_from(row.rows).unwrap_or(1))).take(ROWS_TOLD)
+    first
+        .iter()
+        .flat_map(|row| std::iter::repeat_n(row, usize::try_from(row.rows).unwrap_or(1)))
+        .take(REPORTED_ROWS_LIMIT)
 }
 
 /// A finding in words; `found` gives the places of its rows.
-fn broken(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> Broken {
+fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> ViolatedConstraint {
     let (name, message, rows) = match (&finding.constraint, &finding.fault) {
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),
         (Constraint::Unique(key), fault) => {
@@ -149,12 +171,12 @@ fn broken(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> Broken 
             (&key.name, message, fault_rows(fault))
         }
     };
-    Broken {
+    ViolatedConstraint {
         table: finding.constraint.table().to_string(),
         constraint: String::from_utf8_lossy(name).into_owned(),
         message,
         rows,
-        first: told(finding).zip(found).map(|(row, found)| broken_row(row, found)).collect(),
+        first: reported_rows(finding).zip(found).map(|(row, found)| reported_row(row, found)).collect(),
     }
 }
 
@@ -186,7 +208,7 @@ fn names(columns: &[Vec<u8>]) -> String {
     columns.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn broken_row(row: &Offender, found: Found) -> BrokenRow {
+fn reported_row(row: &Offender, found: Found) -> ReportedRow {
     let values = row.values.iter().map(|(name, value)| {
         let name = String::from_utf8_lossy(name);
         match value {
@@ -194,12 +216,12 @@ fn broken_row(row: &Offender, found: Found) -> BrokenRow {
             None => format!("{name} IS NULL"),
         }
     });
-    BrokenRow {
+    ReportedRow {
         row: values.collect::<Vec<_>>().join(", "),
         file: found.file,
         line: found.line,
         byte: found.byte,
-        because: found.because,
+        reason: found.reason,
     }
 }
 
