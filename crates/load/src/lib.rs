@@ -5,7 +5,7 @@
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
 //! which node all this goes to, [`checkpoint`] keeps in the database what of the stream is there, and [`report`] tells what came
-//! of it. [`preview`] reads the same way and only says what would be done.
+//! of it. [`plan_report`] reads the same way and only says what would be done.
 //!
 //! What it is not for: it reads no option files and no home directory, prints nothing and draws no progress bar (the
 //! caller passes a sink for result rows and may read [`progress`]), and it does not decide what conflicts with what: that
@@ -21,7 +21,7 @@ pub mod input;
 pub mod lexer;
 mod load;
 mod output;
-pub mod preview;
+pub mod plan_report;
 pub mod progress;
 pub mod report;
 pub mod rows;
@@ -33,4 +33,4 @@ pub mod verify;
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
 pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
 pub use output::Output;
-pub use preview::plan;
+pub use plan_report::plan;

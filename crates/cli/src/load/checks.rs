@@ -1,7 +1,7 @@
 //! The options that say who checks foreign and unique keys, and the summary's line on it.
 
 use clap::{Args, ValueEnum};
-use hortator_load::preview::Plan;
+use hortator_load::plan_report::Plan;
 use hortator_load::report::Summary;
 use hortator_load::{CheckReport, Checks, RowsWere, ValidationOutcome};
 

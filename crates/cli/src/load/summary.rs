@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use hortator_load::cluster::ClusterSummary;
-use hortator_load::preview::Plan;
+use hortator_load::plan_report::Plan;
 use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Coordinator;
-use crate::expect::{Expectations, Place};
+use crate::expect::{Expectations, NameContext};
 use crate::lexer::Location;
 
 impl Coordinator<'_> {
@@ -34,9 +34,9 @@ impl Coordinator<'_> {
             .as_ref()
             .is_some_and(|known| text.starts_with(&known.text) && Arc::ptr_eq(&known.session, self.main.state()));
         if !is_known {
-            let (dialect, place) = (self.main.dialect(), self.place());
+            let (dialect, context) = (self.main.dialect(), self.name_context());
             if let Some(expectations) = &mut self.expectations {
-                expectations.statement(text, &dialect, &place, location);
+                expectations.statement(text, &dialect, &context, location);
             }
         }
     }
@@ -44,24 +44,24 @@ impl Coordinator<'_> {
     /// Rows go through the main session, and may be of a form that begins as a known one.
     pub(super) fn expect_rows(&mut self, text: &[u8], location: &Location) {
         if self.expectations.is_some() {
-            let (dialect, place) = (self.main.dialect(), self.place());
+            let (dialect, context) = (self.main.dialect(), self.name_context());
             if let Some(expectations) = &mut self.expectations {
-                expectations.rows(text, &dialect, &place, location);
+                expectations.rows(text, &dialect, &context, location);
             }
         }
     }
 
     /// A statement is done already, and no record tells the table of its rows.
     pub(super) fn expect_uncounted(&mut self, text: &[u8], location: &Location) {
-        let (dialect, place) = (self.main.dialect(), self.place());
+        let (dialect, context) = (self.main.dialect(), self.name_context());
         if let Some(expectations) = &mut self.expectations {
-            expectations.uncounted(text, &dialect, &place, location);
+            expectations.uncounted(text, &dialect, &context, location);
         }
     }
 
-    fn place(&self) -> Place {
+    fn name_context(&self) -> NameContext {
         let state = self.main.state();
-        Place {
+        NameContext {
             database: state.database.clone(),
             folds_case: self.folds_case,
             names_are_utf8: state.names_are_utf8(),

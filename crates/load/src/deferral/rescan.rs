@@ -100,12 +100,12 @@ impl Rescan {
 
     fn read(&mut self, options: &Options, pool: &Pool) -> Result<(), String> {
         let charset = Charset::from_name(options.connect.charset.as_bytes());
-        let cutting = StatementsOptions {
+        let splitting = StatementsOptions {
             comments: options.comments,
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };
-        let mut statements = Statements::open(&options.files, cutting).map_err(|error| error.to_string())?;
+        let mut statements = Statements::open(&options.files, splitting).map_err(|error| error.to_string())?;
         while let Some(item) = statements.next() {
             if pool.is_interrupted() || self.found.iter().all(Option::is_some) {
                 return Ok(());

@@ -5,7 +5,7 @@
 //! not tell makes tables *not countable*, with the reason: better no figure than a wrong one.
 
 mod definition;
-mod names;
+mod name_context;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +16,8 @@ use hortator_mysql::catalog::TableName;
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
 use crate::statement_kind::is_multi_statement;
-pub(crate) use names::Place;
-use names::{Name, name_at};
+pub(crate) use name_context::NameContext;
+use name_context::{Name, name_at};
 
 /// Names that are kept, of all kinds together.
 const NAMES_LIMIT: usize = 200_000;
@@ -164,24 +164,24 @@ impl Expectations {
     }
 
     /// Takes note of a statement that passes.
-    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
         if is_multi_statement(text, dialect) {
             self.touch_all(&at("several statements in one text"));
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
-            self.rows(text, dialect, place, location);
+            self.rows(text, dialect, context, location);
         } else if first.is_word(b"CREATE") {
-            self.create(rest, place, location);
+            self.create(rest, context, location);
         } else if first.is_word(b"DROP") {
-            self.drop(rest, place);
+            self.drop(rest, context);
         } else if first.is_word(b"ALTER") {
-            self.alter(rest, place, location);
+            self.alter(rest, context, location);
         } else if first.is_word(b"RENAME") {
-            self.rename(rest, place, location);
+            self.rename(rest, context, location);
         } else if first.is_word(b"TRUNCATE") {
-            self.truncate(rest, place, location);
+            self.truncate(rest, context, location);
         } else if first.is_word(b"SET") {
             if rest.next().is_some_and(|second| second.is_word(b"STATEMENT")) {
                 self.touch_all(&at("SET STATEMENT"));
@@ -201,7 +201,7 @@ impl Expectations {
     }
 
     /// Takes note of an INSERT or REPLACE. May be called again for the same statement.
-    pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
         let at = |what: &str| format!("{what} at line {}", location.line);
@@ -211,7 +211,7 @@ impl Expectations {
         }
         let name = insert_head(replaces, rest).and_then(|head| {
             let named = Name { schema: head.schema, name: head.table };
-            Some((place.table(named)?, head.verb))
+            Some((context.table(named)?, head.verb))
         });
         let Some((name, verb)) = name else {
             self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
@@ -225,7 +225,7 @@ impl Expectations {
         } else if tokens(text, dialect).any(|token| token.is_word(b"DUPLICATE")) {
             relation.do_not_count(|| at("INSERT … ON DUPLICATE KEY UPDATE"));
         }
-        if verb == InsertVerb::Replace && place.checks_foreign_keys {
+        if verb == InsertVerb::Replace && context.checks_foreign_keys {
             self.count_nothing(Some(&name), || {
                 at(&format!("REPLACE into {name}, which may delete rows that refer to it"))
             });
@@ -239,7 +239,7 @@ impl Expectations {
     }
 
     /// Takes note of a statement that is done already, and whose rows nobody has counted.
-    pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let replaces = first.is_word(b"REPLACE");
@@ -247,7 +247,7 @@ impl Expectations {
             return;
         }
         let head = insert_head(replaces, rest);
-        if let Some(name) = head.and_then(|head| place.table(Name { schema: head.schema, name: head.table })) {
+        if let Some(name) = head.and_then(|head| context.table(Name { schema: head.schema, name: head.table })) {
             let line = location.line;
             self.relation(&name)
                 .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
@@ -289,11 +289,11 @@ impl Expectations {
         }
     }
 
-    fn truncate(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+    fn truncate(&mut self, mut rest: Tokens<'_>, context: &NameContext, location: &Location) {
         if rest.clone().next().is_some_and(|token| token.is_word(b"TABLE")) {
             rest.next();
         }
-        let Some(name) = name_at(&mut rest).and_then(|name| place.table(name)) else { return };
+        let Some(name) = name_at(&mut rest).and_then(|name| context.table(name)) else { return };
         let relation = self.relation(&name);
         if relation.has_rows {
             relation.do_not_count(|| format!("emptied at line {}", location.line));

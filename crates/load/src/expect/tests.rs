@@ -1,21 +1,25 @@
 //! What is expected behind statements.
 
-use super::names::Place;
+use super::name_context::NameContext;
 use super::{Expectations, RelationKind};
 use crate::lexer::{Dialect, Location};
 
 /// What is expected, in short: a table with the keys it should have, `?` where it was there before, and in brackets why
 /// it is not counted.
 fn behind(statements: &[&str]) -> String {
-    let mut place =
-        Place { database: Some(b"d".to_vec()), folds_case: false, names_are_utf8: true, checks_foreign_keys: true };
+    let mut context = NameContext {
+        database: Some(b"d".to_vec()),
+        folds_case: false,
+        names_are_utf8: true,
+        checks_foreign_keys: true,
+    };
     let mut expectations = Expectations::default();
     for (index, statement) in statements.iter().enumerate() {
         if *statement == "SET foreign_key_checks = 0" {
-            place.checks_foreign_keys = false;
+            context.checks_foreign_keys = false;
         }
         let location = Location { file: "".into(), line: index as u64 + 1, byte: 0, ordinal: 0 };
-        expectations.statement(statement.as_bytes(), &Dialect::mariadb(101_100), &place, &location);
+        expectations.statement(statement.as_bytes(), &Dialect::mariadb(101_100), &context, &location);
     }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut parts = Vec::new();

@@ -155,7 +155,7 @@ fn a_window_knows_lines_and_bytes_across_its_blocks() {
         at += step;
         if step % 100 == 0 {
             let line = text[..at].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-            assert_eq!(window.place(), Place { line, byte: at as u64 });
+            assert_eq!(window.position(), Position { line, byte: at as u64 });
         }
     }
 }

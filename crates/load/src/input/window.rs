@@ -12,7 +12,7 @@ const WINDOW_BYTES: usize = 256 * 1024;
 
 /// A place in the plain bytes of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Counted from 1.
     pub(crate) line: u64,
     /// Bytes before it.
@@ -55,10 +55,10 @@ impl Window {
     }
 
     /// The place of the next byte.
-    pub(crate) fn place(&mut self) -> Place {
+    pub(crate) fn position(&mut self) -> Position {
         self.line += memchr_iter(b'\n', &self.block[self.counted..self.position]).count() as u64;
         self.counted = self.position;
-        Place { line: self.line, byte: self.byte() }
+        Position { line: self.line, byte: self.byte() }
     }
 
     /// Bytes of the input before the next one.
@@ -81,7 +81,7 @@ impl Window {
 
     fn fill(&mut self, length: usize) -> Result<(), Error> {
         if self.position > 0 {
-            self.place();
+            self.position();
             self.block.copy_within(self.position..self.end, 0);
             self.base += self.position as u64;
             self.end -= self.position;

@@ -120,8 +120,8 @@ impl Error {
     /// What it says, without the place.
     pub fn finding(&self) -> String {
         let said = self.to_string();
-        let place = self.location().map(|at| format!("{at}: ")).unwrap_or_default();
-        said.strip_prefix(&place).map(str::to_owned).unwrap_or(said)
+        let position = self.location().map(|at| format!("{at}: ")).unwrap_or_default();
+        said.strip_prefix(&position).map(str::to_owned).unwrap_or(said)
     }
 
     /// True when nothing more can be had from the input.

@@ -3,11 +3,11 @@
 
 mod charset;
 mod command;
-mod cutter;
 mod dialect;
 mod error;
 mod quoted;
 mod scan;
+mod splitter;
 mod statements;
 mod token;
 

@@ -14,8 +14,8 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Result<(), Error> {
     for name in expectations.relations().keys() {
-        let there = inventory.relations.get(name).filter(|there| there.holds_rows());
-        let Some((there, counter)) = there.and_then(|there| Some((there, there.counter?))) else { continue };
+        let found = inventory.relations.get(name).filter(|found| found.holds_rows());
+        let Some((found, counter)) = found.and_then(|found| Some((found, found.counter?))) else { continue };
         let column_query = [
             b"SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE EXTRA LIKE '%auto_increment%' AND TABLE_SCHEMA = "
                 .as_slice(),
@@ -27,7 +27,7 @@ pub(super) fn check(
         let first = |rows: Vec<hortator_mysql::Row>| rows.into_iter().next().and_then(|row| row.into_iter().next()?);
         let Some(column) = first(connection.fetch(&column_query)?) else { continue };
         // The second column of an index has a counter for each value of the first, which the server does not tell.
-        if !there.leads(&column) {
+        if !found.leads(&column) {
             continue;
         }
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');

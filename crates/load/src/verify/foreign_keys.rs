@@ -33,7 +33,12 @@ pub(super) fn validate(
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
     let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
-    let prover = Prover { open: &|| verify.open(), threads: verify.threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &NoObserver };
+    let prover = Prover {
+        open: &|| verify.open(),
+        threads: verify.threads,
+        rows_limit: REPORTED_ROWS_LIMIT,
+        watch: &NoObserver,
+    };
     let violations = prover.prove(&keys)?;
     findings.foreign_keys = (keys.len() - violations.len()) as u64;
     for finding in &violations {

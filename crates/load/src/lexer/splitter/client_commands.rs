@@ -1,15 +1,15 @@
 //! The commands of the client within a dump: met behind a backslash, and carried out.
 
-use super::{COMMAND_LINE_LIMIT_BYTES, Cut, Cutter, DELIMITER_LIMIT_BYTES};
-use crate::input::{Place, Window};
+use super::{COMMAND_LINE_LIMIT_BYTES, DELIMITER_LIMIT_BYTES, Split, Splitter};
+use crate::input::{Position, Window};
 use crate::lexer::Charset;
 use crate::lexer::command::{self, Action, Command};
 use crate::lexer::error::Error;
 use crate::lexer::statements::{Terminator, locate};
 
-impl Cutter {
+impl Splitter {
     /// A backslash: within a string it takes the next byte along, outside it may begin a client command.
-    pub(super) fn backslash(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
+    pub(super) fn backslash(&mut self, window: &mut Window) -> Result<Option<Split>, Error> {
         let near = self.near(window.ahead());
         let Some(&letter) = near.get(1) else {
             // The client drops a backslash that ends a line, within strings too. (In binary mode it goes on behind its
@@ -25,19 +25,19 @@ impl Cutter {
             self.accept(window, 2);
             return Ok(None);
         }
-        let place = window.place();
+        let position = window.position();
         let Some(command) = command::by_letter(letter, self.options.binary_mode) else {
             self.accept(window, 2);
-            return Err(Error::UnknownCommand { at: locate(window.name(), place), letter });
+            return Err(Error::UnknownCommand { at: locate(window.name(), position), letter });
         };
         self.flushed = self.text.len();
         if !command.takes_argument {
             window.advance(2);
             let terminator = if letter == b'G' { Terminator::GoVertical } else { Terminator::Go };
-            return self.obey(command, b"", place, window, terminator);
+            return self.run_command(command, b"", position, window, terminator);
         }
         let line = self.rest_of_line(window)?;
-        let taken = self.obey(command, &line, place, window, Terminator::Go);
+        let taken = self.run_command(command, &line, position, window, Terminator::Go);
         // The delimiter may be another one now.
         let argument = &line[2..];
         let length = if self.lexical.in_version_comment {
@@ -64,15 +64,15 @@ impl Cutter {
     }
 
     /// Carries a client command out. `text` is all of it, as [`command::argument`] reads it.
-    pub(super) fn obey(
+    pub(super) fn run_command(
         &mut self,
         command: &'static Command,
         text: &[u8],
-        place: Place,
+        position: Position,
         window: &mut Window,
         terminator: Terminator,
-    ) -> Result<Option<Cut>, Error> {
-        let at = || locate(window.name(), place);
+    ) -> Result<Option<Split>, Error> {
+        let at = || locate(window.name(), position);
         let needs = |rule| Err(Error::Argument { at: at(), rule });
         match command.action {
             Action::Clear => self.clear(),
@@ -82,7 +82,7 @@ impl Cutter {
                     return needs("charset is followed by what is not the name of a character set");
                 };
                 self.charset = charset;
-                return Ok(Some(Cut::Charset { name, place }));
+                return Ok(Some(Split::Charset { name, position }));
             }
             Action::Delimiter => match command::argument(text) {
                 None => return needs("DELIMITER must be followed by a delimiter"),
@@ -97,8 +97,8 @@ impl Cutter {
             Action::IgnoreBare if command::argument(text).is_some() => {
                 return Err(Error::Refused { at: at(), name: command.name });
             }
-            Action::Ignore | Action::IgnoreBare => return Ok(Some(Cut::Ignored { name: command.name, place })),
-            Action::Quit => self.lexical.leaving = Some(place),
+            Action::Ignore | Action::IgnoreBare => return Ok(Some(Split::Ignored { name: command.name, position })),
+            Action::Quit => self.lexical.leaving = Some(position),
             Action::Refuse | Action::Source if self.lexical.sandboxed => {
                 return Err(Error::Sandboxed { at: at(), name: command.name });
             }
@@ -107,13 +107,13 @@ impl Cutter {
             Action::Send => return Ok(self.send(window, terminator)),
             Action::Source => {
                 let Some(file) = command::source_file(text) else { return needs("source must be followed by a file") };
-                return Ok(Some(Cut::Source { file: file.to_vec(), place }));
+                return Ok(Some(Split::Source { file: file.to_vec(), position }));
             }
             Action::Use => {
                 let Some(database) = command::argument(text) else {
                     return needs("USE must be followed by a database name");
                 };
-                return Ok(Some(Cut::Use { database, place }));
+                return Ok(Some(Split::Use { database, position }));
             }
         }
         Ok(None)

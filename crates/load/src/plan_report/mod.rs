@@ -141,12 +141,12 @@ impl Reader {
 
     fn read(mut self, files: &[PathBuf], options: &Options) -> Result<Plan, Error> {
         let charset = Charset::from_name(options.connect.charset.as_bytes());
-        let cutting = StatementsOptions {
+        let splitting = StatementsOptions {
             comments: options.comments || !self.dialect().mariadb,
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };
-        match Statements::open(files, cutting) {
+        match Statements::open(files, splitting) {
             Ok(mut statements) => {
                 while let Some(item) = statements.next() {
                     match item {

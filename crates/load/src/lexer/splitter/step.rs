@@ -1,14 +1,14 @@
 //! One byte in all its meanings: strings, comments, delimiters, plain text.
 
-use super::{Cut, Cutter, LOOKAHEAD_BYTES};
+use super::{LOOKAHEAD_BYTES, Split, Splitter};
 use crate::input::Window;
 use crate::lexer::command::{self, Action, is_space};
 use crate::lexer::error::Error;
 use crate::lexer::statements::{Terminator, locate};
 
-impl Cutter {
+impl Splitter {
     /// Looks at the next byte in all its meanings.
-    pub(super) fn step(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
+    pub(super) fn step(&mut self, window: &mut Window) -> Result<Option<Split>, Error> {
         window.ensure(LOOKAHEAD_BYTES.max(self.delimiter.len() + 2))?;
         let ahead = window.ahead();
         let Some(&byte) = ahead.first() else { return self.end_of_input(window).map(Some) };
@@ -17,8 +17,8 @@ impl Cutter {
             return Ok(None);
         }
         if byte == 0 && !self.options.binary_mode {
-            let place = window.place();
-            return Err(Error::Nul { at: locate(window.name(), place) });
+            let position = window.position();
+            return Err(Error::Nul { at: locate(window.name(), position) });
         }
         let near = self.near(ahead);
         let character_length = self.charset.character_length(near);
@@ -43,10 +43,10 @@ impl Cutter {
             return self.line_comment(window);
         }
         if self.lexical.quote.is_none() && starts_comment {
-            let place = window.place();
+            let position = window.position();
             self.skip_or_accept(window, 2);
             self.flushed = self.text.len();
-            self.lexical.comment = Some(self.lexical.comment.unwrap_or(place));
+            self.lexical.comment = Some(self.lexical.comment.unwrap_or(position));
         } else if !in_text && !self.lexical.in_version_comment && near.starts_with(b"*/") {
             self.skip_or_accept(window, 2);
             self.flushed = self.text.len();
@@ -109,14 +109,14 @@ impl Cutter {
                 && let Some(nul) = memchr::memchr(0, &ahead[..length])
             {
                 window.advance(nul);
-                let place = window.place();
-                return Err(Error::Nul { at: locate(window.name(), place) });
+                let position = window.position();
+                return Err(Error::Nul { at: locate(window.name(), position) });
             }
             self.skip_or_accept(window, length);
         }
     }
 
-    fn line_comment(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
+    fn line_comment(&mut self, window: &mut Window) -> Result<Option<Split>, Error> {
         self.flushed = self.text.len();
         let stands_alone = self.text.is_empty();
         self.pass_line(window)?;
@@ -126,7 +126,7 @@ impl Cutter {
         Ok(None)
     }
 
-    fn delimiter(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
+    fn delimiter(&mut self, window: &mut Window) -> Result<Option<Split>, Error> {
         window.advance(self.delimiter.len());
         if self.options.comments {
             self.trailing_comment(window)?;
@@ -139,7 +139,7 @@ impl Cutter {
                     // The client leaves the word in its buffer, and sends it.
                     self.text.clone_from(&text);
                 }
-                self.obey(command, &text, self.start, window, Terminator::Delimiter)
+                self.run_command(command, &text, self.start, window, Terminator::Delimiter)
             }
             None => Ok(self.send(window, Terminator::Delimiter)),
         }

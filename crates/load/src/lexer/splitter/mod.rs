@@ -1,4 +1,4 @@
-//! The cutter: a state machine that goes through one input byte by byte (with a fast road through plain text) and
+//! The splitter: a state machine that goes through one input byte by byte (with a fast road through plain text) and
 //! builds statements as the `mariadb` client does. It keeps what outlives a file: the delimiter, the modes.
 //!
 //! The client works line by line on a *buffer* that holds the statement so far and a *run*: what it has accepted of the
@@ -6,10 +6,10 @@
 //! are here: `text` is the buffer with the run behind it, `flushed` is where the run begins. What it does was found by
 //! watching what it sends; `testdata/lexer` has a case for each habit.
 
-mod obey;
+mod client_commands;
 mod step;
 
-use crate::input::{Place, Window};
+use crate::input::{Position, Window};
 use crate::lexer::Charset;
 use crate::lexer::command::{self, is_space};
 use crate::lexer::dialect::Dialect;
@@ -30,15 +30,15 @@ const DELIMITER_LIMIT_BYTES: usize = 15;
 
 const DELIMITER_WORD: &[u8] = b"delimiter";
 
-/// What the cutter found.
+/// What the splitter found.
 #[derive(Debug)]
-pub(in crate::lexer) enum Cut {
-    Statement { text: Vec<u8>, place: Place, end_byte: u64, terminator: Terminator },
-    Use { database: Vec<u8>, place: Place },
-    Charset { name: Vec<u8>, place: Place },
-    Source { file: Vec<u8>, place: Place },
-    Ignored { name: &'static str, place: Place },
-    Quit { place: Place },
+pub(in crate::lexer) enum Split {
+    Statement { text: Vec<u8>, position: Position, end_byte: u64, terminator: Terminator },
+    Use { database: Vec<u8>, position: Position },
+    Charset { name: Vec<u8>, position: Position },
+    Source { file: Vec<u8>, position: Position },
+    Ignored { name: &'static str, position: Position },
+    Quit { position: Position },
     End,
 }
 
@@ -48,7 +48,7 @@ pub(in crate::lexer) struct Lexical {
     /// The quote of the open string or name.
     quote: Option<u8>,
     /// Where the open comment begins.
-    comment: Option<Place>,
+    comment: Option<Position>,
     /// Within `/*! … */`, as far as the client knows: it forgets about it at the end of the line.
     in_version_comment: bool,
     /// A comment was left out: one blank stands for it if no white space follows.
@@ -57,7 +57,7 @@ pub(in crate::lexer) struct Lexical {
     at_first_byte: bool,
     sandboxed: bool,
     /// Leave the input at the next step.
-    leaving: Option<Place>,
+    leaving: Option<Position>,
     /// That something is not closed at the end has been said.
     complained: bool,
 }
@@ -79,7 +79,7 @@ impl Default for Lexical {
 }
 
 #[derive(Debug)]
-pub(in crate::lexer) struct Cutter {
+pub(in crate::lexer) struct Splitter {
     /// Buffers to be used again.
     pub(in crate::lexer) spare: Vec<Vec<u8>>,
     options: StatementsOptions,
@@ -89,7 +89,7 @@ pub(in crate::lexer) struct Cutter {
     text: Vec<u8>,
     flushed: usize,
     /// Where `text` begins; holds while `text` is not empty.
-    start: Place,
+    start: Position,
     lexical: Lexical,
     /// The quote that plain text is followed by.
     likely_quote: u8,
@@ -99,16 +99,16 @@ pub(in crate::lexer) struct Cutter {
     pub(in crate::lexer) slow: bool,
 }
 
-impl Cutter {
-    pub(in crate::lexer) fn new(options: StatementsOptions) -> Cutter {
-        Cutter {
+impl Splitter {
+    pub(in crate::lexer) fn new(options: StatementsOptions) -> Splitter {
+        Splitter {
             spare: Vec::new(),
             charset: options.dialect.charset,
             options,
             delimiter: DEFAULT_DELIMITER.to_vec(),
             text: Vec::new(),
             flushed: 0,
-            start: Place::default(),
+            start: Position::default(),
             lexical: Lexical::default(),
             likely_quote: b'\'',
             last_bytes: 0,
@@ -136,27 +136,27 @@ impl Cutter {
     }
 
     /// The next thing in this input.
-    pub(in crate::lexer) fn next(&mut self, window: &mut Window) -> Result<Cut, Error> {
+    pub(in crate::lexer) fn next(&mut self, window: &mut Window) -> Result<Split, Error> {
         loop {
             if self.text.len() > self.options.statement_limit_bytes {
                 let at = locate(window.name(), self.start);
                 return Err(Error::TooLarge { at, limit_bytes: self.options.statement_limit_bytes });
             }
-            let cut = match self.lexical.leaving {
-                Some(place) => Some(self.send(window, Terminator::EndOfInput).unwrap_or(Cut::Quit { place })),
+            let split = match self.lexical.leaving {
+                Some(position) => Some(self.send(window, Terminator::EndOfInput).unwrap_or(Split::Quit { position })),
                 None if self.lexical.at_line_start => self.begin_line(window)?,
                 None => {
                     self.pass_plain_text(window);
                     self.step(window)?
                 }
             };
-            if let Some(cut) = cut {
-                return Ok(cut);
+            if let Some(split) = split {
+                return Ok(split);
             }
         }
     }
 
-    fn begin_line(&mut self, window: &mut Window) -> Result<Option<Cut>, Error> {
+    fn begin_line(&mut self, window: &mut Window) -> Result<Option<Split>, Error> {
         self.lexical.at_line_start = false;
         self.lexical.blank_is_due = false;
         self.lexical.in_version_comment = false;
@@ -172,10 +172,10 @@ impl Cutter {
         let Some(line) = self.command_line(window)? else { return Ok(None) };
         let command = command::by_text(&line, &self.delimiter, self.options.binary_mode);
         let Some(command) = command else { return Ok(None) };
-        let place = window.place();
+        let position = window.position();
         window.advance(line.len());
         self.end_line(window);
-        self.obey(command, &line, place, window, Terminator::Go)
+        self.run_command(command, &line, position, window, Terminator::Go)
     }
 
     /// The whole next line, without its end, if its first word may be a command.
@@ -288,7 +288,7 @@ impl Cutter {
 
     fn begin_text(&mut self, window: &mut Window) {
         if self.text.is_empty() {
-            self.start = window.place();
+            self.start = window.position();
             if self.text.capacity() == 0 {
                 self.text = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(self.last_bytes));
             }
@@ -317,7 +317,7 @@ impl Cutter {
     }
 
     /// Hands the statement over, if there is more in it than blanks and control characters.
-    fn send(&mut self, window: &Window, terminator: Terminator) -> Option<Cut> {
+    fn send(&mut self, window: &Window, terminator: Terminator) -> Option<Split> {
         self.flushed = 0;
         while let Some(0..=b' ' | 0x7f) = self.text.last() {
             self.text.pop();
@@ -327,21 +327,21 @@ impl Cutter {
         }
         let text = std::mem::take(&mut self.text);
         self.last_bytes = text.len();
-        Some(Cut::Statement { text, place: self.start, end_byte: window.byte(), terminator })
+        Some(Split::Statement { text, position: self.start, end_byte: window.byte(), terminator })
     }
 
-    fn end_of_input(&mut self, window: &Window) -> Result<Cut, Error> {
+    fn end_of_input(&mut self, window: &Window) -> Result<Split, Error> {
         if !std::mem::replace(&mut self.lexical.complained, true) {
             let open = match (self.lexical.comment, self.lexical.quote) {
-                (Some(place), _) => Some((place, "the comment that begins")),
+                (Some(position), _) => Some((position, "the comment that begins")),
                 (None, Some(b'`')) => Some((self.start, "a quoted name in the statement that begins")),
                 (None, Some(_)) => Some((self.start, "a string in the statement that begins")),
                 (None, None) => None,
             };
-            if let Some((place, what)) = open {
-                return Err(Error::Unterminated { at: locate(window.name(), place), what });
+            if let Some((position, what)) = open {
+                return Err(Error::Unterminated { at: locate(window.name(), position), what });
             }
         }
-        Ok(self.send(window, Terminator::EndOfInput).unwrap_or(Cut::End))
+        Ok(self.send(window, Terminator::EndOfInput).unwrap_or(Split::End))
     }
 }

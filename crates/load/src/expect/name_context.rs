@@ -14,7 +14,7 @@ pub(super) struct Name {
 
 /// What names mean at a place of the stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct NameContext {
     /// The default schema.
     pub(crate) database: Option<Vec<u8>>,
     /// Table names are the same in any case.
@@ -25,7 +25,7 @@ pub(crate) struct Place {
     pub(crate) checks_foreign_keys: bool,
 }
 
-impl Place {
+impl NameContext {
     /// The table that is meant; `None` where that is not certain.
     pub(super) fn table(&self, name: Name) -> Option<TableName> {
         let (schema, table) = self.object(name)?;
