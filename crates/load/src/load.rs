@@ -98,7 +98,7 @@ pub struct Load {
 /// What is known of a load while it runs.
 struct LoadState {
     threads: usize,
-    threads_because: String,
+    threads_reason: String,
     start: Instant,
     targets: Arc<Targets>,
     monitor: NodeMonitor,
@@ -108,7 +108,7 @@ struct LoadState {
     progress: Arc<Progress>,
     /// Progress records; `None` where none are kept.
     checkpoints: Option<Checkpoints>,
-    not_recorded_because: Option<String>,
+    checkpoints_disabled_reason: Option<String>,
     can_resume: AtomicBool,
     rows_before: u64,
     restarts: AtomicU64,
@@ -156,7 +156,7 @@ impl Load {
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
         let mut connection = Connection::open(targets.options())?;
-        let (threads, threads_because) = match options.threads {
+        let (threads, threads_reason) = match options.threads {
             Some(threads) => (threads.max(1), "as asked for".to_owned()),
             None => match cores(&mut connection)? {
                 Some(cores) => {
@@ -170,7 +170,7 @@ impl Load {
         let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let (checkpoints, not_recorded_because) = open_checkpoints(&options, &targets, threads)?;
+        let (checkpoints, checkpoints_disabled_reason) = open_checkpoints(&options, &targets, threads)?;
         let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
         let mut rows_before = 0;
         if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
@@ -181,7 +181,7 @@ impl Load {
         }
         let state = LoadState {
             threads,
-            threads_because,
+            threads_reason,
             start: Instant::now(),
             monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
             targets,
@@ -189,7 +189,7 @@ impl Load {
             pool,
             progress,
             checkpoints,
-            not_recorded_because,
+            checkpoints_disabled_reason,
             can_resume: AtomicBool::new(false),
             rows_before,
             restarts: AtomicU64::new(0),
@@ -203,8 +203,8 @@ impl Load {
 
     /// Why the load could not be gone on with, should it end early; `None` where it could.
     #[must_use]
-    pub fn not_recorded_because(&self) -> Option<&str> {
-        self.state.not_recorded_because.as_deref()
+    pub fn checkpoints_disabled_reason(&self) -> Option<&str> {
+        self.state.checkpoints_disabled_reason.as_deref()
     }
 
     /// Counters to read while it runs.
@@ -432,22 +432,22 @@ impl LoadState {
             read_bytes: progress.read_bytes(),
             elapsed_s: self.start.elapsed().as_secs_f64() - verification.as_ref().map_or(0.0, |found| found.elapsed_s),
             threads: self.threads,
-            threads_because: self.threads_because.clone(),
+            threads_reason: self.threads_reason.clone(),
             all_nodes_s: *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner),
             cluster: self.monitor.summary(&self.targets),
-            by_array: Progress::value(&progress.by_array),
-            as_written: Progress::value(&progress.as_written),
-            omitted: Progress::value(&progress.omitted),
+            binary_statements: Progress::value(&progress.binary_statements),
+            text_statements: Progress::value(&progress.text_statements),
+            skipped: Progress::value(&progress.skipped),
             barriers: barrier_reasons.values().sum(),
             barrier_reasons,
             foreign_keys: self.deferral.report_foreign_keys(validations.foreign_keys),
             unique_checks: self.deferral.report_unique_checks(validations.unique_keys),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
-            record: CheckpointSummary {
+            checkpoint: CheckpointSummary {
                 load_id: self.checkpoints.as_ref().map(Checkpoints::load_id),
                 schema: self.checkpoints.as_ref().map(|checkpoints| checkpoints.schema().to_owned()),
-                not_kept_because: self.not_recorded_because.clone(),
+                disabled_reason: self.checkpoints_disabled_reason.clone(),
                 can_resume: self.can_resume.load(Relaxed),
                 rows_before: self.rows_before,
                 restarts: self.restarts.load(Relaxed),
@@ -471,7 +471,7 @@ fn open_checkpoints(
     threads: usize,
 ) -> Result<(Option<Checkpoints>, Option<String>), OpenError> {
     let CheckpointMode::Enabled { schema, is_optional } = &options.checkpoint_mode else {
-        return Ok((None, Some("--no-progress was asked for".to_owned())));
+        return Ok((None, Some("--no-checkpoint was asked for".to_owned())));
     };
     match Checkpoints::open(targets, schema, &identity(options), threads, options.start) {
         Ok(checkpoints) => Ok((Some(checkpoints), None)),

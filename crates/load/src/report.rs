@@ -181,7 +181,7 @@ pub struct CheckpointSummary {
     /// The schema of the records.
     pub schema: Option<String>,
     /// Why none were kept.
-    pub not_kept_because: Option<String>,
+    pub disabled_reason: Option<String>,
     /// Whether there are any, so that `--resume` can go on.
     pub can_resume: bool,
     /// Rows that were recorded as loaded when this run began; they count in `rows`.
@@ -231,18 +231,18 @@ pub struct Summary {
     /// Connections that applied chunks.
     pub threads: usize,
     /// Why so many.
-    pub threads_because: String,
+    pub threads_reason: String,
     /// Seconds from the last commit until every node of a cluster had everything, part of `elapsed_s`; none for a single
     /// server, and where some node is not known to.
     pub all_nodes_s: Option<f64>,
     /// What was seen of the cluster; none for a single server.
     pub cluster: Option<ClusterSummary>,
     /// INSERT statements that travelled as typed parameters: arrays, or rows of prepared statements.
-    pub by_array: u64,
+    pub binary_statements: u64,
     /// Statements that travelled as written.
-    pub as_written: u64,
+    pub text_statements: u64,
     /// Statements left out, such as LOCK TABLES and ENABLE KEYS.
-    pub omitted: u64,
+    pub skipped: u64,
     /// Statements that everything else waited for, those of transactions of the dump's own among them.
     pub barriers: u64,
     /// The same by reason.
@@ -256,7 +256,7 @@ pub struct Summary {
     /// Warnings of the server, as it counts them for each statement.
     pub warnings: u64,
     /// What is kept of the load.
-    pub record: CheckpointSummary,
+    pub checkpoint: CheckpointSummary,
     /// Whether the server holds what it should; null where that was not asked for, or the load ended early.
     pub verification: Option<Verification>,
     /// Rows by table, in the order of the names.

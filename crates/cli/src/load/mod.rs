@@ -1,9 +1,9 @@
 //! `hortator load`: arguments, signals, the progress line, and the summary.
 
+mod checkpoint_args;
 mod checks;
 mod cluster_args;
 mod private_server;
-mod progress_args;
 mod progress_line;
 mod result_rows;
 mod summary;
@@ -25,9 +25,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::connection_args::ConnectionArgs;
+use checkpoint_args::CheckpointArgs;
 use checks::ChecksArgs;
 use cluster_args::ClusterArgs;
-use progress_args::ProgressArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 
@@ -94,7 +94,7 @@ pub struct LoadArgs {
     cluster: ClusterArgs,
 
     #[command(flatten)]
-    progress: ProgressArgs,
+    checkpoints: CheckpointArgs,
 
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -111,15 +111,15 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect = private_server::start()?;
         connect.database = database;
     }
-    if args.progress.is_instead()
-        && args.progress.instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
+    if args.checkpoints.replaces_load()
+        && args.checkpoints.run_instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
     {
         return Ok(ExitCode::SUCCESS);
     }
     let options = Options {
-        checkpoint_mode: args.progress.checkpoint_mode(),
-        start: args.progress.start(),
-        in_doubt: args.progress.in_doubt(),
+        checkpoint_mode: args.checkpoints.checkpoint_mode(),
+        start: args.checkpoints.start(),
+        in_doubt: args.checkpoints.in_doubt(),
         connect,
         nodes: args.cluster.nodes,
         is_throttled: !args.cluster.no_throttle,
@@ -140,7 +140,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify };
     let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
     let load = Load::open(options)?;
-    if let Some(reason) = load.not_recorded_because().filter(|_| is_asked_for && !args.quiet) {
+    if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
         eprintln!("hortator: warning: {reason}. This load can't be gone on with if it ends early");
     }
     let has_ended = end_on_signals(load.interrupter(), shown)?;

@@ -36,10 +36,10 @@ pub(super) fn text(summary: &Summary) -> String {
         text,
         "connections: {} ({}); inserts as parameters: {}, statements as written: {}, left out: {}, barriers: {}, replays: {}",
         summary.threads,
-        summary.threads_because,
-        HumanCount(summary.by_array),
-        HumanCount(summary.as_written),
-        HumanCount(summary.omitted),
+        summary.threads_reason,
+        HumanCount(summary.binary_statements),
+        HumanCount(summary.text_statements),
+        HumanCount(summary.skipped),
         HumanCount(summary.barriers),
         HumanCount(summary.replays),
     );
@@ -55,17 +55,17 @@ pub(super) fn text(summary: &Summary) -> String {
             let _ = writeln!(text, "  {}: {} rows", table.table, HumanCount(table.rows));
         }
     }
-    let record = &summary.record;
-    if record.rows_before > 0 {
-        let _ = writeln!(text, "{} of the rows were in before; they are counted", HumanCount(record.rows_before));
+    let checkpoint = &summary.checkpoint;
+    if checkpoint.rows_before > 0 {
+        let _ = writeln!(text, "{} of the rows were in before; they are counted", HumanCount(checkpoint.rows_before));
     }
-    if record.restarts > 0 {
-        let _ = writeln!(text, "lost the main session and went on by itself: {} times", record.restarts);
+    if checkpoint.restarts > 0 {
+        let _ = writeln!(text, "lost the main session and went on by itself: {} times", checkpoint.restarts);
     }
-    if let (true, Some(load_id)) = (record.can_resume, record.load_id) {
+    if let (true, Some(load_id)) = (checkpoint.can_resume, checkpoint.load_id) {
         let _ = writeln!(
             text,
-            "what is in is on record as load {load_id}: the same command with --resume goes on; --forget={load_id} drops \
+            "what is in is on record as load {load_id}: the same command with --resume goes on; --discard-checkpoint={load_id} drops \
              the record",
         );
     }
@@ -103,17 +103,17 @@ pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
     let mut tables = Table::new();
     tables.load_preset(presets::NOTHING);
-    tables.set_header(["table", "rows", "text", "road", "order"]);
+    tables.set_header(["table", "rows", "text", "protocol", "order"]);
     for table in &plan.tables {
         let (rows, bytes) = (HumanCount(table.rows).to_string(), HumanBytes(table.bytes).to_string());
-        tables.add_row([table.table.as_str(), &rows, &bytes, table.road, &table.order]);
+        tables.add_row([table.table.as_str(), &rows, &bytes, table.protocol, &table.order]);
     }
     let _ = writeln!(text, "{tables}");
     let _ = writeln!(
         text,
         "statements: {}, left out: {}, barriers: {}",
         HumanCount(plan.statements),
-        HumanCount(plan.omitted),
+        HumanCount(plan.skipped),
         HumanCount(plan.barrier_count),
     );
     for barrier in &plan.barriers {

@@ -40,7 +40,7 @@ pub(super) fn text(verification: &Verification) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{result}: {}; in {:.2} s", parts.join("; "), verification.elapsed_s);
     for table in &verification.tables {
-        if let Some(reason) = &table.not_counted_because {
+        if let Some(reason) = &table.not_counted_reason {
             let _ = writeln!(text, "  {}: rows not counted: {reason}", table.table);
         }
     }

@@ -237,7 +237,7 @@ fn workers_are_held_back_where_a_node_has_little_room() {
     limit(16);
     assert_tells(&outcome, 0, &[]);
     let told = summary(&outcome);
-    assert!(told["cluster"]["held_back_s"].as_f64() > Some(0.0), "{told}");
+    assert!(told["cluster"]["throttled_s"].as_f64() > Some(0.0), "{told}");
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["40000"]]);
     assert_same(&server.node_differences(false, false));
 }

@@ -84,7 +84,7 @@ fn a_node_that_dies_is_left() {
     assert!(server.node_differences(true, false).is_empty());
 
     // Without records nobody can go on for the main session: that is said, and nothing is there in part.
-    let outcome = load_while(&server, "65536", &["--no-progress"], || first.kill().unwrap());
+    let outcome = load_while(&server, "65536", &["--no-checkpoint"], || first.kill().unwrap());
     assert_tells(&outcome, 1, &["lost the connection", "dump.sql"]);
     assert!(whole_rows(second) >= 1000);
 }

@@ -247,12 +247,12 @@ fn the_summary_as_an_object() {
     let json = |outcome: &Outcome| serde_json::from_slice::<serde_json::Value>(&outcome.rows).unwrap();
     let outcome = deferred(server, &text, &["--json"]);
     let summary = json(&outcome);
-    assert_eq!(summary["end"], "unproven");
+    assert_eq!(summary["end"], "not_validated");
     let keys = &summary["foreign_keys"];
     assert_eq!((&keys["mode"], &keys["dump"]), (&"deferred".into(), &"checked".into()));
-    let proof = &keys["proof"];
-    assert_eq!((&proof["outcome"], &proof["constraints"]), (&"broken".into(), &1.into()));
-    let broken = &proof["broken"][0];
+    let validation = &keys["validation"];
+    assert_eq!((&validation["outcome"], &validation["constraints"]), (&"violated".into(), &1.into()));
+    let broken = &validation["violations"][0];
     assert_eq!((&broken["table"], &broken["rows"]), (&"hortator_case.child".into(), &1.into()));
     assert_eq!((&broken["first"][0]["line"], &broken["first"][0]["row"]), (&4.into(), &"p = 1, id = 10".into()));
 
@@ -260,7 +260,7 @@ fn the_summary_as_an_object() {
     let (_folder, dump) = dump_file("dump.sql", PARENTS.as_bytes());
     let outcome = run(load_into(server, &["--json", dump.to_str().unwrap()]));
     let keys = &json(&outcome)["foreign_keys"];
-    assert_eq!(keys, &serde_json::json!({"mode": "as_written", "dump": "none", "proof": null}));
+    assert_eq!(keys, &serde_json::json!({"mode": "as_written", "dump": "none", "validation": null}));
 }
 
 #[test]

@@ -40,7 +40,7 @@ const VARIANTS: [Variant; 12] = [
     Variant { name: HISTORY, runs: &[&["--skip-tz-utc", "--order-by-primary", "--dump-history"]] },
 ];
 
-const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Pieces, Way::Default, Way::SmallPieces];
+const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Batches, Way::Default, Way::SmallBatches];
 
 const LATIN1: &str = "latin1";
 const BINARY: &str = "binary";

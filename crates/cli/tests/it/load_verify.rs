@@ -59,7 +59,7 @@ fn connect(pair: &Pair) -> Connection {
 /// `table expected found reason` of each table.
 fn tables(verification: &Value) -> Vec<String> {
     let shown = |table: &Value| {
-        let reason = table["not_counted_because"].as_str().unwrap_or_default();
+        let reason = table["not_counted_reason"].as_str().unwrap_or_default();
         let name = table["table"].as_str().unwrap().trim_start_matches(DATABASE).trim_start_matches('.');
         format!("{name} {} {} {reason}", table["expected"], table["found"]).trim_end().to_owned()
     };

@@ -73,7 +73,7 @@ fn a_dump_that_sets_gtid_purged() {
     assert_tells(&run(client), 0, &[]);
     let mut load = hortator("load");
     // Progress records are transactions of the load's own, which the server would log.
-    load.args(["--no-defaults", "--no-progress", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
+    load.args(["--no-defaults", "--no-checkpoint", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
     assert_tells(&run(load), 0, &["inserts as parameters: 1"]);
     let (client, ours) = (pair.client.state(true), pair.hortator.state(true));
     assert_eq!(client[DATABASE.as_bytes()].differences(&ours[DATABASE.as_bytes()]), Vec::<String>::new());

@@ -142,7 +142,7 @@ fn what_failed_before_a_connection_was_lost() {
     // The rows of the SELECT come first.
     let at = outcome.rows.iter().position(|byte| *byte == b'{').expect("the summary is there");
     let summary: serde_json::Value = serde_json::from_slice(&outcome.rows[at..]).expect("the summary is JSON");
-    assert_eq!(summary["record"]["restarts"], 1, "{summary}");
+    assert_eq!(summary["checkpoint"]["restarts"], 1, "{summary}");
     assert_eq!((&summary["failure_count"], &summary["failures"][0]["line"]), (&1.into(), &2.into()), "{summary}");
     assert_eq!(server.rows_of_case("SELECT a FROM t"), [["1"]]);
 }
@@ -162,7 +162,7 @@ fn statements_that_the_server_does_not_take() {
             let (_folder, path) = dump_file("dump.sql", text.as_bytes());
             let outcome = run(load_into(&server, &["--json", "--comments", path.to_str().unwrap()]));
             let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).expect("the summary is JSON");
-            assert_eq!(summary["record"]["restarts"], 0, "{bytes}: {summary}");
+            assert_eq!(summary["checkpoint"]["restarts"], 0, "{bytes}: {summary}");
             let rows = server.rows_of_case("SELECT COUNT(*) FROM t WHERE v LIKE '%!'")[0][0].clone();
             if is_taken {
                 assert_eq!((outcome.status, rows.as_str()), (Some(0), "1"), "{bytes}: {summary}");
@@ -172,7 +172,7 @@ fn statements_that_the_server_does_not_take() {
                 let again = load_into_anew(&server, &forced);
                 let told: serde_json::Value = serde_json::from_slice(&again.rows).expect("the summary is JSON");
                 assert_tells(&again, 3, &[]);
-                assert_eq!((&told["failure_count"], &told["record"]["restarts"]), (&1.into(), &0.into()), "{told}");
+                assert_eq!((&told["failure_count"], &told["checkpoint"]["restarts"]), (&1.into(), &0.into()), "{told}");
                 assert_eq!(server.rows_of_case("SELECT v FROM t"), [["a!"]], "{told}");
                 assert_tells(&outcome, 1, &[]);
                 let failure = &summary["failures"][0];
@@ -240,7 +240,7 @@ fn rows_in_memory_that_a_restart_took() {
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["0"]]);
     // Put back by hand, they are taken as they are.
     server.connect().execute(b"INSERT INTO hortator_case.m VALUES (1)").unwrap();
-    assert_tells(&run(load_into(&server, &["--resume", "--unsettled=done", file])), 0, &[]);
+    assert_tells(&run(load_into(&server, &["--resume", "--in-doubt=applied", file])), 0, &[]);
     assert_eq!(server.rows_of_case("SELECT (SELECT id FROM m), t.id FROM t, later"), [["1", "3"]]);
 }
 

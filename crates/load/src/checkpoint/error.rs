@@ -10,7 +10,7 @@ pub enum Error {
     /// The account may not make the schema or its tables.
     #[error(
         "cannot keep progress records in the schema `{schema}`: {reason}; grant the account all rights on it, name \
-         another with --progress-schema, or go without (--no-progress)"
+         another with --checkpoint-schema, or go without (--no-checkpoint)"
     )]
     Unavailable {
         /// The schema.

@@ -23,7 +23,7 @@ impl std::fmt::Display for LostRows {
             f,
             "{table} is a MEMORY table: {recorded} rows are on record as loaded, and it holds {found}, as its server was \
              started anew, or is another; the load can't be gone on with as it is: begin anew, or put the rows back and go \
-             on with --unsettled=done"
+             on with --in-doubt=applied"
         )
     }
 }

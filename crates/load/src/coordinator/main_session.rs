@@ -154,7 +154,7 @@ impl<'l> MainSession<'l> {
             // Ended with the load. What came through before that is done.
             Err(_) if self.pool.is_interrupted() => Err(Stopped),
             Ok(done) => {
-                self.progress.as_written.fetch_add(1, Relaxed);
+                self.progress.text_statements.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
                 self.note(text);
                 Ok(done.affected_rows)

@@ -344,7 +344,7 @@ impl<'l> Coordinator<'l> {
                 return self.barrier(text, location, "it names a table that is not there");
             }
         }
-        self.progress.omitted.fetch_add(1, Relaxed);
+        self.progress.skipped.fetch_add(1, Relaxed);
         Ok(())
     }
 

@@ -245,7 +245,7 @@ impl Coordinator<'_> {
                             location,
                             text,
                             "this statement had begun when the load ended, and the server can't tell whether it is done: \
-                             look what it changes, then go on with --unsettled=done or --unsettled=again"
+                             look what it changes, then go on with --in-doubt=applied or --in-doubt=reapply"
                                 .to_owned(),
                         );
                     }

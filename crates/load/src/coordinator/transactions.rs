@@ -36,7 +36,7 @@ impl Coordinator<'_> {
 
     /// Leaves such a statement out and ends the dump's transaction, as it would have done.
     pub(super) fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
-        self.progress.omitted.fetch_add(1, Relaxed);
+        self.progress.skipped.fetch_add(1, Relaxed);
         if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
     }
 

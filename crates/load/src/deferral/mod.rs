@@ -31,13 +31,15 @@ const UNIQUE_KEYS: u8 = 2;
 /// Tables remembered as filled; beyond that, the next rows of each count as its first again.
 const FILLED_LIMIT: usize = 100_000;
 
-/// Who checks what rows must keep.
+/// When a load checks the constraints of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checks {
-    /// The server, row by row, as far as the dump has it so.
+    /// Row by row, where the dump's session has the check on. For foreign keys.
     #[default]
     AsWritten,
-    /// One query for each constraint, when all rows are in.
+    /// Row by row, whatever the dump's session says. For unique keys.
+    Immediate,
+    /// At the end: one query for each constraint, after the last row.
     Deferred,
 }
 
@@ -117,7 +119,7 @@ impl Deferral {
     /// What holds of an empty table holds of each partition, so the keys of partitioned ones are always checked.
     pub(crate) fn row_policy(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowPolicy {
         let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !table.partitioned;
-        if !only_adds || (self.foreign_keys == Checks::AsWritten && !unique) {
+        if !only_adds || (self.foreign_keys != Checks::Deferred && !unique) {
             return RowPolicy { session: own.clone(), first: false };
         }
         let mut state = self.lock();

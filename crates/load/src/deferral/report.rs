@@ -128,6 +128,7 @@ impl Serialize for Checks {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::AsWritten => "as_written",
+            Self::Immediate => "immediate",
             Self::Deferred => "deferred",
         })
     }

@@ -38,7 +38,7 @@ pub struct Plan {
     /// Statements read.
     pub statements: u64,
     /// Statements that would be left out.
-    pub omitted: u64,
+    pub skipped: u64,
     /// The nodes of the cluster and how they would be used; empty for a single server.
     pub cluster: Vec<String>,
     /// Settings of this server that will slow the load, each with what follows from it.
@@ -61,7 +61,7 @@ pub struct PlannedTable {
     /// Text of its INSERT statements.
     pub bytes: u64,
     /// How its rows would travel.
-    pub road: &'static str,
+    pub protocol: &'static str,
     /// How its statements would be ordered, and why.
     pub order: String,
 }
@@ -83,7 +83,7 @@ struct Found {
     rows: u64,
     bytes: u64,
     order: BTreeSet<String>,
-    as_written: bool,
+    is_text: bool,
     is_new: bool,
 }
 
@@ -207,7 +207,7 @@ impl Reader {
                 }
             }
             StatementKind::Constant | StatementKind::Empty => {}
-            StatementKind::Skip { .. } => self.plan.omitted += 1,
+            StatementKind::Skip { .. } => self.plan.skipped += 1,
             StatementKind::Barrier { reason } => {
                 let first = crate::lexer::tokens(text, &dialect).next();
                 let first_is = |words: [&[u8]; 3]| {
@@ -265,13 +265,13 @@ impl Reader {
         found.rows += prescan.rows;
         found.bytes += text.len() as u64;
         found.is_new = known.is_none();
-        found.as_written |= prescan.has_suffix || prescan.has_expression || head.verb != InsertVerb::Insert;
+        found.is_text |= prescan.has_suffix || prescan.has_expression || head.verb != InsertVerb::Insert;
         if prescan.has_suffix || head.verb != InsertVerb::Insert {
             found.order.insert("rows may replace or skip others".to_owned());
         }
         if prescan.implicit_id || leaves_id_out {
             found.order.insert("the server numbers its rows".to_owned());
-            found.as_written = true;
+            found.is_text = true;
             self.needs.implicit_ids = true;
         }
         if known.as_ref().is_some_and(Table::refers_to_itself) && checks {
@@ -341,6 +341,6 @@ fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable 
     if found.is_new {
         order.push_str(" (expected: the table is not there yet)");
     }
-    let road = if found.as_written { "as written" } else { typed };
-    PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, road, order }
+    let protocol = if found.is_text { "as written" } else { typed };
+    PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order }
 }

@@ -18,7 +18,7 @@ pub struct TableCheck {
     /// Rows that are there; null where they were not counted.
     pub found: Option<u64>,
     /// Why rows were not held against the stream.
-    pub not_counted_because: Option<String>,
+    pub not_counted_reason: Option<String>,
 }
 
 /// Whether the server holds what the stream should have left.

@@ -26,17 +26,17 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
             continue;
         }
         let elsewhere = || format!("rows of the engine {} may be elsewhere", found.engine);
-        let not_counted_because = (relation.not_counted.clone())
+        let not_counted_reason = (relation.not_counted.clone())
             .or_else(|| (!found.holds_rows()).then(elsewhere))
             .or_else(|| strange.clone());
-        let expected = match not_counted_because {
+        let expected = match not_counted_reason {
             Some(_) => None,
             None => {
                 counted.push((name, found));
                 Some(loaded.unwrap_or_default())
             }
         };
-        checks.push(TableCheck { table, expected, found: None, not_counted_because });
+        checks.push(TableCheck { table, expected, found: None, not_counted_reason });
     }
     let mut counts = count_all(verify, &counted)?.into_iter();
     for check in &mut checks {

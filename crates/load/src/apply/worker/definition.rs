@@ -73,7 +73,7 @@ impl Worker<'_> {
                 Ok(done) => {
                     let statements = chunk.statements.len();
                     self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                    self.progress.as_written.fetch_add(statements as u64, Relaxed);
+                    self.progress.text_statements.fetch_add(statements as u64, Relaxed);
                     if let Err(error) = self.end_begun(chunk, statements, &ChunkStats::default()) {
                         self.cannot_begin(seqno, chunk, &error);
                     }

@@ -64,8 +64,8 @@ pub(crate) const READ_ONLY: u16 = 1792;
 struct ChunkStats {
     rows: u64,
     warnings: u64,
-    by_array: u64,
-    as_written: u64,
+    binary_statements: u64,
+    text_statements: u64,
     /// LAST_INSERT_ID() behind them; 0 where they numbered nothing.
     last_id: u64,
     /// Statements that failed in a forced load.
@@ -82,16 +82,16 @@ impl ChunkStats {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);
         match way {
-            Protocol::Binary => self.by_array += statements,
-            Protocol::Text => self.as_written += statements,
+            Protocol::Binary => self.binary_statements += statements,
+            Protocol::Text => self.text_statements += statements,
         }
     }
 
     fn count(&self, target: &RowTarget, progress: &Progress) {
         progress.loaded(&target.table.name, self.rows);
         progress.warnings.fetch_add(self.warnings, Relaxed);
-        progress.by_array.fetch_add(self.by_array, Relaxed);
-        progress.as_written.fetch_add(self.as_written, Relaxed);
+        progress.binary_statements.fetch_add(self.binary_statements, Relaxed);
+        progress.text_statements.fetch_add(self.text_statements, Relaxed);
     }
 }
 

@@ -27,7 +27,7 @@ const TABLES: &[&str] = &[
     "CREATE VIEW w AS SELECT 1 AS id",
 ];
 
-const UNKNOWN: &[&str] = &["had begun", "can't tell", "line 2", "--unsettled"];
+const UNKNOWN: &[&str] = &["had begun", "can't tell", "line 2", "--in-doubt"];
 
 /// A load that was killed while it waited for us.
 struct Killed<'s> {
@@ -130,7 +130,7 @@ fn tables_that_change_names() {
     assert_eq!(load.tables(), "b,c,w,x");
     let load = killed(server, &[], "b", "RENAME TABLE a TO x, b TO y");
     load.go_on(&["RENAME TABLE a TO x"], &[], 1, UNKNOWN);
-    load.go_on(&["RENAME TABLE b TO y"], &["--unsettled=done"], 0, &[]);
+    load.go_on(&["RENAME TABLE b TO y"], &["--in-doubt=applied"], 0, &[]);
     assert_eq!((load.tables(), load.rows("f")), ("c,w,x,y".to_owned(), "1".to_owned()));
 }
 
@@ -141,7 +141,7 @@ fn a_partition_that_changes_places() {
     let load = killed(&pair.hortator, &[], "a", statement);
     load.go_on(&[statement], &[], 1, UNKNOWN);
     assert_eq!(load.rows("p"), "1,2", "it was changed back");
-    load.go_on(&[], &["--unsettled=done"], 0, &[]);
+    load.go_on(&[], &["--in-doubt=applied"], 0, &[]);
     assert_eq!((load.rows("p"), load.rows("a")), ("1,2".to_owned(), "NULL".to_owned()));
 }
 
@@ -156,7 +156,7 @@ fn a_definition_that_may_not_be_seen() {
     root.execute(b"GRANT ALL ON hortator.* TO dropper@localhost").unwrap();
     let load = killed(server, &["-u", "dropper"], "w", "DROP VIEW w");
     load.go_on(&["DROP VIEW w"], &[], 1, UNKNOWN);
-    load.go_on(&[], &["--unsettled=done"], 0, &[]);
+    load.go_on(&[], &["--in-doubt=applied"], 0, &[]);
     assert_eq!((load.tables(), load.rows("f")), ("a,b,c".to_owned(), "1".to_owned()));
     root.execute(b"DROP USER dropper@localhost").unwrap();
 }

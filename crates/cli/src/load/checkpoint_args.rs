@@ -9,7 +9,7 @@ use indicatif::HumanCount;
 /// Options of progress records.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Progress records")]
-pub struct ProgressArgs {
+pub struct CheckpointArgs {
     /// Go on where an interrupted load of this input ended, exactly once for every row; ID (see --status) where the input
     /// alone does not tell which, as from a pipe
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
@@ -22,30 +22,30 @@ pub struct ProgressArgs {
     /// Remove the records of interrupted loads (or only of load ID) from the server, and load nothing
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0",
           conflicts_with_all = ["resume", "plan", "sandbox", "status"])]
-    forget: Option<u64>,
+    discard_checkpoint: Option<u64>,
 
     /// Schema on the server for the records of what is done; it goes with the last of them [default: hortator]
     #[arg(long, value_name = "NAME")]
-    progress_schema: Option<String>,
+    checkpoint_schema: Option<String>,
 
     /// Keep no records: the load can't be gone on with
-    #[arg(long, conflicts_with_all = ["progress_schema", "resume"])]
-    no_progress: bool,
+    #[arg(long, conflicts_with_all = ["checkpoint_schema", "resume"])]
+    no_checkpoint: bool,
 
     /// With --resume: what to take a statement for that had begun, where the server can't tell whether it is done
-    #[arg(long, value_name = "done|again", value_parser = ["done", "again"], requires = "resume")]
-    unsettled: Option<String>,
+    #[arg(long, value_name = "applied|reapply", value_parser = ["applied", "reapply"], requires = "resume")]
+    in_doubt: Option<String>,
 }
 
-impl ProgressArgs {
+impl CheckpointArgs {
     /// Whether records are kept, and where.
     pub fn checkpoint_mode(&self) -> CheckpointMode {
-        if self.no_progress {
+        if self.no_checkpoint {
             return CheckpointMode::Disabled;
         }
         CheckpointMode::Enabled {
             schema: self.schema().to_owned(),
-            is_optional: self.progress_schema.is_none() && self.resume.is_none(),
+            is_optional: self.checkpoint_schema.is_none() && self.resume.is_none(),
         }
     }
 
@@ -60,24 +60,24 @@ impl ProgressArgs {
 
     /// What to take an unsettled statement for.
     pub fn in_doubt(&self) -> InDoubt {
-        match self.unsettled.as_deref() {
-            Some("done") => InDoubt::Applied,
-            Some("again") => InDoubt::Reapply,
+        match self.in_doubt.as_deref() {
+            Some("applied") => InDoubt::Applied,
+            Some("reapply") => InDoubt::Reapply,
             _ => InDoubt::Stop,
         }
     }
 
     fn schema(&self) -> &str {
-        self.progress_schema.as_deref().unwrap_or(checkpoint::SCHEMA)
+        self.checkpoint_schema.as_deref().unwrap_or(checkpoint::SCHEMA)
     }
 
     /// Whether something is asked for instead of a load.
-    pub fn is_instead(&self) -> bool {
-        self.status || self.forget.is_some()
+    pub fn replaces_load(&self) -> bool {
+        self.status || self.discard_checkpoint.is_some()
     }
 
     /// Does what is asked for instead of a load, and says so; nothing where a load is asked for.
-    pub fn instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
+    pub fn run_instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
         if self.status {
             let found = checkpoint::interrupted(connect, self.schema())?;
             if json {
@@ -86,14 +86,14 @@ impl ProgressArgs {
                 println!("no interrupted load is on record in the schema `{}`", self.schema());
             }
             found.iter().filter(|_| !json).for_each(show);
-        } else if let Some(id) = self.forget {
-            let discarded = checkpoint::forget(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
+        } else if let Some(id) = self.discard_checkpoint {
+            let discarded = checkpoint::discard(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
             match discarded.len() {
                 0 => println!("no interrupted load is on record in the schema `{}`", self.schema()),
                 _ => discarded.iter().for_each(|id| println!("load {id} is discarded; what it loaded stays")),
             }
         }
-        Ok(self.is_instead())
+        Ok(self.replaces_load())
     }
 }
 
@@ -111,6 +111,6 @@ fn show(load: &Interrupted) {
         println!("  had begun, end not recorded: {place}");
     }
     if load.connection_id.is_none() {
-        println!("  go on: the same command with --resume; or drop its record: --forget={}", load.load_id);
+        println!("  go on: the same command with --resume; or drop its record: --discard-checkpoint={}", load.load_id);
     }
 }
