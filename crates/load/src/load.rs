@@ -157,13 +157,13 @@ impl Load {
         let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
         let mut connection = Connection::open(targets.options())?;
         let (threads, threads_reason) = match options.threads {
-            Some(threads) => (threads.max(1), "as asked for".to_owned()),
+            Some(threads) => (threads.max(1), "--threads".to_owned()),
             None => match cores(&mut connection)? {
                 Some(cores) => {
                     let threads = (cores * WORKERS_PER_TWO_CORES / 2).clamp(2, WORKERS_CHOSEN_LIMIT);
                     (threads, format!("the server has {cores} cores"))
                 }
-                None => (DEFAULT_WORKERS, "the server does not tell its cores".to_owned()),
+                None => (DEFAULT_WORKERS, "the server does not report its number of cores".to_owned()),
             },
         };
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
@@ -471,7 +471,7 @@ fn open_checkpoints(
     threads: usize,
 ) -> Result<(Option<Checkpoints>, Option<String>), OpenError> {
     let CheckpointMode::Enabled { schema, is_optional } = &options.checkpoint_mode else {
-        return Ok((None, Some("--no-checkpoint was asked for".to_owned())));
+        return Ok((None, Some("--no-checkpoint is set".to_owned())));
     };
     match Checkpoints::open(targets, schema, &identity(options), threads, options.start) {
         Ok(checkpoints) => Ok((Some(checkpoints), None)),

@@ -68,7 +68,7 @@ impl Failure {
     pub fn after_loss(statement: &ChunkStatement, error: &Error, lost: Option<&Error>) -> Self {
         let mut failure = Self::new(statement, error);
         if let (Some(lost), Error::Connect { .. }) = (lost, error) {
-            failure.message = format!("{lost}; and it did not come back: {}", failure.message);
+            failure.message = format!("{lost}; reconnecting failed: {}", failure.message);
         }
         failure
     }
@@ -78,7 +78,7 @@ impl Failure {
     pub fn of_commit(chunk: &Chunk, error: &Error) -> Self {
         let mut failure = Self::new(&chunk.statements[0], error);
         failure.message.push_str(&format!(
-            "; this was the commit of {} statement(s) from here on, which are rolled back",
+            "; the server refused the commit of {} statement(s) from this one on and rolled them back",
             chunk.statements.len(),
         ));
         failure
@@ -91,8 +91,8 @@ impl Failure {
         let last = &chunk.statements[chunk.statements.len() - 1];
         let mut failure = Self::new(first, error);
         failure.message.push_str(&format!(
-            "; it is not known whether the rows of the {} statement(s) up to line {} were committed: look them up before \
-             loading the rest",
+            "; the outcome of the commit of {} statement(s) up to line {} is unknown: check the rows of these statements \
+             before you load the rest",
             chunk.statements.len(),
             last.location.line,
         ));
@@ -110,7 +110,7 @@ impl Failure {
     #[must_use]
     pub fn of_record_error(statement: &ChunkStatement, error: &Error) -> Self {
         let mut failure = Self::new(statement, error);
-        failure.message = format!("its progress record could not be written: {}", failure.message);
+        failure.message = format!("cannot write the checkpoint: {}", failure.message);
         failure
     }
 

@@ -8,8 +8,8 @@ use crate::report::Failure;
 const RESTARTS_IN_PLACE: u32 = 2;
 
 /// What is said where it does not.
-const STALLED: &str = "; that is three times in a row at this place, and nothing more came to be on record in \
-    between: see what the server's error log says of it, then go on with --resume";
+const STALLED: &str = "; the load lost the connection three times in a row at this statement and recorded no new \
+    checkpoint in between: read the server's error log, then run the same command with --resume";
 
 /// Where the load was when it was lost, and how often it has not come any further.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use indicatif::HumanCount;
 
 /// Options of progress records.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Progress records")]
+#[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
     /// Go on where an interrupted load of this input ended, exactly once for every row; ID (see --status) where the input
     /// alone does not tell which, as from a pipe
@@ -83,14 +83,16 @@ impl CheckpointArgs {
             if json {
                 println!("{}", serde_json::to_string_pretty(&found)?);
             } else if found.is_empty() {
-                println!("no interrupted load is on record in the schema `{}`", self.schema());
+                println!("no interrupted load has checkpoints in the schema `{}`", self.schema());
             }
             found.iter().filter(|_| !json).for_each(show);
         } else if let Some(id) = self.discard_checkpoint {
             let discarded = checkpoint::discard(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
             match discarded.len() {
-                0 => println!("no interrupted load is on record in the schema `{}`", self.schema()),
-                _ => discarded.iter().for_each(|id| println!("load {id} is discarded; what it loaded stays")),
+                0 => println!("no interrupted load has checkpoints in the schema `{}`", self.schema()),
+                _ => discarded
+                    .iter()
+                    .for_each(|id| println!("discarded the checkpoints of load {id}; the loaded rows stay")),
             }
         }
         Ok(self.replaces_load())
@@ -103,14 +105,17 @@ fn show(load: &Interrupted) {
         None => "interrupted".to_owned(),
     };
     println!("load {} of {}: {how}, begun {}", load.load_id, load.input, load.begun);
-    println!("  {} rows are in, by {} records", HumanCount(load.rows), HumanCount(load.chunks));
+    println!("  {} rows loaded, {} checkpoints", HumanCount(load.rows), HumanCount(load.chunks));
     for (table, rows) in &load.tables {
         println!("    {table}: {} rows", HumanCount(*rows));
     }
     for place in &load.begun_statements {
-        println!("  had begun, end not recorded: {place}");
+        println!("  in doubt: {place}");
     }
     if load.connection_id.is_none() {
-        println!("  go on: the same command with --resume; or drop its record: --discard-checkpoint={}", load.load_id);
+        println!(
+            "  to resume: the same command with --resume; to discard the checkpoints: --discard-checkpoint={}",
+            load.load_id
+        );
     }
 }

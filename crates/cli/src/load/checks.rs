@@ -64,11 +64,11 @@ pub(super) fn line(summary: &Summary) -> String {
 pub(super) fn planned(plan: &Plan) -> String {
     let foreign = match plan.foreign_keys.mode {
         Checks::AsWritten | Checks::Immediate => describe(&plan.foreign_keys),
-        Checks::Deferred => "deferred: not checked row by row, each constraint proven at the end".to_owned(),
+        Checks::Deferred => "deferred: the load validates each constraint at the end".to_owned(),
     };
     let unique = match plan.unique_checks.mode {
         Checks::AsWritten | Checks::Immediate => "checked by the server",
-        Checks::Deferred => "deferred: each proven at the end",
+        Checks::Deferred => "deferred: the load validates each key at the end",
     };
     format!("foreign keys: {foreign}; unique keys: {unique}")
 }
@@ -77,22 +77,24 @@ fn describe(report: &CheckReport) -> String {
     let Some(validation) = &report.validation else {
         return match report.dump {
             RowsWere::Checked => "checked by the server".to_owned(),
-            RowsWere::Unchecked => "not checked, as the dump has it".to_owned(),
-            RowsWere::Both => "checked where the dump has it so, not checked elsewhere".to_owned(),
+            RowsWere::Unchecked => "not checked, as set by the dump".to_owned(),
+            RowsWere::Both => "checked or not checked, as set by the dump".to_owned(),
             RowsWere::None => "no rows to check".to_owned(),
         };
     };
     let took = format!("in {:.2} s", validation.elapsed_s);
     match validation.outcome {
-        ValidationOutcome::Valid => format!("deferred, {} constraint(s) proven {took}", validation.constraints),
+        ValidationOutcome::Valid => format!("deferred, {} constraint(s) validated {took}", validation.constraints),
         ValidationOutcome::Violated => {
             format!(
-                "deferred, {} of {} constraint(s) do not hold ({took})",
+                "deferred, {} of {} constraint(s) violated ({took})",
                 validation.violations.len(),
                 validation.constraints
             )
         }
-        ValidationOutcome::Skipped => format!("DEFERRED AND NOT PROVEN: {}", validation.reason),
-        ValidationOutcome::Failed => format!("DEFERRED AND NOT PROVEN: the proof failed: {}", validation.reason),
+        ValidationOutcome::Skipped => format!("DEFERRED AND NOT VALIDATED: {}", validation.reason),
+        ValidationOutcome::Failed => {
+            format!("DEFERRED AND NOT VALIDATED: the validation failed: {}", validation.reason)
+        }
     }
 }

@@ -141,7 +141,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
     let load = Load::open(options)?;
     if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
-        eprintln!("hortator: warning: {reason}. This load can't be gone on with if it ends early");
+        eprintln!("hortator: warning: {reason}. You cannot resume this load after an interruption");
     }
     let has_ended = end_on_signals(load.interrupter(), shown)?;
     let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
@@ -177,7 +177,7 @@ impl Shown {
         let verification = summary.verification.as_ref();
         match verification {
             Some(verification) => eprint!("{}", verification::problems(verification)),
-            None if self.verify => eprintln!("hortator: nothing is verified, as the load did not come to its end"),
+            None if self.verify => eprintln!("hortator: nothing verified: the load did not reach its end"),
             None => {}
         }
         if self.json {
@@ -218,7 +218,7 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
             if seen > 1 {
                 std::process::exit(INTERRUPTED.into());
             }
-            eprintln!("hortator: interrupted: rolling back what is open (once more to end at once)");
+            eprintln!("hortator: interrupted: rolling back open transactions (interrupt again to exit at once)");
             let (interrupter, ended) = (interrupter.clone(), ended.clone());
             std::thread::spawn(move || end(&interrupter, shown, &ended));
         }

@@ -14,14 +14,14 @@ pub(super) fn start() -> anyhow::Result<ConnectOptions> {
     let sandbox = match known {
         Some(sandbox) => {
             if sandbox.node(0).state() != State::Running {
-                sandbox.start().context("the private server does not start")?;
+                sandbox.start().context("cannot start the private server")?;
             }
             sandbox
         }
-        None => Builder::standalone().dir(dir).create(NAME).context("no private server could be started")?,
+        None => Builder::standalone().dir(dir).create(NAME).context("cannot start the private server")?,
     };
     let node = sandbox.node(0);
     eprintln!("hortator: loading into the sandbox `{NAME}`: {}", node.client_command().join(" "));
-    eprintln!("hortator: it stays up; `hortator sandbox down {NAME}` removes it and what was loaded");
+    eprintln!("hortator: the server keeps running; `hortator sandbox down {NAME}` removes it with its data");
     Ok(node.connect_options())
 }

@@ -25,13 +25,13 @@ pub(super) fn text(verification: &Verification) -> String {
     let counted = verification.tables.iter().filter(|table| table.found.is_some());
     let objects: Vec<String> = verification.objects.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     let mut parts = vec![
-        format!("rows of {} tables counted", counted.count()),
-        format!("looked for and found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
+        format!("rows counted in {} tables", counted.count()),
+        format!("objects found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
         format!("AUTO_INCREMENT {}", verification.counters),
-        format!("foreign keys proven {}", verification.foreign_keys),
+        format!("foreign keys validated {}", verification.foreign_keys),
     ];
     if !verification.nodes.is_empty() {
-        parts.push(format!("the same on {}", verification.nodes.join(", ")));
+        parts.push(format!("same content on {}", verification.nodes.join(", ")));
     }
     let result = match verification.problem_count {
         0 => "verified".to_owned(),

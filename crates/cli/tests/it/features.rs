@@ -63,7 +63,7 @@ const WITHOUT_LOCKS: [&str; 1] = ["sequences"];
 
 /// Schemas with rows whose parents are missing, as their dumps have them: with checks put off, that is found out.
 const WITH_ORPHANS: [&str; 1] = ["cyclic_keys"];
-const ORPHAN: &str = "a_child: 1 row(s) whose (parent) is not in";
+const ORPHAN: &str = "a_child: 1 row(s) have no parent row: (parent) is not in";
 
 macro_rules! features {
     ($($feature:ident),* $(,)?) => {

@@ -74,7 +74,7 @@ fn a_dump_that_sets_gtid_purged() {
     let mut load = hortator("load");
     // Progress records are transactions of the load's own, which the server would log.
     load.args(["--no-defaults", "--no-checkpoint", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
-    assert_tells(&run(load), 0, &["inserts as parameters: 1"]);
+    assert_tells(&run(load), 0, &["binary statements: 1"]);
     let (client, ours) = (pair.client.state(true), pair.hortator.state(true));
     assert_eq!(client[DATABASE.as_bytes()].differences(&ours[DATABASE.as_bytes()]), Vec::<String>::new());
     assert_eq!(executed(&pair.hortator), executed(&pair.client), "rows were written to the binary log");
@@ -160,7 +160,7 @@ fn a_plan_for_mysql() {
     let outcome = run(load_into(&pair.hortator, &["--plan", dump.to_str().unwrap()]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let shown = String::from_utf8(outcome.rows).unwrap();
-    assert!(shown.contains("prepared rows") && shown.contains("COM_STMT_BULK_EXECUTE"), "{shown}");
+    assert!(shown.contains("prepared batches") && shown.contains("COM_STMT_BULK_EXECUTE"), "{shown}");
 }
 
 /// The sandbox that all of this runs in.

@@ -250,7 +250,7 @@ impl Outcome {
 impl Outcome {
     /// INSERTs that Hortator's summary says travelled as arrays or prepared rows.
     pub fn arrays(&self) -> u64 {
-        const BEFORE: &str = "inserts as parameters: ";
+        const BEFORE: &str = "binary statements: ";
         let told = self.messages.split_once(BEFORE).map(|(_, rest)| rest.split(|sign: char| !sign.is_ascii_digit()));
         told.and_then(|mut digits| digits.next()?.parse().ok()).unwrap_or_default()
     }

@@ -189,7 +189,7 @@ fn an_input_that_has_changed() {
     load_failing(server, file);
     // Other rows in what is loaded, of the same length: the hash tells.
     std::fs::write(&path, FAILING.replace("(1), (2)", "(4), (5)")).unwrap();
-    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["not the one that was loaded", "line 2"]);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["differs from the dump that was loaded", "line 2"]);
     // Another size: the record is of another input, and is named.
     std::fs::write(&path, FAILING.replace("INTO later", "INTO t")).unwrap();
     let outcome = run(load_into(server, &["--resume", file]));
@@ -230,7 +230,7 @@ fn shown_and_forgotten() {
     );
     load_failing(server, file);
     let forgotten = run(load_into(server, &["--discard-checkpoint"]));
-    assert!(String::from_utf8_lossy(&forgotten.rows).contains("is forgotten"), "{}", forgotten.messages);
+    assert!(String::from_utf8_lossy(&forgotten.rows).contains("discarded the checkpoints"), "{}", forgotten.messages);
     assert_no_records(server);
     assert_tells(&run(load_into(server, &["--resume", file])), 1, &["nothing to resume"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["3"]]);
@@ -287,7 +287,7 @@ fn what_a_server_cannot_tell() {
         }
     };
     interrupted();
-    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["had begun", "can't tell", "--in-doubt", "line 4"]);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["in doubt", "cannot tell", "--in-doubt", "line 4"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
     let outcome = run(load_into(server, &["--resume", "--in-doubt=applied", file]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
@@ -338,7 +338,7 @@ fn records_in_the_dump() {
         let text = format!("CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n{statement};\n");
         let (_folder, path) = dump_file("dump.sql", text.as_bytes());
         let file = path.to_str().unwrap();
-        assert_tells(&run(load_into(server, &[file])), 1, &["progress records", "--checkpoint-schema", "line 3"]);
+        assert_tells(&run(load_into(server, &[file])), 1, &["checkpoint schema", "--checkpoint-schema", "line 3"]);
         assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
     }
     // Kept elsewhere they are not in the way.

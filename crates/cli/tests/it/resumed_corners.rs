@@ -31,7 +31,7 @@ fn fail_and_go_on(server: &Server, text: &str) {
 
 /// The number that a message gives an ended load.
 fn load_id(outcome: &Outcome) -> String {
-    let behind = outcome.messages.split(" as load ").nth(1).expect("the load is named");
+    let behind = outcome.messages.split("checkpoints of load ").nth(1).expect("the load is named");
     behind.chars().take_while(char::is_ascii_digit).collect()
 }
 
@@ -62,8 +62,8 @@ fn a_number_with_other_options() {
     for (arguments, words) in [
         (&["-D", "elsewhere"][..], &["--database=hortator_case", "--database=elsewhere"][..]),
         (&[], &["--database=hortator_case", "no --database"]),
-        (&["-D", "hortator_case", "--binary-mode"], &["no --binary-mode", "there is --binary-mode now"]),
-        (&["-D", "hortator_case", "--comments"], &["no --comments", "there is --comments now"]),
+        (&["-D", "hortator_case", "--binary-mode"], &["no --binary-mode", "this run has --binary-mode"]),
+        (&["-D", "hortator_case", "--comments"], &["no --comments", "this run has --comments"]),
     ] {
         let outcome = run(load_as(server, &[arguments, &[&resume, file]].concat()));
         assert_tells(&outcome, 1, &[words, &[&id]].concat());

@@ -277,7 +277,7 @@ pub(super) fn rolled_back_by_server() -> Error {
     Error::Server(ServerError {
         code: DEADLOCK,
         sqlstate: *b"40001",
-        message: "the server rolled the transaction back and did not say so".to_owned(),
+        message: "the server rolled back the transaction and reported success".to_owned(),
     })
 }
 

@@ -116,8 +116,8 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
         [(id, _, format)] => check_format(*id, *format),
         [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
             Some((id, found, _)) => Err(nothing(format!(
-                ", but load {id} of {}: if that is the same dump, --resume={id} goes on with it and compares what is \
-                 loaded by its hash",
+                ", but one of load {id} of {}: if that is the same dump, --resume={id} resumes it and compares the \
+                 loaded statements by their hashes",
                 found.describe(),
             ))),
             None => Err(nothing(String::new())),
@@ -145,7 +145,7 @@ pub(super) fn find_id(
             differs.map_or(Ok(id), |differs| Err(Error::OtherOptions { load_id: id, differs }))
         }
         None => Err(Error::Nothing {
-            input: format!("the number {id}"),
+            input: format!("number {id}"),
             schema: statements.schema().to_owned(),
             hint: String::new(),
         }),

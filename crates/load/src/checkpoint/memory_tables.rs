@@ -21,9 +21,8 @@ impl std::fmt::Display for LostRows {
         let Self { table, recorded, found } = self;
         write!(
             f,
-            "{table} is a MEMORY table: {recorded} rows are on record as loaded, and it holds {found}, as its server was \
-             started anew, or is another; the load can't be gone on with as it is: begin anew, or put the rows back and go \
-             on with --in-doubt=applied"
+            "table {table} is a MEMORY table that has {found} rows, but {recorded} rows are recorded as loaded: the server was \
+             restarted or replaced; load again without --resume, or restore the rows and resume with --in-doubt=applied"
         )
     }
 }

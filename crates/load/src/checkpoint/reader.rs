@@ -67,7 +67,7 @@ impl CheckpointReader {
         self.is_over = rows.len() < PAGE_RECORDS;
         for row in &rows {
             let found = read_checkpoint(row).ok_or_else(|| {
-                Error::Unsupported(format!("load {}: a progress record is damaged: {row:?}", self.load_id))
+                Error::Unsupported(format!("load {}: a checkpoint is damaged: {row:?}", self.load_id))
             })?;
             self.page.push_back(found);
         }

@@ -7,7 +7,7 @@ pub enum Error {
     #[error(transparent)]
     Connection(#[from] hortator_mysql::Error),
     /// A name of a node is not understood.
-    #[error("`{name}` names no node: {found}; write HOST, HOST:PORT, [IPv6]:PORT or a socket's path")]
+    #[error("`{name}` is not a node address: {found}; write HOST, HOST:PORT, [IPv6]:PORT or the path of a socket")]
     Name {
         /// As it was written.
         name: String,
@@ -15,14 +15,14 @@ pub enum Error {
         found: &'static str,
     },
     /// A server among the nodes is none.
-    #[error("{node} is no node of a Galera cluster: leave it out of --nodes, or connect to it with -h alone")]
+    #[error("{node} is not a node of a Galera cluster: remove it from --nodes, or connect to it with -h only")]
     NoNode {
         /// Its name.
         node: String,
     },
     /// Two nodes are of different clusters.
     #[error(
-        "{node} is of cluster {found}, but {other} is of cluster {expected}: --nodes takes the nodes of one cluster"
+        "{node} belongs to cluster {found}, but {other} belongs to cluster {expected}: --nodes needs nodes of the same cluster"
     )]
     OtherCluster {
         /// The node that differs.
@@ -35,7 +35,9 @@ pub enum Error {
         expected: String,
     },
     /// No node takes statements.
-    #[error("no node takes statements now: {found}; look at wsrep_cluster_status and wsrep_local_state_comment there")]
+    #[error(
+        "no node accepts statements: {found}; check wsrep_cluster_status and wsrep_local_state_comment on the nodes"
+    )]
     NoneReady {
         /// What each of them said.
         found: String,

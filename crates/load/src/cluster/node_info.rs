@@ -106,7 +106,7 @@ fn state(status: &Values, cluster: &str) -> NodeState {
     match (is_ready, own) {
         (true, "Synced") => NodeState::Synced,
         (true, _) => NodeState::Desynced,
-        (false, _) => NodeState::NotReady(format!("its component is {of_cluster}, its state is {own}")),
+        (false, _) => NodeState::NotReady(format!("the component is {of_cluster}, the local state is {own}")),
     }
 }
 

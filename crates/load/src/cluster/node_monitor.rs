@@ -143,7 +143,7 @@ impl NodeMonitor {
         let last = match last_committed(targets) {
             Ok(last) => last,
             Err(error) => {
-                targets.note(format!("it is not known whether all nodes have everything: {error}"));
+                targets.note(format!("the load cannot determine whether all nodes have applied all rows: {error}"));
                 return None;
             }
         };
@@ -157,8 +157,8 @@ impl NodeMonitor {
             if is_over() || states.iter().all(|states| *states != CatchUp::Pending) {
                 for (index, _) in states.iter().enumerate().filter(|(_, states)| **states != CatchUp::Complete) {
                     targets.note(format!(
-                        "{} is not known to have everything: look at wsrep_last_committed there, which is {last} or \
-                         more once it has",
+                        "{} may not have applied all rows: it has when its wsrep_last_committed is {last} or \
+                         more",
                         targets.label(index),
                     ));
                 }

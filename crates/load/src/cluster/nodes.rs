@@ -57,7 +57,7 @@ impl Node {
                 NodeState::NotReady(said) => Some(said.clone()),
                 NodeState::Synced | NodeState::Desynced => None,
             },
-            ProbeResult::NotANode => Some("it is no node of a Galera cluster".to_owned()),
+            ProbeResult::NotANode => Some("not a node of a Galera cluster".to_owned()),
             ProbeResult::Unreachable(reason) => Some(reason.clone()),
         }
     }
@@ -74,8 +74,8 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
     let untold = info.size.saturating_sub(1 + others.len());
     if untold > 0 {
         notes.push(format!(
-            "{untold} of the cluster's {} nodes do not tell their address (wsrep_node_incoming_address): name all with \
-             --nodes to have them watched",
+            "{untold} of the {} nodes of the cluster do not report an address (wsrep_node_incoming_address): name all nodes \
+             with --nodes to have the load monitor them",
             info.size,
         ));
     }
@@ -89,11 +89,9 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
         node.info().map_or(!matches!(node.found, ProbeResult::NotANode), |info| info.cluster == cluster)
     });
     // An address that means another server from here than it does over there.
-    notes.extend(
-        strangers
-            .iter()
-            .map(|node| format!("{} is another server as view from here: name all with --nodes", node.label)),
-    );
+    notes.extend(strangers.iter().map(|node| {
+        format!("address {} leads to a server outside the cluster: name all nodes with --nodes", node.label)
+    }));
     Ok(Some(chosen([own].into_iter().chain(others).collect(), notes)?))
 }
 
@@ -111,7 +109,7 @@ pub(super) fn named(connect: &ConnectOptions, names: &[String]) -> Result<Nodes,
         let member = node.info().map(|info| info.member.clone()).unwrap_or_default();
         let is_again = !member.is_empty() && members.contains(&member);
         if is_again {
-            notes.push(format!("{} is named twice", node.label));
+            notes.push(format!("--nodes names {} twice", node.label));
         }
         members.push(member);
         !is_again
@@ -133,7 +131,10 @@ pub(super) fn named(connect: &ConnectOptions, names: &[String]) -> Result<Nodes,
     }
     let size = list.iter().filter_map(|node| Some(node.info()?.size)).max().unwrap_or(0);
     if size > list.len() {
-        notes.push(format!("the cluster has {size} nodes, and --nodes names {}: only these are watched", list.len()));
+        notes.push(format!(
+            "the cluster has {size} nodes, but --nodes names {}: the load monitors only these",
+            list.len()
+        ));
     }
     chosen(list, notes)
 }
@@ -147,7 +148,7 @@ fn chosen(list: Vec<Node>, mut notes: Vec<String>) -> Result<Nodes, Error> {
     };
     for node in &list {
         if let Some(trouble) = node.trouble() {
-            notes.push(format!("{} takes no part in the load: {trouble}", node.label));
+            notes.push(format!("the load does not use {}: {trouble}", node.label));
         }
     }
     Ok(Nodes { list, writer, notes })

@@ -177,7 +177,7 @@ impl Targets {
         {
             // It lets anybody in, and then refuses every statement.
             let address = options.address.to_string();
-            let reason = "the node takes no statements: it is not in the cluster's primary component, or not ready yet";
+            let reason = "the node does not accept statements: it is outside the primary component, or not ready yet";
             return Err(ServerError::Connect { address, reason: reason.to_owned() });
         }
         if failover_epoch > 0 {
@@ -200,7 +200,7 @@ impl Targets {
             state.writer = *next;
             state.failover_epoch += 1;
             let (from, to) = (&self.nodes[writer].label, &self.nodes[*next].label);
-            state.notes.push(format!("left {from} for {to}: {why}"));
+            state.notes.push(format!("failover from {from} to {to}: {why}"));
         }
     }
 
@@ -254,15 +254,13 @@ impl Targets {
         let view: Vec<&str> = self.nodes.iter().filter(|node| node.info().is_some()).map(|node| &*node.label).collect();
         let mut lines = vec![
             format!(
-                "all rows go to {}; the other nodes are watched, and one takes its place if it is lost",
+                "the load writes to {} and monitors the other nodes; if the writer fails, another node replaces it",
                 self.writer_label()
             ),
-            format!("{} of {} nodes are watched: {}", view.len(), info.size, view.join(", ")),
+            format!("the load monitors {} of {} nodes: {}", view.len(), info.size, view.join(", ")),
         ];
         if info.has_auto_increment_control {
-            lines.push(
-                "rows that the server numbers get a single server's numbers, not the node's own series".to_owned(),
-            );
+            lines.push("AUTO_INCREMENT values are those of a single server, not of the node's own series".to_owned());
         }
         lines.extend(self.notes());
         lines
@@ -300,7 +298,7 @@ impl Targets {
     pub(crate) fn local_rows(&self, table: &TableName) {
         if let Some(info) = self.info().filter(|info| !info.replicates_beyond_innodb()) {
             self.note(format!(
-                "the rows of {table} are on {} alone: its engine cannot roll back, and Galera replicates InnoDB",
+                "only {} has the rows of {table}: the table is not transactional, and Galera replicates InnoDB only",
                 info.name,
             ));
         }

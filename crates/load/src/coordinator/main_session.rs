@@ -116,11 +116,11 @@ impl<'l> MainSession<'l> {
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
         if self.in_xa || status.in_transaction() || !status.autocommit() {
-            Some("inside a transaction of the dump's own")
+            Some("inside a transaction of the dump")
         } else if self.tracker.has_session_local() {
-            Some("a session variable is set that acts on this session only")
+            Some("a session-local variable is set")
         } else if self.has_temporary_tables {
-            Some("temporary tables belong to their session")
+            Some("the session has temporary tables")
         } else if self.has_locks() {
             Some("tables are locked")
         } else {

@@ -210,14 +210,14 @@ impl<'l> Coordinator<'l> {
 
     fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: &InsertHead) -> Result<(), Stopped> {
         let RowSource::Values { offset } = head.source else {
-            return self.barrier(&text, &location, "its rows come from elsewhere than VALUES");
+            return self.barrier(&text, &location, "the rows do not come from VALUES");
         };
         let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
         let Some(name) = self.resolve(&named) else {
-            return self.barrier(&text, &location, "the table's name is not certain");
+            return self.barrier(&text, &location, "the table name cannot be resolved");
         };
         let Some(table) = self.table(&name, &location)? else {
-            return self.barrier(&text, &location, "there is no such table");
+            return self.barrier(&text, &location, "the table does not exist");
         };
         let known_text = text[..offset].to_vec();
         match RowsPlan::new(head, offset, name, table) {
@@ -239,7 +239,7 @@ impl<'l> Coordinator<'l> {
         let RowPolicy { session: state, first } = self.deferral.row_policy(&own_state, &plan.table, plan.only_adds());
         let numbered_in_main = self.tables.is_numbered_in_main(&plan.table);
         let placed = prescan(&text, plan.offset, plan.id_value, &dialect)
-            .map_err(|_| "its values are more than literals")
+            .map_err(|_| "the values are not all literals")
             .and_then(|prescan| Ok((prescan.rows, plan.place(&prescan, &state, force)?)))
             .and_then(|placed| if numbered_in_main { Err(tables::NUMBERED_IN_MAIN) } else { Ok(placed) });
         let (rows, placement) = match placed {
@@ -274,7 +274,7 @@ impl<'l> Coordinator<'l> {
 
     fn other_ddl(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
         let Some(tables) = self.resolve_all(tables) else {
-            return self.barrier(text, location, "the table's name is not certain");
+            return self.barrier(text, location, "the table name cannot be resolved");
         };
         self.flush()?;
         if self.drops_existing(text, &tables, location)? {
@@ -317,7 +317,7 @@ impl<'l> Coordinator<'l> {
         let dialect = self.main.dialect();
         let assignments = assignments(text, &dialect);
         if assignments.beyond_session || reads_session_results(text, &dialect) {
-            return self.barrier(text, location, "it changes or reads more than the session");
+            return self.barrier(text, location, "SET changes or reads more than the session");
         }
         if self.main.is_new(&assignments) {
             self.finish()?;
@@ -328,7 +328,7 @@ impl<'l> Coordinator<'l> {
         self.main.assigned(&assignments, location)
     }
 
-    /// Leaves a statement out, unless it names a table that is not there: then it is sent, for the server's error.
+    /// Leaves a statement out, unless the statement names a table that does not exist: then it is sent, for the server's error.
     fn skip(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
         if self.main.has_locks() {
             return self.barrier(text, location, "tables are locked");
@@ -341,7 +341,7 @@ impl<'l> Coordinator<'l> {
                 None => None,
             };
             if found.is_none() {
-                return self.barrier(text, location, "it names a table that is not there");
+                return self.barrier(text, location, "the statement names a table that does not exist");
             }
         }
         self.progress.skipped.fetch_add(1, Relaxed);
@@ -416,7 +416,7 @@ impl<'l> Coordinator<'l> {
         if let Some(last) = self.open.as_mut().and_then(|open| open.chunk.statements.pop()) {
             self.run_exclusive(&last.text, &last.location)?;
         }
-        self.barrier(text, location, "it asks what the statement before did")
+        self.barrier(text, location, "the statement reads the diagnostics of the previous statement")
     }
 
     fn admit(&self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {

@@ -45,10 +45,10 @@ impl RowsPlan {
     pub(super) fn new(head: &InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
         match table.kind {
             TableKind::Base { .. } => {}
-            TableKind::Other => return Err("it inserts through a view"),
+            TableKind::Other => return Err("the statement inserts through a view"),
         }
         if table.has_triggers {
-            return Err("triggers fire on the table and may write elsewhere");
+            return Err("triggers of the table may write to other tables");
         }
         let columns = match &head.columns {
             Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),
@@ -84,16 +84,16 @@ impl RowsPlan {
     /// Where a statement of this form belongs, given what its rows hold.
     pub(super) fn place(&mut self, prescan: &Prescan, state: &SessionState, force: bool) -> Result<Placement, Reason> {
         if prescan.has_suffix {
-            return Err("what follows its rows may read or return anything");
+            return Err("the clause after the rows may read other rows");
         }
         let checks_foreign_keys = state.checks_foreign_keys();
         let replaces = self.verb == InsertVerb::Replace;
         if replaces && checks_foreign_keys {
-            return Err("it may change or delete a row that others refer to");
+            return Err("REPLACE may delete a row that other rows refer to");
         }
         let may_draw = prescan.has_default && self.table.columns.iter().any(|column| column.draws_from_sequence);
         if self.leaves_sequence_out || may_draw {
-            return Err("it draws from a sequence, whose last value belongs to its session");
+            return Err("the statement uses a sequence, whose last value belongs to the session");
         }
         let implicit_id = self.leaves_id_out || prescan.implicit_id;
         // A statement that fails moves the table's counter, so with rows after failures its place among them counts.

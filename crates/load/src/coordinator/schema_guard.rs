@@ -47,7 +47,7 @@ impl Coordinator<'_> {
         // What stands before goes in.
         self.flush()?;
         let message = format!(
-            "it concerns the schema `{}` of the progress records: name another with --checkpoint-schema, or leave it out",
+            "the statement changes the checkpoint schema `{}`: choose another schema with --checkpoint-schema, or remove the statement",
             checkpoints.schema(),
         );
         self.pool.fail(self.pool.position(), Failure::of_record(location, text, message), true);

@@ -20,7 +20,7 @@ impl Coordinator<'_> {
         references: &[NamedTable],
     ) -> Result<(), Stopped> {
         let (Some(tables), Some(references)) = (self.resolve_all(tables), self.resolve_all(references)) else {
-            return self.barrier(&text, &location, "the table's name is not certain");
+            return self.barrier(&text, &location, "the table name cannot be resolved");
         };
         let reads_rows = text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"ALTER"));
         let dialect = self.main.dialect();

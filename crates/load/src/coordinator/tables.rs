@@ -14,7 +14,7 @@ use crate::lexer::{Dialect, tokens};
 const REMEMBERED_LIMIT: usize = 10_000;
 
 /// Why rows of such a table need the main session.
-pub(super) const NUMBERED_IN_MAIN: Reason = "MySQL numbers rows by what their session did before";
+pub(super) const NUMBERED_IN_MAIN: Reason = "MySQL generates AUTO_INCREMENT values from the state of the session";
 
 /// The tables that were asked for, over a connection of their own: asking leaves no trace in the main session.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ impl Validations {
     /// Before the load has come to its end.
     pub(crate) fn skipped(deferral: &Deferral) -> Self {
         Self::both(deferral, |_| {
-            Validation::without_result(ValidationOutcome::Skipped, "the load did not come to its end")
+            Validation::without_result(ValidationOutcome::Skipped, "the load did not reach its end")
         })
     }
 
@@ -70,9 +70,7 @@ pub(crate) fn validate(
     Validations::both(deferral, |of_foreign_keys| {
         let start = Instant::now();
         let mut validation = match attempt(deferral, options, targets, pool, threads, of_foreign_keys) {
-            Ok(_) if pool.is_interrupted() => {
-                Validation::without_result(ValidationOutcome::Failed, "it was interrupted")
-            }
+            Ok(_) if pool.is_interrupted() => Validation::without_result(ValidationOutcome::Failed, "interrupted"),
             Ok(validation) => validation,
             Err(error) => Validation::without_result(ValidationOutcome::Failed, error.to_string()),
         };
@@ -165,8 +163,8 @@ fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),
         (Constraint::Unique(key), fault) => {
             let message = match fault {
-                Fault::Unproven(why) => format!("its unique key cannot be proven: {why}"),
-                _ => format!("{} row(s) share their values of a unique key with others", fault_rows(fault)),
+                Fault::Unproven(why) => format!("unique key not validated: {why}"),
+                _ => format!("{} row(s) have duplicate values in a unique key", fault_rows(fault)),
             };
             (&key.name, message, fault_rows(fault))
         }
@@ -191,15 +189,17 @@ fn foreign_key_message(key: &ForeignKey, fault: &Fault) -> String {
     let reference = format!("{} ({})", key.parent, names(&key.parent_columns));
     match fault {
         Fault::Rows { count, .. } => {
-            format!("{count} row(s) whose ({}) is not in {reference}", names(&key.columns))
+            format!("{count} row(s) have no parent row: ({}) is not in {reference}", names(&key.columns))
         }
-        Fault::NoParent => format!("its ({}) refers to {reference}, and there is no such table", names(&key.columns)),
+        Fault::NoParent => {
+            format!("({}) refers to {reference}, but the parent table does not exist", names(&key.columns))
+        }
         Fault::NoParentKey => format!(
-            "its ({}) refers to {reference}, and that table has no key which begins with these columns",
+            "({}) refers to {reference}, but the parent table has no key that starts with these columns",
             names(&key.columns)
         ),
         Fault::Unproven(why) => {
-            format!("that its ({}) is in {reference} cannot be proven: {why}", names(&key.columns))
+            format!("foreign key ({}) to {reference} not validated: {why}", names(&key.columns))
         }
     }
 }

@@ -104,7 +104,7 @@ impl Relation {
         Self {
             kind: RelationKind::Table,
             is_made: false,
-            not_counted: Some("it was there before, and may have held rows".to_owned()),
+            not_counted: Some("the table existed before the load and may have had rows".to_owned()),
             touched_by: None,
             keys: BTreeSet::new(),
             foreign_keys: BTreeSet::new(),
@@ -155,7 +155,7 @@ impl Expectations {
 
     /// The stream ends inside of a transaction, which goes with its session.
     pub(crate) fn left_open(&mut self) {
-        self.count_nothing(None, || "a transaction that is open at the end".to_owned());
+        self.count_nothing(None, || "a transaction is open at the end of the dump".to_owned());
     }
 
     /// Whether there were more names than are kept.
@@ -214,7 +214,7 @@ impl Expectations {
             Some((context.table(named)?, head.verb))
         });
         let Some((name, verb)) = name else {
-            self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
+            self.count_nothing(None, || at("INSERT into a table whose name cannot be resolved"));
             return;
         };
         let relation = self.relation(&name);
@@ -231,7 +231,7 @@ impl Expectations {
             });
         }
         if has_triggers {
-            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write anywhere")));
+            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write to any table")));
         }
         if kind == RelationKind::View {
             self.count_nothing(None, || at(&format!("rows through the view {name}")));
@@ -249,8 +249,7 @@ impl Expectations {
         let head = insert_head(replaces, rest);
         if let Some(name) = head.and_then(|head| context.table(Name { schema: head.schema, name: head.table })) {
             let line = location.line;
-            self.relation(&name)
-                .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
+            self.relation(&name).do_not_count(|| format!("the load did not count the rows of line {line} by table"));
         }
     }
 

@@ -17,10 +17,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// It is a directory.
-    #[error(
-        "{file} is a directory, and loading a directory of files is not supported yet: name the .sql file that sources \
-         the others, or the files one by one"
-    )]
+    #[error("{file} is a directory: name the .sql file that sources the other files, or name the files one by one")]
     Directory {
         /// Its name as given.
         file: String,
@@ -38,8 +35,8 @@ pub enum Error {
     },
     /// A compressed file ends before its stream does.
     #[error(
-        "{file}: unexpected end of the {format} stream at byte {byte}: the file is cut off ({decoded_bytes} bytes came \
-         out of it before); get a complete copy"
+        "{file}: unexpected end of the {format} stream at byte {byte}: the file is truncated ({decoded_bytes} bytes \
+         decompressed before); get a complete copy"
     )]
     CutOff {
         /// Its name as given.
@@ -53,8 +50,8 @@ pub enum Error {
     },
     /// A compressed file holds what its format does not allow.
     #[error(
-        "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes came out of it \
-         before); get a sound copy"
+        "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes \
+         decompressed before); get an undamaged copy"
     )]
     Damaged {
         /// Its name as given.

@@ -34,15 +34,15 @@ pub enum Error {
     Input(#[from] input::Error),
     /// A NUL byte outside of binary mode.
     #[error(
-        "{at}: a NUL byte in the dump, which is not allowed unless --binary-mode is given; a dump written with \
-         --hex-blob has none"
+        "{at}: the dump has a NUL byte, which needs --binary-mode; a dump written with --hex-blob has no NUL \
+         bytes"
     )]
     Nul {
         /// Where it is.
         at: Location,
     },
     /// A statement beyond the limit.
-    #[error("{at}: the statement that begins here is larger than {limit_bytes} bytes; no server takes it")]
+    #[error("{at}: the statement that starts here is larger than {limit_bytes} bytes; no server accepts it")]
     TooLarge {
         /// Where the statement begins.
         at: Location,
@@ -58,7 +58,7 @@ pub enum Error {
         letter: u8,
     },
     /// A command of the client that a load does not carry out.
-    #[error("{at}: the client command `{name}` is not carried out by a load: take it out of the dump")]
+    #[error("{at}: a load does not run the client command `{name}`: remove it from the dump")]
     Refused {
         /// Where it is.
         at: Location,
@@ -66,7 +66,7 @@ pub enum Error {
         name: &'static str,
     },
     /// A command that the dump itself forbade by its `\-`.
-    #[error("{at}: the client command `{name}` is not allowed in the sandbox mode that the dump asked for")]
+    #[error("{at}: the dump turned on sandbox mode, which does not allow the client command `{name}`")]
     Sandboxed {
         /// Where it is.
         at: Location,
@@ -92,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// The input ends within a string, a quoted name or a comment.
-    #[error("{at}: {what} here is never closed: the rest of the input was taken for part of it; is the dump cut off?")]
+    #[error("{at}: {what} here has no end: the lexer read the rest of the input as part of it; is the dump truncated?")]
     Unterminated {
         /// Where the comment or the statement begins.
         at: Location,

@@ -249,10 +249,10 @@ impl Statements {
         let canonical = path.canonicalize().map_err(|error| failure(error.to_string()))?;
         if self.inputs.iter().any(|input| input.path.as_deref() == Some(&canonical)) {
             let chain: Vec<&str> = self.inputs.iter().map(|input| &**input.window.name()).collect();
-            return Err(failure(format!("it is being read already ({}), so this would never end", chain.join(", "))));
+            return Err(failure(format!("the file sources itself ({})", chain.join(", "))));
         }
         if self.inputs.len() > SOURCE_DEPTH_LIMIT {
-            return Err(failure(format!("files that source files are followed {SOURCE_DEPTH_LIMIT} deep at most")));
+            return Err(failure(format!("the nesting of source commands exceeds {SOURCE_DEPTH_LIMIT} levels")));
         }
         let source = Source::open_with(&path, self.progress()).map_err(|error| failure(error.to_string()))?;
         if let Some(outer) = self.inputs.last_mut() {

@@ -236,7 +236,7 @@ fn files_that_source_each_other_are_a_clear_error() {
     fs::write(path("b.sql"), "source a.sql\nselect 2;").unwrap();
     let statements = Statements::open(&[path("a.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB))).unwrap();
     let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
-    assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: it is being read already"), "{items:?}");
+    assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: the file sources itself"), "{items:?}");
     assert_eq!(items[1..], ["select 2", "select 1"]);
 }
 
@@ -276,7 +276,7 @@ fn a_statement_beyond_the_limit_ends_the_input() {
     let text = [&b"select 1;\nselect '"[..], &[b'x'; 2000], b"'; select 2;"].concat();
     let items = texts(split(&text, &[100], &options, false));
     assert_eq!(items.len(), 2);
-    assert!(items[1].contains("dump:2 (byte 10): the statement that begins here is larger than 1000 bytes"));
+    assert!(items[1].contains("dump:2 (byte 10): the statement that starts here is larger than 1000 bytes"));
 }
 
 #[test]
@@ -286,18 +286,18 @@ fn errors_name_the_place_and_go_on_as_the_client_does_with_force() {
         items,
         [
             "select 1",
-            "[dump:2 (byte 10): the client command `system` is not carried out by a load: take it out of the dump]",
+            "[dump:2 (byte 10): a load does not run the client command `system`: remove it from the dump]",
             "select 2",
             "[dump:4 (byte 35): unknown command '\\x'; is a quote missing before it?]",
             "select 3 \\x",
-            "[dump:5 (byte 46): the comment that begins here is never closed: the rest of the input was taken for part of \
-             it; is the dump cut off?]",
+            "[dump:5 (byte 46): the comment that starts here has no end: the lexer read the rest of the input as part of \
+             it; is the dump truncated?]",
             "select",
         ]
     );
     let nul = texts(cut_default(b"select 1;\nselect '\0';\nselect 2;"));
     assert_eq!(nul.len(), 2);
-    assert!(nul[1].contains("dump:2 (byte 18): a NUL byte"), "{nul:?}");
+    assert!(nul[1].contains("dump:2 (byte 18): the dump has a NUL byte"), "{nul:?}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ impl Reader {
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         let takes_arrays = options.batch_rows.is_none() && self.connection.supports_bulk();
-        let typed = if takes_arrays { "arrays" } else { "prepared rows" };
+        let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
             self.plan.tables.push(planned(&name, found, typed));
@@ -201,7 +201,7 @@ impl Reader {
             StatementKind::Session => {
                 let assignments = assignments(text, &dialect);
                 if assignments.beyond_session || reads_session_results(text, &dialect) {
-                    self.barrier(text, location, "it changes or reads more than the session");
+                    self.barrier(text, location, "SET changes or reads more than the session");
                 } else if self.connection.execute(text).is_ok() {
                     self.tracker.assigned(&assignments, &mut self.connection)?;
                 }
@@ -224,17 +224,17 @@ impl Reader {
     fn rows(&mut self, text: &[u8], location: &Location, head: &InsertHead) -> Result<(), Error> {
         let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
         let (RowSource::Values { offset }, Some(name)) = (head.source, self.resolve(&named)) else {
-            self.barrier(text, location, "its rows come from elsewhere than VALUES, or its table is not certain");
+            self.barrier(text, location, "the rows do not come from VALUES, or the table name cannot be resolved");
             return Ok(());
         };
         self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
         if self.in_transaction || !self.connection.status().autocommit() {
-            self.barrier(text, location, "inside a transaction of the dump's own");
+            self.barrier(text, location, "inside a transaction of the dump");
             return Ok(());
         }
         let known = self.look(&name)?;
         if self.triggers.contains(&name) || known.as_ref().is_some_and(|table| table.has_triggers) {
-            self.barrier(text, location, "triggers fire on the table and may write elsewhere");
+            self.barrier(text, location, "triggers of the table may write to other tables");
             return Ok(());
         }
         let puts_off = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
@@ -252,7 +252,7 @@ impl Reader {
         };
         let leaves_id_out = has_id && id_value.is_none();
         let Ok(prescan) = prescan(text, offset, id_value, &self.dialect()) else {
-            self.barrier(text, location, "its values are more than literals");
+            self.barrier(text, location, "the values are not all literals");
             return Ok(());
         };
         let found = match self.found.get_mut(&name) {
@@ -267,15 +267,15 @@ impl Reader {
         found.is_new = known.is_none();
         found.is_text |= prescan.has_suffix || prescan.has_expression || head.verb != InsertVerb::Insert;
         if prescan.has_suffix || head.verb != InsertVerb::Insert {
-            found.order.insert("rows may replace or skip others".to_owned());
+            found.order.insert("a row may replace or skip another row".to_owned());
         }
         if prescan.implicit_id || leaves_id_out {
-            found.order.insert("the server numbers its rows".to_owned());
+            found.order.insert("the server generates AUTO_INCREMENT values".to_owned());
             found.is_text = true;
             self.needs.implicit_ids = true;
         }
         if known.as_ref().is_some_and(Table::refers_to_itself) && checks {
-            found.order.insert("its rows refer to each other".to_owned());
+            found.order.insert("rows refer to rows of the same table".to_owned());
         }
         self.needs.rows_bytes += text.len() as u64;
         Ok(())
@@ -339,8 +339,8 @@ fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable 
         format!("in order: {}", found.order.into_iter().collect::<Vec<_>>().join(", "))
     };
     if found.is_new {
-        order.push_str(" (expected: the table is not there yet)");
+        order.push_str(" (prediction: the table does not exist yet)");
     }
-    let protocol = if found.is_text { "as written" } else { typed };
+    let protocol = if found.is_text { "text" } else { typed };
     PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order }
 }

@@ -74,7 +74,7 @@ pub fn classify(text: &[u8], dialect: &Dialect) -> StatementKind {
         if !head.next().is_some_and(|token| token.is_word(b"DELAYED")) {
             return match insert_head(!is_insert, behind_verb) {
                 Some(head) => StatementKind::Rows(head),
-                None => StatementKind::Barrier { reason: "an INSERT of a form that is not known" },
+                None => StatementKind::Barrier { reason: "INSERT of an unknown form" },
             };
         }
         return StatementKind::Barrier { reason: "INSERT DELAYED" };
@@ -98,15 +98,15 @@ pub fn classify(text: &[u8], dialect: &Dialect) -> StatementKind {
             continue;
         }
         return match rule.effect {
-            Effect::Rows => StatementKind::Barrier { reason: "an INSERT of a form that is not known" },
+            Effect::Rows => StatementKind::Barrier { reason: "INSERT of an unknown form" },
             Effect::TableDdl if uses_session(text, dialect) => {
-                StatementKind::Barrier { reason: "it reads a user variable" }
+                StatementKind::Barrier { reason: "the table definition reads a user variable" }
             }
             Effect::TableDdl => StatementKind::TableDdl { tables, references: references(text, dialect) },
             Effect::OtherDdl => StatementKind::OtherDdl { tables },
             Effect::Session => StatementKind::Session,
             Effect::Constant if is_constant(text, dialect) => StatementKind::Constant,
-            Effect::Constant => StatementKind::Barrier { reason: "SELECT reads the state at its place" },
+            Effect::Constant => StatementKind::Barrier { reason: "SELECT reads the current state" },
             Effect::Skip if leading.first().is_some_and(|first| first.is_word(b"LOCK")) => {
                 StatementKind::Skip { tables: locked_tables(&leading) }
             }
@@ -114,7 +114,7 @@ pub fn classify(text: &[u8], dialect: &Dialect) -> StatementKind {
             Effect::Barrier(reason) => StatementKind::Barrier { reason },
         };
     }
-    StatementKind::Barrier { reason: "a statement of a kind that is not known" }
+    StatementKind::Barrier { reason: "a statement of an unknown kind" }
 }
 
 /// Matches a pattern against a statement's leading tokens; gives the tables that it names.
@@ -220,7 +220,7 @@ fn forbidden(rule: &Rule, text: &[u8], dialect: &Dialect) -> Option<&'static str
     }
     tokens(text, dialect)
         .any(|token| rule.unless.iter().any(|word| token.is_word(word.as_bytes())))
-        .then_some("a table's definition that reads other tables")
+        .then_some("the table definition reads other tables")
 }
 
 /// Whether a statement reads a user variable, which only the main session has.

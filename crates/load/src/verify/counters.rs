@@ -37,8 +37,8 @@ pub(super) fn check(
         let highest = highest.and_then(|text| std::str::from_utf8(&text).ok()?.parse::<u64>().ok());
         match highest.filter(|highest| is_in_the_way(counter, *highest)) {
             Some(highest) => findings.problem(format!(
-                "table {name}: the next AUTO_INCREMENT is {counter}, but {highest} is taken; \
-                 ALTER TABLE … AUTO_INCREMENT = {} moves it",
+                "table {name}: the next AUTO_INCREMENT value is {counter}, but value {highest} exists; \
+                 run ALTER TABLE … AUTO_INCREMENT = {}",
                 highest + 1,
             )),
             None => findings.counters += 1,

@@ -64,11 +64,11 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
                 };
                 format!("({})", row.values.iter().map(value).collect::<Vec<_>>().join(", "))
             });
-            format!("{count} rows refer to none that is there: {}", rows.collect::<Vec<_>>().join(", "))
+            format!("{count} rows have no parent row: {}", rows.collect::<Vec<_>>().join(", "))
         }
-        Fault::NoParent => "the table that it refers to is not there".to_owned(),
-        Fault::NoParentKey => "the table that it refers to has no key on those columns".to_owned(),
-        Fault::Unproven(refusal) => format!("it could not be proven: {refusal}"),
+        Fault::NoParent => "the parent table does not exist".to_owned(),
+        Fault::NoParentKey => "the parent table has no key on the referenced columns".to_owned(),
+        Fault::Unproven(refusal) => format!("not validated: {refusal}"),
     };
     format!("foreign key {name} of {}: {text}", constraint.table())
 }

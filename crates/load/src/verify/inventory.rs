@@ -200,7 +200,7 @@ pub(super) fn check_views(
             Err(error) => return Err(error),
         };
         if let Some(told) = told {
-            findings.problem(format!("view {name} does not work: {told}"));
+            findings.problem(format!("CHECK TABLE reports an error for view {name}: {told}"));
         }
     }
     Ok(())

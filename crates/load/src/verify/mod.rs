@@ -41,12 +41,13 @@ impl Verify<'_> {
         let start = Instant::now();
         let mut findings = Findings::default();
         if self.expectations.is_full() {
-            findings
-                .problem("the stream names more than can be kept: what it should have left is not known".to_owned());
+            findings.problem(
+                "the dump defines more objects than --verify can record: the expected content is unknown".to_owned(),
+            );
         }
         match self.look(&mut findings) {
             Ok(()) => nodes::compare_all(self, &mut findings),
-            Err(error) => findings.problem(format!("the verification could not be carried through: {error}")),
+            Err(error) => findings.problem(format!("the verification failed: {error}")),
         }
         findings.verification(start.elapsed())
     }

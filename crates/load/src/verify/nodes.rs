@@ -36,7 +36,7 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
                 Err(hortator_check::compare::Error::Neither { .. }) => {}
                 Err(error) => {
                     node_differs = true;
-                    findings.problem(format!("node {label} could not be compared: {error}"));
+                    findings.problem(format!("cannot compare node {label}: {error}"));
                     break;
                 }
             }

@@ -80,11 +80,11 @@ impl Findings {
             *self.objects.entry(kind).or_default() += 1;
             return;
         }
-        let missing = format!("{kind} {} is not there", name());
+        let missing = format!("{kind} {} does not exist", name());
         match touched_by {
             None => self.problem(missing),
             Some(reason) if self.remarks.len() < LISTED_LIMIT => {
-                self.remarks.push(format!("{missing}; {reason} may be why"));
+                self.remarks.push(format!("{missing}; possible reason: {reason}"));
             }
             Some(_) => {}
         }

@@ -25,7 +25,7 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
         if loaded.is_none() && !relation.is_made {
             continue;
         }
-        let elsewhere = || format!("rows of the engine {} may be elsewhere", found.engine);
+        let elsewhere = || format!("engine {} may store the rows elsewhere", found.engine);
         let not_counted_reason = (relation.not_counted.clone())
             .or_else(|| (!found.holds_rows()).then(elsewhere))
             .or_else(|| strange.clone());
@@ -43,7 +43,7 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
         let Some(expected) = check.expected else { continue };
         check.found = counts.next();
         if let Some(found) = check.found.filter(|found| *found != expected) {
-            findings.problem(format!("table {} holds {found} rows, and {expected} were loaded", check.table));
+            findings.problem(format!("table {} has {found} rows, but {expected} were loaded", check.table));
         }
     }
     findings.tables = checks;
@@ -60,13 +60,14 @@ fn strange_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
     };
     let reason = |name: &TableName, found: &FoundRelation| {
         if found.triggers.iter().any(|trigger| !is_ours(name, trigger)) {
-            Some(format!("{name} had triggers before, which may have written anywhere"))
+            Some(format!("table {name} already had triggers, which may have written to any table"))
         } else if found.kind == RelationKind::View {
-            Some(format!("rows went through the view {name}"))
+            Some(format!("the dump inserted rows through view {name}"))
         } else {
             let is_elsewhere = !found.holds_rows() && found.engine != "blackhole";
-            is_elsewhere
-                .then(|| format!("rows went through {name}, whose engine {} keeps them elsewhere", found.engine))
+            is_elsewhere.then(|| {
+                format!("the dump inserted rows into {name}, whose engine {} stores them elsewhere", found.engine)
+            })
         }
     };
     let filled = inventory.relations.iter().filter(|(name, _)| verify.loaded.contains_key(&name.to_string()));

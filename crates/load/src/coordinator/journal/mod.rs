@@ -166,7 +166,7 @@ impl MainSession<'_> {
 
     /// A record could not be written: that ends the load, forced or not.
     fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
-        let message = format!("its progress record could not be written: {error}");
+        let message = format!("cannot write the checkpoint: {error}");
         self.end_at(Failure::of_record(location, text, message), error);
         Err(Stopped)
     }

@@ -79,7 +79,7 @@ impl Splitter {
             Action::Charset => {
                 let Some(name) = command::argument(text) else { return needs("charset must be followed by a name") };
                 let Some(charset) = Charset::known(&name) else {
-                    return needs("charset is followed by what is not the name of a character set");
+                    return needs("charset must be followed by the name of a character set");
                 };
                 self.charset = charset;
                 return Ok(Some(Split::Charset { name, position }));

@@ -333,9 +333,9 @@ impl Splitter {
     fn end_of_input(&mut self, window: &Window) -> Result<Split, Error> {
         if !std::mem::replace(&mut self.lexical.complained, true) {
             let open = match (self.lexical.comment, self.lexical.quote) {
-                (Some(position), _) => Some((position, "the comment that begins")),
-                (None, Some(b'`')) => Some((self.start, "a quoted name in the statement that begins")),
-                (None, Some(_)) => Some((self.start, "a string in the statement that begins")),
+                (Some(position), _) => Some((position, "the comment that starts")),
+                (None, Some(b'`')) => Some((self.start, "a quoted name in the statement that starts")),
+                (None, Some(_)) => Some((self.start, "a string in the statement that starts")),
                 (None, None) => None,
             };
             if let Some((position, what)) = open {
