@@ -23,19 +23,19 @@ use crate::report::{CheckpointSummary, End, Failure, Summary, TableRows};
 use crate::stall::Stall;
 use crate::verify::{Verification, Verify};
 
-/// Workers for every two cores of the server: while one waits for the disk or for its turn to commit, another computes.
+/// Workers for every two cores of the server: while one waits for the disk or for its commit slot, another computes.
 /// Measured on two cores: 3, 4 and 6 are within a tenth of each other; more only wait for each other in the server.
 const WORKERS_PER_TWO_CORES: usize = 3;
-/// Workers where the server does not tell its cores.
+/// Workers for a server that does not report its number of cores.
 const DEFAULT_WORKERS: usize = 8;
-/// Most workers that are chosen without being asked for.
+/// Most workers that a load chooses itself.
 const WORKERS_CHOSEN_LIMIT: usize = 16;
 /// Text of all chunks that wait or run, unless said otherwise.
 pub(crate) const IN_FLIGHT_BYTES: usize = 64 << 20;
 /// Text of one chunk: what a connection applies and commits at a time.
 pub(crate) const CHUNK_BYTES: usize = 4 << 20;
 
-/// How often a load goes on by itself after it has lost its main session.
+/// How often a load resumes automatically after it lost its main session.
 const RESTARTS_LIMIT: u64 = 100;
 
 /// What to load, and how.
@@ -43,7 +43,7 @@ const RESTARTS_LIMIT: u64 = 100;
 pub struct Options {
     /// The server, and how to connect to any other node.
     pub connect: ConnectOptions,
-    /// Workers are not held back, however far behind a node of a cluster is: to measure what holding back does.
+    /// Whether a lagging node of a cluster throttles the workers. Off only to measure the throttle.
     pub is_throttled: bool,
     /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
     pub nodes: Vec<String>,
@@ -53,25 +53,25 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Text of one chunk, in bytes; `None` for the default.
     pub chunk_bytes: Option<usize>,
-    /// Rows go by prepared statements of so many rows, even where the server takes arrays.
+    /// Rows of one batch. With a value, the load sends batches even to a server that supports bulk execute.
     pub batch_rows: Option<usize>,
-    /// Go on after statements that fail.
+    /// Continue after a statement fails.
     pub force: bool,
     /// Send comments too.
     pub comments: bool,
     /// Take CR LF and NUL as they are.
     pub binary_mode: bool,
-    /// Whether it is recorded in the database what is done.
+    /// Whether the load writes checkpoints, and where.
     pub checkpoint_mode: CheckpointMode,
     /// From the beginning, or where an interrupted load ended.
     pub start: Start,
-    /// What to take a statement for of which the server cannot tell whether it is done.
+    /// How to treat a statement that is in doubt.
     pub in_doubt: InDoubt,
-    /// Whether foreign keys are checked row by row, as the dump has it, or proven at the end.
+    /// When to check foreign keys.
     pub foreign_keys: Checks,
-    /// The same for unique keys; row by row they are checked whatever the dump says.
+    /// When to check unique keys.
     pub unique_checks: Checks,
-    /// Look at the end whether the server holds what the stream should have left.
+    /// Verify at the end that the server has the content of the stream.
     pub verify: bool,
 }
 
@@ -84,7 +84,7 @@ pub enum OpenError {
     /// It is not known which nodes to load into.
     #[error(transparent)]
     Cluster(#[from] cluster::Error),
-    /// Its progress records cannot be had.
+    /// The checkpoints are not available.
     #[error(transparent)]
     Checkpoint(#[from] checkpoint::Error),
 }
@@ -95,7 +95,7 @@ pub struct Load {
     state: Arc<LoadState>,
 }
 
-/// What is known of a load while it runs.
+/// The state of a running load.
 struct LoadState {
     threads: usize,
     threads_reason: String,
@@ -106,14 +106,14 @@ struct LoadState {
     all_nodes_s: Mutex<Option<f64>>,
     pool: Pool,
     progress: Arc<Progress>,
-    /// Progress records; `None` where none are kept.
+    /// `None` for a load without checkpoints.
     checkpoints: Option<Checkpoints>,
     checkpoints_disabled_reason: Option<String>,
     can_resume: AtomicBool,
     rows_before: u64,
     restarts: AtomicU64,
     deferral: Deferral,
-    /// What the proofs of the end found, once they are made.
+    /// The result of the validation at the end.
     validations: Mutex<Option<Validations>>,
     /// What the stream should have left, once it has been read.
     expectations: Mutex<Option<Expectations>>,
@@ -127,7 +127,7 @@ pub struct Interrupter {
 }
 
 impl Interrupter {
-    /// Ends the load: statements under way are killed, open transactions roll back, and the summary tells the rest.
+    /// Ends the load: kills running statements and rolls back open transactions. The summary has the rest.
     pub fn interrupt(&self) {
         self.state.pool.interrupt();
         // Best effort: without it, the load ends with the statements under way.
@@ -148,7 +148,7 @@ impl Interrupter {
 }
 
 impl Load {
-    /// Asks the server what it is and settles the number of workers.
+    /// Reads the properties of the server and chooses the number of workers.
     ///
     /// # Errors
     /// When there is no connection, the server refuses it, nodes do not belong together, or what is recorded does not
@@ -201,7 +201,7 @@ impl Load {
         Ok(Self { options, state: Arc::new(state) })
     }
 
-    /// Why the load could not be gone on with, should it end early; `None` where it could.
+    /// Why an interruption would leave nothing to resume; `None` for a load with checkpoints.
     #[must_use]
     pub fn checkpoints_disabled_reason(&self) -> Option<&str> {
         self.state.checkpoints_disabled_reason.as_deref()
@@ -255,7 +255,7 @@ impl Load {
         Ok(())
     }
 
-    /// Whether a load that lost its main session can go on by itself.
+    /// Whether a load that lost its main session can resume automatically.
     fn may_restart(&self) -> bool {
         let state = &*self.state;
         state.checkpoints.is_some() && self.identity().is_certain() && state.restarts.load(Relaxed) < RESTARTS_LIMIT
@@ -315,7 +315,7 @@ impl Load {
         }
     }
 
-    /// Proves what was put off, when everything is in.
+    /// Validates the deferred constraints after the last row.
     fn validate(&self) {
         let LoadState { threads, targets, pool, deferral, .. } = &*self.state;
         if pool.has_stopped() || pool.is_interrupted() {
@@ -364,7 +364,7 @@ impl Load {
 }
 
 impl LoadState {
-    /// Waits until all nodes of a cluster have what is loaded, unless the load has failed.
+    /// Waits until all nodes of a cluster have applied all rows, unless the load has failed.
     fn wait_for_all_nodes(&self) {
         if self.targets.size() == 0 || self.pool.is_ending() {
             return;
@@ -373,7 +373,7 @@ impl LoadState {
         *self.all_nodes_s.lock().unwrap_or_else(PoisonError::into_inner) = took.map(|took| took.as_secs_f64());
     }
 
-    /// Looks whether the server holds what it should, where that is asked for and the whole stream was tried.
+    /// Verifies the content of the server, if the options ask for it and the whole stream was tried.
     fn verify(&self) {
         let expectations = lock(&self.expectations).take();
         if let Some(expectations) = expectations.filter(|_| !self.pool.has_stopped() && !self.pool.is_interrupted()) {
@@ -391,7 +391,7 @@ impl LoadState {
         }
     }
 
-    /// The load has ended: its records go, unless it can be gone on with.
+    /// The load has ended: discards its checkpoints, unless it can be resumed.
     fn end_checkpoints(&self) {
         let Some(checkpoints) = &self.checkpoints else { return };
         let is_validation_open = self
@@ -401,7 +401,7 @@ impl LoadState {
             .as_ref()
             .is_some_and(Validations::have_failed);
         let is_complete = !self.pool.is_interrupted() && !self.pool.has_stopped() && !is_validation_open;
-        // Where the server is gone they stay, and say so when they are looked for.
+        // If the server does not answer, the checkpoints stay.
         let can_resume = checkpoints.end(is_complete).unwrap_or(!is_complete);
         self.can_resume.store(can_resume, Relaxed);
     }
@@ -464,7 +464,7 @@ fn identity(options: &Options) -> Identity {
     Identity::new(&options.files, options.connect.database.as_deref(), options.comments, options.binary_mode)
 }
 
-/// The load's records, or why there are none.
+/// The checkpoints of the load, or why there are none.
 fn open_checkpoints(
     options: &Options,
     targets: &Arc<Targets>,

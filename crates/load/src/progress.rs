@@ -1,4 +1,4 @@
-//! Counters that workers and the coordinator move and that anyone may read while a load runs.
+//! Counters of a running load: workers and coordinator write them, any thread may read them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,11 +16,11 @@ pub struct Progress {
     pub statements: AtomicU64,
     /// Rows committed.
     pub rows: AtomicU64,
-    /// INSERT statements sent as typed arrays.
+    /// INSERT statements sent by the binary protocol.
     pub binary_statements: AtomicU64,
-    /// Statements sent as written.
+    /// Statements sent by the text protocol.
     pub text_statements: AtomicU64,
-    /// Statements left out.
+    /// Statements not sent.
     pub skipped: AtomicU64,
     /// Transactions replayed.
     pub replays: AtomicU64,

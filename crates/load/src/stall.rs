@@ -1,17 +1,17 @@
-//! Whether a load that goes on by itself after lost connections gets anywhere.
+//! Detects a load that resumes automatically after lost connections and makes no progress.
 
 use crate::apply::Pool;
 use crate::checkpoint::Checkpoints;
 use crate::report::Failure;
 
-/// Restarts in a row that may end where the one before ended.
+/// Restarts in a row that may end at the same statement.
 const RESTARTS_IN_PLACE: u32 = 2;
 
-/// What is said where it does not.
+/// The message for a load without progress.
 const STALLED: &str = "; the load lost the connection three times in a row at this statement and recorded no new \
     checkpoint in between: read the server's error log, then run the same command with --resume";
 
-/// Where the load was when it was lost, and how often it has not come any further.
+/// Where the load lost its connection, and how often it made no progress since.
 #[derive(Debug, Default)]
 pub(crate) struct Stall {
     last: Option<(Failure, u64)>,
@@ -19,10 +19,10 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Takes note of one more loss; tells whether to give up, and says so in the load's failure.
+    /// Records one more lost connection; returns whether to give up, and adds that to the failure of the load.
     pub(crate) fn is_reached(&mut self, pool: &Pool, checkpoints: Option<&Checkpoints>) -> bool {
         let (Some(lost), Some(checkpoints)) = (pool.lost(), checkpoints) else { return false };
-        // Where the server does not answer, the restart finds out.
+        // If the server does not answer, the restart reports it.
         let Ok(applied_checkpoints) = checkpoints.count_applied() else { return false };
         let has_stalled = self.repeats_at(lost, applied_checkpoints) >= RESTARTS_IN_PLACE;
         if has_stalled {

@@ -1,4 +1,4 @@
-//! The options of progress records: going on with a load, showing what was interrupted, forgetting it.
+//! The options for checkpoints: resume a load, show interrupted loads, discard their checkpoints.
 
 use clap::Args;
 use hortator_load::InDoubt;
@@ -6,39 +6,39 @@ use hortator_load::checkpoint::{self, CheckpointMode, Interrupted, Start};
 use hortator_mysql::ConnectOptions;
 use indicatif::HumanCount;
 
-/// Options of progress records.
+/// Options for checkpoints.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Go on where an interrupted load of this input ended, exactly once for every row; ID (see --status) where the input
-    /// alone does not tell which, as from a pipe
+    /// Resume the interrupted load of this input; every row is loaded exactly once. ID (see --status) selects the load
+    /// where the input does not, as from a pipe
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     resume: Option<u64>,
 
-    /// Show what interrupted loads on this server have done, and load nothing
+    /// Show the interrupted loads on this server and their progress; load nothing
     #[arg(long, conflicts_with_all = ["resume", "plan", "sandbox"])]
     status: bool,
 
-    /// Remove the records of interrupted loads (or only of load ID) from the server, and load nothing
+    /// Discard the checkpoints of all interrupted loads, or of load ID; load nothing
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0",
           conflicts_with_all = ["resume", "plan", "sandbox", "status"])]
     discard_checkpoint: Option<u64>,
 
-    /// Schema on the server for the records of what is done; it goes with the last of them [default: hortator]
+    /// Schema on the server that stores the checkpoints; the last load to end drops it [default: hortator]
     #[arg(long, value_name = "NAME")]
     checkpoint_schema: Option<String>,
 
-    /// Keep no records: the load can't be gone on with
+    /// Write no checkpoints: you cannot resume the load
     #[arg(long, conflicts_with_all = ["checkpoint_schema", "resume"])]
     no_checkpoint: bool,
 
-    /// With --resume: what to take a statement for that had begun, where the server can't tell whether it is done
+    /// With --resume: treat an in-doubt statement as applied, or apply it again
     #[arg(long, value_name = "applied|reapply", value_parser = ["applied", "reapply"], requires = "resume")]
     in_doubt: Option<String>,
 }
 
 impl CheckpointArgs {
-    /// Whether records are kept, and where.
+    /// Whether the load writes checkpoints, and where.
     pub fn checkpoint_mode(&self) -> CheckpointMode {
         if self.no_checkpoint {
             return CheckpointMode::Disabled;
@@ -49,7 +49,7 @@ impl CheckpointArgs {
         }
     }
 
-    /// Where the load begins.
+    /// Where the load starts.
     pub fn start(&self) -> Start {
         match self.resume {
             None => Start::New,
@@ -58,7 +58,7 @@ impl CheckpointArgs {
         }
     }
 
-    /// What to take an unsettled statement for.
+    /// How to treat a statement that is in doubt.
     pub fn in_doubt(&self) -> InDoubt {
         match self.in_doubt.as_deref() {
             Some("applied") => InDoubt::Applied,
@@ -71,12 +71,12 @@ impl CheckpointArgs {
         self.checkpoint_schema.as_deref().unwrap_or(checkpoint::SCHEMA)
     }
 
-    /// Whether something is asked for instead of a load.
+    /// Whether the options ask for something other than a load.
     pub fn replaces_load(&self) -> bool {
         self.status || self.discard_checkpoint.is_some()
     }
 
-    /// Does what is asked for instead of a load, and says so; nothing where a load is asked for.
+    /// Runs `--status` or `--discard-checkpoint`; returns whether one of them was given.
     pub fn run_instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
         if self.status {
             let found = checkpoint::interrupted(connect, self.schema())?;

@@ -1,4 +1,4 @@
-//! The options that say who checks foreign and unique keys, and the summary's line on it.
+//! The options for when to check foreign and unique keys, and their line in the summary.
 
 use clap::{Args, ValueEnum};
 use hortator_load::plan_report::Plan;
@@ -51,7 +51,7 @@ impl ChecksArgs {
     }
 }
 
-/// What a summary says of both.
+/// The line of the summary on both.
 pub(super) fn line(summary: &Summary) -> String {
     let unique = match &summary.unique_checks {
         CheckReport { mode: Checks::AsWritten | Checks::Immediate, .. } => "checked by the server".to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn line(summary: &Summary) -> String {
     format!("foreign keys: {}; unique keys: {unique}", describe(&summary.foreign_keys))
 }
 
-/// What a plan says of both.
+/// The line of the plan on both.
 pub(super) fn planned(plan: &Plan) -> String {
     let foreign = match plan.foreign_keys.mode {
         Checks::AsWritten | Checks::Immediate => describe(&plan.foreign_keys),

@@ -1,4 +1,4 @@
-//! The private server of `hortator load --sandbox`: started for the first such load, and kept to look at.
+//! The private server of `hortator load --sandbox`: the first such load starts it; it keeps running.
 
 use anyhow::Context;
 use hortator_mysql::ConnectOptions;
@@ -7,7 +7,7 @@ use hortator_sandbox::{Builder, Sandbox, State};
 /// The sandbox's name, as `hortator sandbox` knows it.
 const NAME: &str = "load";
 
-/// Starts the server where it does not run, and says how to look at it.
+/// Starts the server if it does not run, and prints how to connect to it.
 pub(super) fn start() -> anyhow::Result<ConnectOptions> {
     let dir = hortator_sandbox::default_folder()?;
     let known = Sandbox::list(&dir)?.into_iter().find(|sandbox| sandbox.name() == NAME);

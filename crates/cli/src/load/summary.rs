@@ -11,7 +11,7 @@ use indicatif::{HumanBytes, HumanCount};
 use super::checks;
 use super::verification;
 
-/// A few lines for standard error.
+/// The summary, for standard error.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
     let rate = HumanCount(summary.rows_per_s() as u64);
@@ -101,7 +101,7 @@ fn of_cluster(cluster: &ClusterSummary, all_nodes_s: Option<f64>) -> String {
     text
 }
 
-/// What a load would do, for standard output.
+/// The plan, for standard output.
 pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
     let mut tables = Table::new();

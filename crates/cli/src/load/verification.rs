@@ -1,11 +1,11 @@
-//! What `--verify` found, as text.
+//! The findings of `--verify` as text.
 
 use std::fmt::Write;
 
 use hortator_load::verify::Verification;
 use indicatif::HumanCount;
 
-/// What is not as it should be: a line each, and more where it is about rows.
+/// One line for each problem.
 pub(super) fn problems(verification: &Verification) -> String {
     let mut text = String::new();
     for problem in &verification.problems {
@@ -19,7 +19,7 @@ pub(super) fn problems(verification: &Verification) -> String {
     text
 }
 
-/// A few lines for the summary.
+/// The lines of the summary.
 pub(super) fn text(verification: &Verification) -> String {
     let mut text = String::new();
     let counted = verification.tables.iter().filter(|table| table.found.is_some());

@@ -1,8 +1,8 @@
-//! Rows for servers that take no arrays: a statement of the dump as several executions of one prepared statement.
+//! Rows for servers without bulk execute: a statement of the dump as several executions of one prepared statement.
 //!
 //! A prepared statement of as many rows as the dump's would have to be prepared for each of them, which costs the server
 //! more than the text. Prepared once for a fixed number of rows and executed over and over, it costs little more than
-//! half. So the rows are cut into batches of that number; what is left goes as text. All of it is one transaction, and a
+//! half. So the sender splits the rows into batches of that number; the rest goes as text. All of it is one transaction, and a
 //! statement of the dump stays one: if the server has anything to say to a batch, all batches are undone and the text is
 //! sent, so that the error, its row and the warnings are the client's.
 
@@ -52,7 +52,7 @@ impl RowSender {
         };
         match (connection.execute(b"ROLLBACK TO SAVEPOINT hortator"), refusal) {
             (Ok(_), refusal) => Ok(BinaryResult::Refused(refusal)),
-            // The server has rolled back more than the batch: its reason is the one to tell.
+            // The server has rolled back more than the batch: report its reason.
             (Err(Error::Server(_)), Some(reason)) => Err(reason),
             (Err(error), _) => Err(error),
         }

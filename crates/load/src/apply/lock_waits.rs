@@ -1,4 +1,4 @@
-//! Who waits for whom, as far as a server tells.
+//! Whether other transactions wait for the locks of a connection.
 
 use hortator_mysql::{Connection, Error, Flavor};
 

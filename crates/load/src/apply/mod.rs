@@ -1,4 +1,4 @@
-//! Appliers: chunks, the pool that orders them, and the workers that send them.
+//! Applies chunks: the pool orders them, workers send them.
 
 mod batches;
 mod chunk;

@@ -1,8 +1,8 @@
 //! What the coordinator and the workers share: the scheduler, the commit order of each table, and the end of the load.
 //!
-//! Two rules hold here. A worker only ever waits for work that precedes its own: chunks are handed out lowest first, and
-//! a chunk waits to commit only for earlier ones of its commit_queue. And a failure at one place stops what lies behind it, while
-//! all that lies before is carried through: so the earliest failure is the one that a serial load would have met.
+//! Two rules hold here. A worker waits only for earlier work: the pool hands out chunks in order, and a chunk waits to
+//! commit only for earlier chunks of its commit queue. And a failure stops later chunks, while earlier chunks complete: so
+//! the earliest failure in stream order is that of a serial load.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,19 +14,19 @@ use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
 use super::chunk::Chunk;
 use crate::report::Failure;
 
-/// Most failures that a forced load keeps in words; all are counted.
+/// Most failures that a forced load lists; it counts all.
 const FAILURES_KEPT: usize = 1000;
 
-/// The load is to end; nothing more is to be admitted.
+/// The load ends and admits nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Whose turn it is to commit.
+/// The result of waiting for a commit slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSlot {
-    /// The asker's.
+    /// The chunk may commit.
     Ready,
-    /// An earlier chunk's, for a while now.
+    /// An earlier chunk still has the slot.
     TimedOut,
 }
 
@@ -48,7 +48,7 @@ struct State {
     /// The position behind everything admitted.
     next: Seqno,
     closed: bool,
-    /// What lies behind this position is not to be done any more.
+    /// Chunks after this position are cancelled.
     stop_at: Option<Seqno>,
     failures: Vec<FailureAt>,
     failure_count: u64,
@@ -57,7 +57,7 @@ struct State {
     /// The first position at which the load ended only because a connection was lost.
     lost_at: Option<Seqno>,
     latest_id: Option<(Seqno, u64)>,
-    /// A worker is gone without having ended its chunk: nobody may wait for it.
+    /// A worker panicked without ending its chunk: no thread may wait for it.
     is_poisoned: bool,
 }
 
@@ -66,7 +66,7 @@ struct State {
 struct FailureAt {
     seqno: Seqno,
     failure: Failure,
-    /// Only a connection was lost, and what is recorded may tell where to go on.
+    /// Only a connection was lost, and the load may resume from its checkpoints.
     is_lost: bool,
 }
 
@@ -179,7 +179,7 @@ impl Pool {
         }
     }
 
-    /// Waits, for `timeout` at most, until all earlier chunks of the commit_queue have ended.
+    /// Waits up to `timeout` until all earlier chunks of the commit queue have ended.
     pub fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key, timeout: Duration) -> CommitSlot {
         let mut state = self.lock();
         loop {
@@ -239,8 +239,7 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// Takes note that the load cannot go on at this place because a connection was lost: what is recorded may tell
-    /// where to go on.
+    /// Records that a lost connection ended the load at this position; the load may resume from its checkpoints.
     pub fn fail_lost(&self, seqno: Seqno, failure: Failure) {
         self.note(FailureAt { seqno, failure, is_lost: true }, true);
     }
@@ -252,7 +251,7 @@ impl Pool {
         first.map(|noted| noted.failure.clone())
     }
 
-    /// Adds to what is told of that.
+    /// Appends to the message of that failure.
     pub fn add_to_lost(&self, words: &str) {
         let mut state = self.lock();
         if let Some(first) = state.failures.iter_mut().filter(|noted| noted.is_lost).min_by_key(|noted| noted.seqno) {

@@ -1,7 +1,7 @@
-//! How the rows of one statement travel: as typed parameters where that is exact, as written otherwise.
+//! Sends the rows of a statement: by the binary protocol if that is exact, else by the text protocol.
 //!
-//! Parameters are one array where the server takes arrays (MariaDB), and executions of a prepared statement of some rows
-//! where it does not (MySQL): `batches.rs`.
+//! The binary protocol is bulk execute if the server supports it (MariaDB), else batches of a prepared statement (MySQL):
+//! `batches.rs`.
 
 use std::collections::HashMap;
 
@@ -21,10 +21,10 @@ const SMALL_BYTES: usize = 64 << 10;
 /// Text of all statements that are sent as one.
 const MERGED_BYTES: usize = 512 << 10;
 
-/// Memory for an array that is kept for the next one.
+/// Memory of a command that is kept for the next one.
 const COMMAND_KEPT_BYTES: usize = 8 << 20;
 
-/// What one connection needs to send rows: prepared statements, and memory that is used again.
+/// The prepared statements and buffers of one connection.
 #[derive(Debug, Default)]
 pub struct RowSender {
     /// By the statement's text up to its rows.
@@ -34,34 +34,34 @@ pub struct RowSender {
     merged: Vec<u8>,
     /// The server takes no command as long as this.
     pub(super) packet_limit_bytes: usize,
-    /// Rows of a prepared statement where that was asked for, even if the server takes arrays.
+    /// Rows of one batch; with a value, the sender does not use bulk execute.
     pub(super) batch_rows: Option<usize>,
-    /// Stands before statements on tables that number their rows.
+    /// The prefix for statements on tables with AUTO_INCREMENT.
     auto_increment_prefix: Option<&'static [u8]>,
 }
 
-/// Which way a statement went.
+/// The protocol that sent a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// As typed parameters.
+    /// Typed parameters.
     Binary,
-    /// As written.
+    /// The text of the dump.
     Text,
 }
 
-/// What became of typed parameters.
+/// The result of sending rows by the binary protocol.
 #[derive(Debug)]
 pub(super) enum BinaryResult {
     /// All rows are in.
     Applied(Done),
-    /// Not exact, or refused by the server, with its reason if it is an error: the text tells all.
+    /// Not exact, or refused by the server, with the error if there is one: send the text.
     Refused(Option<Error>),
 }
 
 impl RowSender {
-    /// For a connection to a server with this `max_allowed_packet`, in bytes. With `batch_rows`, rows go by prepared
-    /// statements of so many rows even to a server that takes arrays. `auto_increment_prefix` is to stand before statements on tables
-    /// that number their rows: see [`crate::cluster::Targets::auto_increment_prefix`].
+    /// For a connection to a server with this `max_allowed_packet`, in bytes. With `batch_rows`, the sender uses
+    /// batches of this size instead of bulk execute. `auto_increment_prefix` is the prefix for statements on tables with
+    /// AUTO_INCREMENT: see [`crate::cluster::Targets::auto_increment_prefix`].
     #[must_use]
     pub fn new(
         max_allowed_packet: u64,
@@ -220,14 +220,14 @@ impl RowSender {
             return Ok(BinaryResult::Refused(None));
         }
         match self.send_command(connection) {
-            // A Galera node answers OK to an array whose transaction it has just rolled back in favour of another node's
-            // (seen with 10.11): only the transaction's state in that answer tells.
+            // A Galera node answers OK to a bulk execute whose transaction it has just aborted (seen with 10.11): only the
+            // in-transaction flag of the answer shows it.
             Ok(_) if !connection.status().in_transaction() => Err(rolled_back_by_server()),
             Ok(done) => Ok(BinaryResult::Applied(done)),
             Err(error) if error.is_lost() || error.is_transient() => Err(error),
             Err(error) => match is_in_transaction(connection)? {
                 true => Ok(BinaryResult::Refused(Some(error))),
-                // The server has rolled back more than the array: the text would stand alone.
+                // The server has rolled back the whole transaction: the text would run without it.
                 false => Err(error),
             },
         }

@@ -1,4 +1,4 @@
-//! What a definition statement changes: how each of its subjects is asked for, and how they stand once it is done.
+//! The objects that a DDL statement changes: the queries that show them, and their state after the statement.
 
 use super::idempotent::begins_with;
 use crate::lexer::{Dialect, Kind, Token, tokens};
@@ -32,28 +32,28 @@ const OTHER_KINDS: &[&[u8]] = &[b"SERVER", b"TABLESPACE", b"LOGFILE", b"UNDO", b
 /// Changes of a table that its definition does not show.
 const UNSEEN: &[&[u8]] = &[b"EXCHANGE", b"IMPORT", b"DISCARD"];
 
-/// How its subjects stand once a statement is done.
+/// The state of the objects after the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Postcondition {
-    /// The one is another than before.
+    /// The definition has changed.
     Changed,
-    /// None of them is there.
+    /// None of them exists.
     Dropped,
-    /// The first is not there, the second is.
+    /// The first does not exist, the second does.
     Renamed,
 }
 
-/// All that a statement names as changed by it.
+/// The objects that a DDL statement changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DdlTarget {
-    /// Statements that show the subjects, one each.
+    /// Queries that show the objects, one each.
     pub(super) questions: Vec<Vec<u8>>,
-    /// How they stand afterwards.
+    /// Their state after the statement.
     pub(super) postcondition: Postcondition,
 }
 
-/// The subjects of a statement; `None` where there are none, or where looking at them would not tell whether all of it
-/// is done.
+/// The objects that a statement changes; `None` if there are none, or if their state does not show whether the whole
+/// statement is applied.
 pub(super) fn ddl_target(text: &[u8], dialect: &Dialect) -> Option<DdlTarget> {
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     let verb = head.first()?;

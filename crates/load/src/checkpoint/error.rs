@@ -1,13 +1,13 @@
-//! Why a load's records cannot be had, in words for its user.
+//! Why the checkpoints of a load are not available.
 
-/// Why records cannot be kept or gone on with.
+/// Why a load cannot write checkpoints or resume from them.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The server refused, or is gone.
+    /// The server refused, or the connection is lost.
     #[error("{0}")]
     Server(#[from] hortator_mysql::Error),
 
-    /// The account may not make the schema or its tables.
+    /// The account may not create the schema or its tables.
     #[error(
         "cannot write checkpoints to the schema `{schema}`: {reason}; grant the account all rights on the schema, choose \
          another schema with --checkpoint-schema, or load with --no-checkpoint"
@@ -19,7 +19,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// There is nothing to go on with.
+    /// There is nothing to resume.
     #[error("nothing to resume: the schema `{schema}` has no checkpoint of a load of {input}{hint}")]
     Nothing {
         /// The input asked for.
@@ -30,12 +30,12 @@ pub enum Error {
         hint: String,
     },
 
-    /// The load was begun under options that give its statements another meaning.
+    /// The load was started with options that change the meaning of its statements.
     #[error("cannot resume load {load_id} with these options: {differs}; resume with the options of the first run")]
     OtherOptions {
         /// The load's number.
         load_id: u64,
-        /// What it was begun with, and what is asked for now.
+        /// The options then and now.
         differs: String,
     },
 
@@ -60,7 +60,7 @@ pub enum Error {
         connection_id: u64,
     },
 
-    /// The records are written by a later version.
+    /// A later version wrote the checkpoints.
     #[error(
         "load {load_id} has checkpoints in format {format}, which this version of Hortator does not support: use a later version"
     )]

@@ -1,9 +1,9 @@
-//! Which statements may be run again without asking what became of them: twice is as good as once.
+//! Idempotent statements, which the load may run again whatever the outcome of the first attempt.
 
 use super::ddl_target::{HEAD_TOKENS, kind_at};
 use crate::lexer::{Dialect, Token, tokens};
 
-/// Such statements, by their first word.
+/// Idempotent statements, by their first word.
 const FIRST: &[&[u8]] = &[
     b"TRUNCATE",
     b"GRANT",
@@ -25,7 +25,7 @@ const FIRST: &[&[u8]] = &[
 /// What stands behind ANALYZE where it looks at tables; anything else is a statement that it runs.
 const ANALYZED: &[&[u8]] = &[b"TABLE", b"TABLES", b"LOCAL", b"NO_WRITE_TO_BINLOG"];
 
-/// Whether running it twice is as good as once.
+/// Whether a statement is idempotent.
 pub(super) fn is_idempotent(text: &[u8], dialect: &Dialect) -> bool {
     let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
     let Some(first) = head.first() else { return true };

@@ -1,18 +1,18 @@
-//! Rows that are on record and gone nevertheless: those of MEMORY tables do not outlive their server.
+//! Lost rows of MEMORY tables, which a restart of the server empties.
 
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::load_registry::{number, rows_by_table, text};
 use super::statements::Statements;
 
-/// A table of which rows are gone.
+/// A table that has lost rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostRows {
     /// The table, as `schema.table`.
     pub table: String,
-    /// Rows on record.
+    /// Rows that the checkpoints record.
     pub recorded: u64,
-    /// Rows that are there.
+    /// Rows in the table.
     pub found: u64,
 }
 
@@ -27,8 +27,8 @@ impl std::fmt::Display for LostRows {
     }
 }
 
-/// The first table of which rows are gone. Fewer rows than on record are taken for that where the server was started
-/// since the load began, or none are left: a dump may delete rows itself.
+/// The first table that has lost rows: it has fewer rows than recorded, and the server was restarted since the load
+/// started or the table is empty. A dump may delete rows itself.
 pub(super) fn lost_rows(
     connection: &mut Connection,
     statements: &Statements,

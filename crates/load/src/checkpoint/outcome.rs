@@ -1,8 +1,8 @@
-//! What became of a statement that had begun when a load ended: read from what it changes.
+//! The outcome of a statement that had started when a load ended, read from the objects that it changes.
 //!
-//! Servers of today change a definition wholly or not at all, whatever happens (MariaDB from 10.6, MySQL from 8.0). So a
-//! definition that is no longer what it was before is done, and one that is what it was can be run again. A statement
-//! that names several may have been carried through for some of them: then only the ends of the way are certain.
+//! DDL is atomic (MariaDB from 10.6, MySQL from 8.0). So a statement is applied if the definition has changed, and can be
+//! run again if it has not. A statement that names several objects may have changed some of them: then the outcome is
+//! certain only if it changed all or none.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use super::{RecoveryHint, digest};
 use crate::lexer::{Dialect, Kind, Token, tokens};
 use crate::statement_kind::is_multi_statement;
 
-/// What became of a statement.
+/// The outcome of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is in the database.
+    /// The database has the statement.
     Applied,
-    /// Nothing of it is, or running it once more makes no difference.
+    /// The statement had no effect, or is idempotent.
     Reapply,
-    /// The server cannot tell.
+    /// The outcome cannot be determined.
     InDoubt,
 }
 
@@ -32,7 +32,7 @@ const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141
 /// Names of one statement that are looked up among the tables.
 const NAMES_LIMIT: usize = 10_000;
 
-/// How a statement's subjects stand, for a [`RecoveryHint`] before it runs: on the session in which it runs.
+/// The hash of the definitions that a statement changes, before it runs, read in its session.
 ///
 /// # Errors
 /// A lost connection.
@@ -73,7 +73,7 @@ fn recovery_hint(found: &[Option<u128>]) -> RecoveryHint {
     }
 }
 
-/// What became of a statement that had begun, given how things stood before and the session that it ran in.
+/// The outcome of a statement that had started, from the hint that was recorded before it.
 ///
 /// # Errors
 /// A lost connection.
@@ -114,14 +114,14 @@ pub fn outcome(
     Ok(if is_done { Outcome::Applied } else { Outcome::InDoubt })
 }
 
-/// A definition that brings rows with it: it may be there without them.
+/// A CREATE TABLE … SELECT: the table may exist without its rows.
 fn takes_rows_along(text: &[u8], head: &[Token<'_>], dialect: &Dialect) -> bool {
     let is_table = head.iter().take(4).any(|token| token.is_word(b"TABLE"));
     let is_create = head.first().is_some_and(|first| first.is_word(b"CREATE"));
     is_create && is_table && tokens(text, dialect).any(|token| token.is_word(b"SELECT"))
 }
 
-/// Statements whose rows are a transaction's, if the engine has any: their record is closed within it.
+/// Statements whose rows are part of a transaction, if the engine is transactional.
 const ROW_CHANGES: &[&[u8]] =
     &[b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"LOAD", b"WITH", b"SELECT", b"DO", b"VALUES"];
 
@@ -131,7 +131,7 @@ pub fn changes_rows(head: &[Token<'_>]) -> bool {
     head.first().is_some_and(|first| ROW_CHANGES.iter().any(|word| first.is_word(word)))
 }
 
-/// Whether a statement names, or may name, a table that cannot roll back: what stands behind a view is not looked at.
+/// Whether a statement names, or may name, a table that is not transactional; a view counts as one.
 ///
 /// # Errors
 /// What the server or the connection says.
@@ -170,7 +170,7 @@ pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &D
     Ok(rows.first().and_then(|row| row.first()?.as_deref()) != Some(b"0"))
 }
 
-/// A definition without the counter in it, which moves with the rows.
+/// A definition without the AUTO_INCREMENT value, which changes with the rows.
 fn without_counter(definition: Vec<u8>) -> Vec<u8> {
     const COUNTER: &[u8] = b" AUTO_INCREMENT=";
     let Some(at) = memchr::memmem::find(&definition, COUNTER) else { return definition };

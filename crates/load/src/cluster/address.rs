@@ -1,4 +1,4 @@
-//! Names of nodes: as users write them, and as a cluster tells them.
+//! Node addresses: as users write them, and as a cluster reports them.
 
 use hortator_mysql::Address;
 
@@ -44,7 +44,7 @@ pub fn node_address(name: &str, default_port: u16) -> Result<Address, Error> {
     Ok(Address::Tcp { host: host.to_owned(), port })
 }
 
-/// The addresses in `wsrep_incoming_addresses`, one for each node; `None` where a node does not tell its own (`AUTO`).
+/// The addresses in `wsrep_incoming_addresses`, one for each node; `None` for a node that does not report its own (`AUTO`).
 pub(super) fn incoming(list: &str, default_port: u16) -> Vec<Option<Address>> {
     let entries = list.split(',').map(str::trim);
     let known = entries.map(|entry| match entry {

@@ -1,12 +1,12 @@
-//! Why a load cannot begin on the nodes that it was given.
+//! Why a load cannot start on its nodes.
 
-/// Why a load cannot begin on the nodes that it was given.
+/// Why a load cannot start on its nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A server cannot be reached, or refuses.
     #[error(transparent)]
     Connection(#[from] hortator_mysql::Error),
-    /// A name of a node is not understood.
+    /// A node address is invalid.
     #[error("`{name}` is not a node address: {found}; write HOST, HOST:PORT, [IPv6]:PORT or the path of a socket")]
     Name {
         /// As it was written.
@@ -14,7 +14,7 @@ pub enum Error {
         /// What is wrong with it.
         found: &'static str,
     },
-    /// A server among the nodes is none.
+    /// A server is not a node.
     #[error("{node} is not a node of a Galera cluster: remove it from --nodes, or connect to it with -h only")]
     NoNode {
         /// Its name.
@@ -34,7 +34,7 @@ pub enum Error {
         /// The state UUID of that one's cluster.
         expected: String,
     },
-    /// No node takes statements.
+    /// No node accepts statements.
     #[error(
         "no node accepts statements: {found}; check wsrep_cluster_status and wsrep_local_state_comment on the nodes"
     )]

@@ -1,16 +1,17 @@
-//! Where a load writes to: one server, or a Galera cluster of which it knows every node it can.
+//! The servers that a load writes to: one server, or the nodes of a Galera cluster.
 //!
-//! Everything is written to one node, the *home*: then transactions of the load meet no certification conflicts among
-//! themselves, children find their parents, and numbers come from one place. The other nodes matter in three ways. They
-//! are watched, so that the load slows down before the slowest of them stops the cluster ([`Throttle`], [`NodeMonitor`]). One of
-//! them becomes home when home is lost ([`Targets`]). And the load is done when all of them have everything
-//! ([`NodeMonitor::wait_for_all_nodes`]).
+//! A load writes to one node, the *writer*: its transactions then have no certification conflicts with each other, child
+//! rows find their parents, and one node generates the AUTO_INCREMENT values. The other nodes matter in three ways. The
+//! load samples their receive queues and slows down before flow control pauses the cluster ([`Throttle`],
+//! [`NodeMonitor`]). One of them becomes the writer when the writer is lost ([`Targets`]). The load ends when all nodes
+//! have applied all rows ([`NodeMonitor::wait_for_all_nodes`]).
 //!
-//! From the inside out: `address` (names of nodes), `facts` (what a node says of itself), `targets` (which one is home),
-//! `gate` (the pure rule, and the place where workers wait), `watch` (a look at every node, again and again), `report`.
+//! From the inside out: `address` (node addresses), `node_info` (variables and status of a node), `nodes` (node
+//! discovery), `targets` (the writer), `throttle` (the rule, and where workers wait), `node_monitor` (samples of every
+//! node), `report`.
 //!
-//! What it is not for: it sends no rows and knows no statements; what a worker does with a lost transaction is the
-//! worker's affair. It does not spread rows over nodes: measured, that made loads slower.
+//! This module sends no rows and knows no statements; the worker handles a lost transaction. It does not spread rows over
+//! nodes: measured, that made loads slower.
 
 mod address;
 mod error;

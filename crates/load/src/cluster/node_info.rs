@@ -1,4 +1,4 @@
-//! What a node says of itself.
+//! Variables and status of a node.
 
 use std::collections::HashMap;
 
@@ -7,55 +7,55 @@ use hortator_mysql::{Connection, Error};
 use super::address::incoming;
 use hortator_mysql::Address;
 
-/// A cluster's state UUID while it is none.
+/// The state UUID of a node without a cluster.
 const NO_CLUSTER: &str = "00000000-0000-0000-0000-000000000000";
-/// Write sets that may wait on a node before it stops the cluster, where the node does not tell: Galera's own default.
+/// Galera's default for gcs.fc_limit, for a node that does not report it.
 const FLOW_CONTROL_LIMIT: f64 = 16.0;
 
-/// Whether a node takes statements.
+/// Whether a node accepts statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeState {
-    /// It takes part in the cluster with all data.
+    /// The node has all data.
     Synced,
-    /// It takes statements, but is behind on purpose: it feeds another node, or was told to (`wsrep_desync`).
+    /// The node accepts statements but may lag: it is a donor, or `wsrep_desync` is on.
     Desynced,
-    /// It takes none, and this is what it says.
+    /// The node does not accept statements, and why.
     NotReady(String),
 }
 
-/// What a node says of itself.
+/// Variables and status of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeInfo {
     /// Its `wsrep_node_name`.
     pub name: String,
     /// The state UUID of its cluster.
     pub cluster: String,
-    /// What this process is in the group: two addresses of one node have the same.
+    /// The `wsrep_gcomm_uuid`: two addresses of one node have the same.
     pub member: String,
     /// Whether it takes statements.
     pub state: NodeState,
-    /// Nodes that it sees in its cluster, itself among them.
+    /// `wsrep_cluster_size`.
     pub size: usize,
-    /// Where the nodes take connections, as far as they tell.
+    /// The client addresses that the nodes report.
     pub addresses: Vec<Option<Address>>,
-    /// Its own place among these.
+    /// The index of this node in `addresses`.
     pub index: Option<usize>,
-    /// Write sets that may wait here before this node stops the cluster.
+    /// Length of the receive queue at which the node pauses the cluster.
     pub flow_control_limit: f64,
-    /// The cluster gives each node numbers of its own for AUTO_INCREMENT.
+    /// The node has its own series of AUTO_INCREMENT values (`wsrep_auto_increment_control`).
     pub has_auto_increment_control: bool,
     /// Rows that a transaction may change; 0 for any number.
     pub transaction_rows: u64,
     /// Bytes that a transaction may replicate.
     pub transaction_bytes: u64,
-    /// Its threads that apply what others have committed.
+    /// Applier threads of the node.
     pub appliers: u64,
     /// What it replicates beyond InnoDB (`wsrep_mode`).
     pub mode: String,
 }
 
 impl NodeInfo {
-    /// Asks; `None` when the server is no node of a cluster.
+    /// Reads variables and status; `None` for a server outside any cluster.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -88,7 +88,7 @@ impl NodeInfo {
         }))
     }
 
-    /// Whether it knows its cluster: one that never met it does not.
+    /// Whether the node has been in its cluster.
     pub(super) fn has_cluster(&self) -> bool {
         !self.cluster.is_empty() && self.cluster != NO_CLUSTER
     }

@@ -1,4 +1,4 @@
-//! A look at every node, again and again: how far behind each is, and whether all have everything.
+//! Samples every node periodically: how far it lags, and whether it has applied all rows.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,30 +10,30 @@ use super::report::{ClusterSummary, NodeSummary};
 use super::targets::Targets;
 use super::throttle::{QueueDepth, Throttle, allowed};
 
-/// Between two looks at a node while rows go in.
+/// Between two samples of a node during the load.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
-/// The same at the end, when it is only waited for.
+/// The same at the end, while the load waits for all nodes.
 const FINAL_SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
-/// A node that has not answered for so long tells nothing of its queue any more.
+/// An older sample says nothing about the receive queue.
 const SAMPLE_MAX_AGE: Duration = Duration::from_secs(2);
-/// At the end a node is waited for as long as it applies something at least so often.
+/// At the end, the load waits for a node that applies at least one write set within this time.
 const STANDSTILL_TIMEOUT: Duration = Duration::from_secs(60);
-/// The same for one that does not answer: it is gone, and gets what it misses when it comes back.
+/// The same for a node that does not answer: it receives the missing rows when it returns.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Every number that is looked at.
+/// The sampled status variables.
 const LOOK: &[u8] =
     b"SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_recv_queue', 'wsrep_flow_control_paused_ns', \
     'wsrep_flow_control_sent', 'wsrep_last_committed', 'wsrep_local_state_comment', 'wsrep_cluster_status', \
     'wsrep_cluster_size')";
 const LIMITS: &[u8] = b"SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'";
 
-/// What is seen of all nodes, and the gate that follows from it.
+/// The samples of all nodes, and the throttle that they set.
 #[derive(Debug)]
 pub struct NodeMonitor {
     throttle: Throttle,
     workers: usize,
-    /// Whether the gate closes at all.
+    /// Whether a lagging node throttles the workers.
     is_throttled: bool,
     state: Mutex<State>,
     changed: Condvar,
@@ -46,22 +46,22 @@ struct State {
     is_ending: bool,
 }
 
-/// What was seen of one node.
+/// The samples of one node.
 #[derive(Clone, Debug, Default)]
 struct NodeView {
     latest: Option<(Instant, NodeSample)>,
-    /// It let nobody in when the load began: then it is not waited for until it does.
+    /// The node was unreachable when the load started: the load does not wait for it until it answers.
     was_unreachable: bool,
-    /// Since when it does not answer.
+    /// Since when the node does not answer.
     unreachable_since: Option<Instant>,
-    /// Flow control's counters when the load began, as far as this process of the node has counted.
+    /// The flow control counters of the node when the load started.
     baseline: Option<(u64, u64)>,
     paused_ns: u64,
     stops: u64,
     most_waiting: u64,
 }
 
-/// One look.
+/// One sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeSample {
     waiting: u64,
@@ -70,22 +70,22 @@ struct NodeSample {
     stops: u64,
     last_committed: u64,
     is_member: bool,
-    /// It takes part in flow control: a node that is behind on purpose stops nobody.
+    /// The node takes part in flow control; a desynced node does not.
     is_synced: bool,
 }
 
-/// What was found in the end.
+/// Whether a node has applied all rows at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CatchUp {
     Complete,
     Pending,
-    /// It is not in the cluster (any more), or nobody knows.
+    /// The node has left the cluster, or its state is unknown.
     Lost,
 }
 
 impl NodeMonitor {
-    /// For a load with so many workers. Nothing is seen before [`NodeMonitor::monitor_node`] runs for each node.
-    /// With `paces` off the gate stays open, whatever is seen.
+    /// For a load with `workers` workers. Call [`NodeMonitor::monitor_node`] for each node. With `is_throttled` off, the
+    /// throttle stays open.
     #[must_use]
     pub fn new(targets: &Targets, workers: usize, is_throttled: bool) -> NodeMonitor {
         let view_of = |index| NodeView { was_unreachable: !targets.was_reachable(index), ..NodeView::default() };
@@ -99,7 +99,7 @@ impl NodeMonitor {
         }
     }
 
-    /// Where workers wait between chunks.
+    /// The throttle, where workers wait between chunks.
     #[must_use]
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
@@ -110,7 +110,7 @@ impl NodeMonitor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at one node until the load is over: each has a thread, so that one that hangs hides no other.
+    /// Samples one node until the load is over. Each node has a thread, so a node that hangs does not delay the others.
     pub fn monitor_node(&self, targets: &Targets, index: usize) {
         let mut sampler = None;
         loop {
@@ -136,8 +136,8 @@ impl NodeMonitor {
         }
     }
 
-    /// Waits until every node has applied what is committed, and tells how long that took; `None` when some node is not
-    /// known to have.
+    /// Waits until every node has applied all committed rows; returns how long that took, or `None` if some node may not
+    /// have.
     pub fn wait_for_all_nodes(&self, targets: &Targets, is_over: &dyn Fn() -> bool) -> Option<Duration> {
         let start = Instant::now();
         let last = match last_committed(targets) {
@@ -168,13 +168,13 @@ impl NodeMonitor {
         }
     }
 
-    /// Ends the looking when it goes, however that comes about.
+    /// A guard that ends the sampling when it is dropped.
     #[must_use]
     pub fn start_guard(&self) -> MonitorGuard<'_> {
         MonitorGuard(self)
     }
 
-    /// What was seen; `None` when the server is no node.
+    /// The measurements; `None` for a single server.
     #[must_use]
     pub fn summary(&self, targets: &Targets) -> Option<ClusterSummary> {
         let info = targets.info()?;
@@ -195,7 +195,7 @@ impl NodeMonitor {
     }
 }
 
-/// While it lives, nodes are looked at.
+/// Sampling runs until this guard is dropped.
 #[derive(Debug)]
 pub struct MonitorGuard<'w>(&'w NodeMonitor);
 
@@ -209,7 +209,7 @@ impl Drop for MonitorGuard<'_> {
 impl NodeView {
     fn take(&mut self, sample: NodeSample) {
         let (paused, stops) = self.baseline.unwrap_or((sample.paused_ns, sample.stops));
-        // A node that was started again counts from zero.
+        // A restarted node counts from zero.
         let (paused, stops) = if sample.paused_ns < paused { (0, 0) } else { (paused, stops) };
         self.baseline = Some((paused, stops));
         self.paused_ns = self.paused_ns.max(sample.paused_ns - paused);
@@ -225,7 +225,7 @@ impl NodeView {
         counts.then_some(QueueDepth { waiting: sample.waiting, limit: sample.limit })
     }
 
-    /// Whether it has applied everything up to `last`. `moved` is what it had when it last moved, and when that was.
+    /// Whether the node has applied everything up to `last`. `moved` is its last progress: seqno and time.
     fn catch_up(&self, last: u64, start: Instant, moved: &mut (u64, Instant)) -> CatchUp {
         let is_silent = self.unreachable_since.is_some_and(|since| since.elapsed() >= SILENCE_TIMEOUT);
         if is_silent || (self.was_unreachable && self.latest.is_none()) {
@@ -245,7 +245,7 @@ impl NodeView {
     }
 }
 
-/// One look; connects where there is no connection.
+/// Takes one sample; connects if there is no connection.
 fn sample_node(
     sampler: &mut Option<(Connection, String)>,
     targets: &Targets,
@@ -272,7 +272,7 @@ fn sample_node(
     })
 }
 
-/// The place in the cluster's history that home has come to.
+/// The last committed seqno of the writer.
 fn last_committed(targets: &Targets) -> Result<u64, Error> {
     let mut connection = targets.connect(&|| false)?.connection;
     Ok(Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_last_committed'")?.number("wsrep_last_committed"))

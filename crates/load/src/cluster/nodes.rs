@@ -1,4 +1,4 @@
-//! Finding a cluster's nodes: those that the user names, or those that the first one knows.
+//! Node discovery: the nodes that the user names, or those that the first node reports.
 
 use std::thread;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::{Error, node_address};
 
 /// The port of nodes that are named without one.
 const DEFAULT_PORT: u16 = 3306;
-/// How long a node may take for each step while it is looked for.
+/// How long each step of probing a node may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server, and how it is called in messages.
+/// A server, with its name in messages.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) label: String,
@@ -21,14 +21,14 @@ pub(super) struct Node {
     pub(super) found: ProbeResult,
 }
 
-/// What was found where a node should be.
+/// The result of probing an address.
 #[derive(Debug)]
 pub(super) enum ProbeResult {
-    /// A node, and what it says.
+    /// A node.
     Node(Box<NodeInfo>),
-    /// A server that is no node.
+    /// A server outside any cluster.
     NotANode,
-    /// Nobody who lets us in, and why.
+    /// No connection, and why.
     Unreachable(String),
 }
 
@@ -36,9 +36,9 @@ pub(super) enum ProbeResult {
 #[derive(Debug)]
 pub(super) struct Nodes {
     pub(super) list: Vec<Node>,
-    /// The first that takes statements, a synced one if there is any.
+    /// The first node that accepts statements; a synced node if there is one.
     pub(super) writer: usize,
-    /// What the user should know of the others.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Why it takes no statements; `None` when it does.
+    /// Why the node does not accept statements; `None` if it does.
     fn trouble(&self) -> Option<String> {
         match &self.found {
             ProbeResult::Node(info) => match &info.state {
@@ -63,7 +63,7 @@ impl Node {
     }
 }
 
-/// The nodes that a server knows, itself first; `None` when it is no node.
+/// The nodes that a server reports, itself first; `None` for a server outside any cluster.
 pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error> {
     let port = default_port(connect);
     let Some(info) = NodeInfo::ask(&mut Connection::open(connect)?, port)? else { return Ok(None) };
@@ -88,7 +88,7 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
     let (others, strangers): (Vec<Node>, Vec<Node>) = probe_nodes(connect, others).into_iter().partition(|node| {
         node.info().map_or(!matches!(node.found, ProbeResult::NotANode), |info| info.cluster == cluster)
     });
-    // An address that means another server from here than it does over there.
+    // From here, the address leads to another server than from the node that reported it.
     notes.extend(strangers.iter().map(|node| {
         format!("address {} leads to a server outside the cluster: name all nodes with --nodes", node.label)
     }));
@@ -139,7 +139,7 @@ pub(super) fn named(connect: &ConnectOptions, names: &[String]) -> Result<Nodes,
     chosen(list, notes)
 }
 
-/// Chooses home, and says which nodes cannot take its place for now.
+/// Chooses the writer, and notes which nodes cannot replace it for now.
 fn chosen(list: Vec<Node>, mut notes: Vec<String>) -> Result<Nodes, Error> {
     let first = |state: &NodeState| list.iter().position(|node| node.info().is_some_and(|info| info.state == *state));
     let Some(writer) = first(&NodeState::Synced).or_else(|| first(&NodeState::Desynced)) else {
@@ -154,7 +154,7 @@ fn chosen(list: Vec<Node>, mut notes: Vec<String>) -> Result<Nodes, Error> {
     Ok(Nodes { list, writer, notes })
 }
 
-/// Looks at all of them at once: one that is away costs its patience only once.
+/// Probes all addresses in parallel: unreachable nodes cost one timeout in total.
 fn probe_nodes(connect: &ConnectOptions, addresses: Vec<Address>) -> Vec<Node> {
     thread::scope(|scope| {
         let probes: Vec<_> = addresses
@@ -169,7 +169,7 @@ fn probe_node(options: ConnectOptions) -> Node {
     let options_for_probe = ConnectOptions {
         connect_timeout: options.connect_timeout.min(PROBE_TIMEOUT),
         read_timeout: Some(PROBE_TIMEOUT),
-        // A node that takes no statements has no default schema either.
+        // A node that does not accept statements has no default schema.
         database: None,
         ..options.clone()
     };

@@ -1,4 +1,4 @@
-//! Which node is home: where every connection of a load goes, and where it goes when that node is lost.
+//! The writer: the node that every connection of a load uses, and the failover to another node.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,13 +12,14 @@ use super::node_info::{NodeInfo, NodeState, Values};
 use super::nodes::{self, Node, Nodes, ProbeResult};
 use crate::session::open_long_lived_with_autocommit;
 
-/// How long lost servers are tried for.
+/// How long the load tries to reconnect.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long home may be away before another node takes its place: a load that moves has to find its place again.
+/// How long the writer may be unreachable before another node replaces it: after a failover the load resumes from its
+/// checkpoints.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Between two tries.
+/// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long each step of looking at a node may take.
+/// How long each step of probing a node may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Notes that are kept.
 const NOTES_KEPT: usize = 100;
@@ -32,11 +33,11 @@ const WRITE_SET_PER_TEXT: u64 = 32;
 /// sets them again before every statement, so that a session's own setting would not last until the next.
 const ONE_SERIES: &[u8] = b"SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR ";
 
-/// The servers that a load can write to, of which one is home.
+/// The servers that a load can write to; one of them is the writer.
 #[derive(Debug)]
 pub struct Targets {
     nodes: Vec<Node>,
-    /// What home said at the beginning; none when it is no node.
+    /// The info of the first writer; `None` for a single server.
     info: Option<NodeInfo>,
     state: Mutex<State>,
 }
@@ -44,17 +45,17 @@ pub struct Targets {
 #[derive(Debug)]
 struct State {
     writer: usize,
-    /// How often home has changed.
+    /// How often the writer has changed.
     failover_epoch: u64,
     notes: Vec<String>,
 }
 
-/// A connection to home.
+/// A connection to the writer.
 #[derive(Debug)]
 pub struct WriterConnection {
     /// The connection.
     pub connection: Connection,
-    /// What [`Targets::is_current`] takes.
+    /// For [`Targets::is_current`].
     pub failover_epoch: u64,
     /// Whether statements of a new session commit by themselves on this server; on this connection they do.
     pub autocommits: bool,
@@ -92,27 +93,27 @@ impl Targets {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How to connect to home, as of now.
+    /// How to connect to the current writer.
     #[must_use]
     pub fn options(&self) -> &ConnectOptions {
         &self.nodes[self.writer().0].options
     }
 
-    /// How many nodes there are; 0 when the server is none.
+    /// The number of nodes; 0 for a single server.
     #[must_use]
     pub fn size(&self) -> usize {
         if self.info().is_some() { self.nodes.len() } else { 0 }
     }
 
-    /// Connects to home; where it stays away, to the node that takes its place.
+    /// Connects to the writer; fails over if the writer stays unreachable.
     ///
     /// # Errors
-    /// When nobody is there for too long, or `is_over` says that nobody waits any more.
+    /// When no node is reachable for too long, or `is_over` returns true.
     pub fn connect(&self, is_over: &dyn Fn() -> bool) -> Result<WriterConnection, ServerError> {
         self.connect_with(ConnectOptions::clone, is_over)
     }
 
-    /// The same without a default schema, and in UTF-8: for questions and records of the load's own.
+    /// The same without a default schema, and in UTF-8: for the load's own queries and checkpoints.
     ///
     /// # Errors
     /// As [`Targets::connect`].
@@ -148,14 +149,13 @@ impl Targets {
         }
     }
 
-    /// Whether a connection of [`Targets::connect`] is still to home.
+    /// Whether a connection of [`Targets::connect`] still leads to the writer.
     #[must_use]
     pub fn is_current(&self, failover_epoch: u64) -> bool {
         self.lock().failover_epoch == failover_epoch
     }
 
-    /// What is to be said of a connection to a node that is not home any more: what others write elsewhere may not be
-    /// there yet.
+    /// The error for a connection to a former writer, which may not have the rows that the new writer has.
     #[must_use]
     pub fn failed_over_error(&self) -> ServerError {
         ServerError::Lost {
@@ -175,20 +175,20 @@ impl Targets {
         if self.info().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {
-            // It lets anybody in, and then refuses every statement.
+            // The node accepts connections, and then refuses every statement.
             let address = options.address.to_string();
             let reason = "the node does not accept statements: it is outside the primary component, or not ready yet";
             return Err(ServerError::Connect { address, reason: reason.to_owned() });
         }
         if failover_epoch > 0 {
-            // What was committed on the node that was home before may still wait here: each transaction, when it
-            // begins, waits until it is there.
+            // Write sets of the former writer may still wait in the receive queue: each transaction waits until the node
+            // has applied them.
             connection.execute(b"SET SESSION wsrep_sync_wait = 1")?;
         }
         Ok(WriterConnection { connection, failover_epoch, autocommits })
     }
 
-    /// Makes another node home, if one takes statements and nobody else has moved meanwhile.
+    /// Makes another node the writer, if one accepts statements and no other thread has failed over meanwhile.
     fn fail_over(&self, failover_epoch: u64, why: &str) {
         let (writer, _) = self.writer();
         let others = (1..self.nodes.len()).map(|step| (writer + step) % self.nodes.len());
@@ -204,7 +204,7 @@ impl Targets {
         }
     }
 
-    /// What a node of our cluster that takes statements is; `None` for any other.
+    /// The state of a node that belongs to the cluster and accepts statements; `None` for any other.
     fn state_of(&self, index: usize) -> Option<NodeState> {
         let mut connection = Connection::open(&self.probe_options(index)).ok()?;
         let info = NodeInfo::ask(&mut connection, 0).ok()??;
@@ -212,7 +212,7 @@ impl Targets {
         (is_ours && !matches!(info.state, NodeState::NotReady(_))).then_some(info.state)
     }
 
-    /// How to connect to a node to look at it, with patience for no more than that.
+    /// How to connect to a node to probe it, with short timeouts.
     pub(super) fn probe_options(&self, index: usize) -> ConnectOptions {
         let options = &self.nodes[index].options;
         ConnectOptions {
@@ -223,13 +223,13 @@ impl Targets {
         }
     }
 
-    /// What home said at the beginning; `None` when it is no node.
+    /// The info of the first writer; `None` for a single server.
     #[must_use]
     pub fn info(&self) -> Option<&NodeInfo> {
         self.info.as_ref()
     }
 
-    /// What a transaction may hold here.
+    /// The limits of a transaction on these servers.
     #[must_use]
     pub fn caps(&self) -> Caps {
         let Some(info) = self.info() else { return Caps::default() };
@@ -241,13 +241,13 @@ impl Targets {
         }
     }
 
-    /// What is to stand before a statement that lets the server number rows, so that they get a single server's numbers.
+    /// The prefix for a statement that generates AUTO_INCREMENT values, so that they are those of a single server.
     #[must_use]
     pub fn auto_increment_prefix(&self) -> Option<&'static [u8]> {
         self.info().filter(|info| info.has_auto_increment_control).map(|_| ONE_SERIES)
     }
 
-    /// What `--plan` tells of them.
+    /// The lines of `--plan` on the cluster.
     #[must_use]
     pub fn plan(&self) -> Vec<String> {
         let Some(info) = self.info() else { return Vec::new() };
@@ -272,29 +272,29 @@ impl Targets {
         known.map(|node| (node.label.clone(), node.options.clone())).collect()
     }
 
-    /// How a node is called.
+    /// The name of a node in messages.
     pub(super) fn label(&self, index: usize) -> &str {
         &self.nodes[index].label
     }
 
-    /// How home is called.
+    /// The name of the writer in messages.
     #[must_use]
     pub fn writer_label(&self) -> &str {
         self.label(self.writer().0)
     }
 
-    /// Whether a node let us in when the load began.
+    /// Whether a node was reachable when the load started.
     pub(super) fn was_reachable(&self, index: usize) -> bool {
         self.nodes[index].info().is_some()
     }
 
-    /// What the user should know of them.
+    /// Notes for the user.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.lock().notes.clone()
     }
 
-    /// A table got rows that cannot roll back: Galera does not replicate such.
+    /// A table that is not transactional received rows: Galera does not replicate them.
     pub(crate) fn local_rows(&self, table: &TableName) {
         if let Some(info) = self.info().filter(|info| !info.replicates_beyond_innodb()) {
             self.note(format!(
@@ -304,7 +304,7 @@ impl Targets {
         }
     }
 
-    /// Adds to that, once.
+    /// Adds a note, once.
     pub(super) fn note(&self, note: String) {
         let mut state = self.lock();
         if state.notes.len() < NOTES_KEPT && !state.notes.contains(&note) {

@@ -1,29 +1,29 @@
-//! How many chunks may be under way while the slowest node keeps up, and the place where workers wait for that.
+//! How many chunks may run while the slowest node keeps up, and where workers wait for that.
 //!
-//! A node that falls behind lets write sets wait in its receive queue. When too many wait, it stops all writers of the
-//! cluster until it has caught up (flow control): that hits whoever else writes there. So a load keeps below: workers
-//! pass the gate between chunks, and the gate lets no more of them through than the slowest node has room for.
+//! The write sets of a lagging node wait in its receive queue. When the queue exceeds a limit, the node pauses all writers
+//! of the cluster (flow control), other clients included. So a load stays below the limit: workers enter the throttle
+//! between chunks, and the throttle admits as many as the slowest node has room for.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The part of the room before a node stops the cluster that a load takes at most, with what waits there already.
+/// The share of the limit that a load uses at most, together with the write sets in the queue.
 const SHARE: f64 = 0.5;
-/// While more than this part of the room is taken, nothing is added: what is under way takes its time to be applied, and
-/// others write meanwhile.
+/// Above this share of the limit, no new chunk starts: the node applies the write sets in the queue, and other clients
+/// write meanwhile.
 const WAITING_SHARE: f64 = 0.25;
-/// A worker is held for so long at most, whatever the nodes say: a cluster that stands still for longer has other
-/// troubles, and a load that hangs for good would hide them.
+/// The longest delay of a worker: a cluster that is paused for longer has another problem, which an endless wait would
+/// hide.
 const HOLD_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a worker that is held looks whether the load is over.
+/// How often a delayed worker checks whether the load is over.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far behind a node is.
+/// The receive queue of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDepth {
-    /// Write sets that wait in its receive queue.
+    /// Write sets in the queue.
     pub waiting: u64,
-    /// Write sets that may wait there before it stops the cluster.
+    /// Length of the queue at which the node pauses the cluster.
     pub limit: f64,
 }
 
@@ -55,7 +55,7 @@ struct State {
 }
 
 impl Throttle {
-    /// A gate that lets everybody through until it is told otherwise.
+    /// A throttle without a limit.
     #[must_use]
     pub fn open() -> Throttle {
         let state = State { allowed: usize::MAX, inside: 0, held: Duration::ZERO };
@@ -67,13 +67,13 @@ impl Throttle {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets no more than so many be inside from now on.
+    /// Sets the limit.
     pub fn allow(&self, allowed: usize) {
         self.lock().allowed = allowed;
         self.changed.notify_all();
     }
 
-    /// Goes in, once there is room; soon when the load is over.
+    /// Enters when there is room, or when the load is over.
     pub fn enter(&self, is_over: &dyn Fn() -> bool) {
         let start = Instant::now();
         let mut state = self.lock();
@@ -81,7 +81,7 @@ impl Throttle {
             let since = Instant::now();
             state = self.changed.wait_timeout(state, SAMPLE_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
             state.held += since.elapsed();
-            // Whoever answers may take a lock of its own, so never under this one.
+            // `is_over` may take a lock, so it never runs under this one.
             drop(state);
             let is_over = is_over();
             state = self.lock();
@@ -92,13 +92,13 @@ impl Throttle {
         state.inside += 1;
     }
 
-    /// Goes out.
+    /// Leaves.
     pub fn leave(&self) {
         self.lock().inside -= 1;
         self.changed.notify_all();
     }
 
-    /// How long workers were held, together.
+    /// The total delay of all workers.
     #[must_use]
     pub fn held(&self) -> Duration {
         self.lock().held

@@ -28,7 +28,7 @@ pub(super) struct MainSession<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     targets: &'l Targets,
-    /// The home that the connection leads to: see [`Targets::is_current`].
+    /// See [`Targets::is_current`].
     failover_epoch: u64,
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.

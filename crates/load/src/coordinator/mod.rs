@@ -1,4 +1,4 @@
-//! The coordinator: reads the dump in order, gives every statement its place, and is itself the dump's session.
+//! The coordinator: reads the dump in order, schedules every statement, and runs the main session.
 //!
 //! It owns the *main session*, the one connection that lives through the whole dump as the client's would: SET and USE
 //! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
@@ -139,7 +139,7 @@ impl<'l> Coordinator<'l> {
         self.expect(&text, &location);
         self.main.check_writer(&text, &location)?;
         if self.resume.is_some() && self.skip_if_applied(&text, &location)? {
-            // What was done before counts as if it were done now: the proof is of the whole.
+            // What was done before counts as if it were done now: the validation covers the whole load.
             return self.note_constraints(&text, &location);
         }
         let dialect = self.main.dialect();

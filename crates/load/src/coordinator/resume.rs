@@ -1,4 +1,4 @@
-//! Going on with a load that ended early: the stream is read from its beginning, and what is recorded is passed over.
+//! Resumes an interrupted load: reads the stream from its beginning and skips statements with a checkpoint.
 //!
 //! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
 //! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::checkpoint::outcome`].
@@ -16,19 +16,19 @@ use crate::rows::{RowSource, prescan};
 use crate::session::assignments;
 use crate::statement_kind::{NamedTable, StatementKind, classify};
 
-/// What to take a statement for that had begun, where the server cannot tell what became of it.
+/// How to treat a statement that is in doubt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InDoubt {
-    /// The load ends there and says so.
+    /// Stop the load.
     #[default]
     Stop,
-    /// It is in the database.
+    /// The statement is applied.
     Applied,
-    /// Nothing of it is: it is run again.
+    /// The statement had no effect: run it again.
     Reapply,
 }
 
-/// What an earlier run has recorded, read along with the stream.
+/// The checkpoints of earlier runs, read along with the stream.
 #[derive(Debug)]
 pub(crate) struct Resume {
     reader: CheckpointReader,
@@ -324,7 +324,7 @@ impl Coordinator<'_> {
         Ok(true)
     }
 
-    /// Checkpoints what of such rows is done.
+    /// Records which of these rows are applied.
     fn end_partial_rows(&mut self, location: &Location) -> Result<(), Stopped> {
         let Some(partial) = self.resume.as_mut().and_then(|resume| resume.partial_rows.take()) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The schema of the progress records is no place for a dump: one that drops it would take away what is known of itself.
+//! Guards the checkpoint schema: a dump must not change it.
 
 use super::Coordinator;
 use crate::apply::Stopped;

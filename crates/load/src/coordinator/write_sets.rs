@@ -26,7 +26,7 @@ fn catalog() -> Key {
     Key::table(CATALOG.0, CATALOG.1)
 }
 
-/// The commit_queue in which a table's chunks commit.
+/// The commit queue of a table's chunks.
 pub(super) fn commit_queue(name: &TableName) -> Key {
     table(name)
 }

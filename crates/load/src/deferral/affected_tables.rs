@@ -1,4 +1,4 @@
-//! What a load did to which tables, as far as constraints are concerned: decides what must be proven.
+//! The tables that a load changed, for the choice of the constraints to validate.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use hortator_mysql::catalog::TableName;
 
 use super::report::RowsWere;
 
-/// Tables that are remembered one by one; beyond that, all constraints of their schemas are proven.
+/// Most tables in the set; beyond that, the load validates all constraints of their schemas.
 const TABLES_LIMIT: usize = 100_000;
 
-/// The tables that a load touched.
+/// The tables that a load changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AffectedTables {
     scope: Scope,
     with_rows: BTreeSet<TableName>,
-    /// All constraints of the schemas touched are to be proven.
+    /// The load validates all constraints of the affected schemas.
     anything: bool,
-    /// What the dump's own session checked while rows were sent.
+    /// What the dump's own session checked.
     foreign_keys: Seen,
     unique_keys: Seen,
 }
@@ -66,7 +66,7 @@ impl AffectedTables {
     }
 
     pub(super) fn defined(&mut self, tables: &[TableName], checks_foreign_keys: bool) {
-        // With checks on, the server has refused what would have broken a constraint.
+        // With checks on, the server refused violations.
         if !checks_foreign_keys {
             for table in tables {
                 self.add(table, false);
@@ -92,7 +92,7 @@ impl AffectedTables {
         }
     }
 
-    /// The foreign keys that may not hold.
+    /// The foreign keys to validate.
     pub(super) fn foreign_keys(&self) -> Scope {
         let mut scope = self.scope.clone();
         if self.anything {
@@ -103,7 +103,7 @@ impl AffectedTables {
         scope
     }
 
-    /// The tables whose unique keys may not hold.
+    /// The tables whose unique keys to validate.
     pub(super) fn unique_keys(&self) -> Scope {
         Scope { of: self.with_rows.clone(), ..Scope::default() }
     }

@@ -1,4 +1,4 @@
-//! What a load tells of its checks: how they were made, and what the proof found.
+//! The report of a load on its checks.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::Checks;
 use crate::input::STANDARD_INPUT;
 
-/// How one kind of check was made.
+/// The report on one kind of check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// As the user asked for.
+    /// The option of the user.
     pub mode: Checks,
-    /// What the dump itself has its session do while rows go in.
+    /// What the dump sets for its session.
     pub dump: RowsWere,
-    /// The proof, where the checks were deferred.
+    /// The validation, if the checks were deferred.
     pub validation: Option<Validation>,
 }
 
-/// What a dump has its session do with rows.
+/// What a dump sets for its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowsWere {
@@ -33,58 +33,58 @@ pub enum RowsWere {
     None,
 }
 
-/// What came of a proof.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Validation {
-    /// In a word.
+    /// The outcome.
     pub outcome: ValidationOutcome,
-    /// Why it is not there, where it is not; else empty.
+    /// Why there is no result; empty if there is one.
     pub reason: String,
-    /// Constraints that were proven, or found broken.
+    /// Constraints that were validated.
     pub constraints: usize,
     /// Seconds that it took.
     pub elapsed_s: f64,
-    /// The constraints that do not hold.
+    /// The violated constraints.
     pub violations: Vec<ViolatedConstraint>,
 }
 
-/// How a proof ended.
+/// The outcome of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValidationOutcome {
-    /// Every constraint holds.
+    /// Every constraint is valid.
     Valid,
-    /// Some do not, or cannot be proven.
+    /// Some constraints are violated or could not be validated.
     Violated,
-    /// It was not made: the load did not come that far.
+    /// The load ended before the validation.
     Skipped,
-    /// It was begun and not ended.
+    /// The validation did not end.
     Failed,
 }
 
 impl Validation {
-    /// One that says nothing of the rows.
+    /// A validation without a result.
     pub(super) fn without_result(outcome: ValidationOutcome, reason: impl Into<String>) -> Self {
         Self { outcome, reason: reason.into(), constraints: 0, elapsed_s: 0.0, violations: Vec::new() }
     }
 }
 
-/// A constraint that does not hold.
+/// A violated constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ViolatedConstraint {
     /// `schema.table`.
     pub table: String,
     /// The constraint's name.
     pub constraint: String,
-    /// What is wrong, in a sentence without its end.
+    /// The violation.
     pub message: String,
-    /// Rows that break it; of equal ones, all.
+    /// Rows that violate the constraint; of duplicates, all.
     pub rows: u64,
     /// The first of them.
     pub first: Vec<ReportedRow>,
 }
 
-/// A row that breaks a constraint.
+/// A row that violates a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReportedRow {
     /// `customer_id = 7, id = 12`: the constraint's columns, then the primary key's.
@@ -95,7 +95,7 @@ pub struct ReportedRow {
     pub line: u64,
     /// The byte at which the row's statement begins, from 0.
     pub byte: u64,
-    /// Why there is no line, or what it is the line of, where that is not the row itself; else empty.
+    /// Why there is no line, or what the line is of if not of the row; else empty.
     pub reason: String,
 }
 

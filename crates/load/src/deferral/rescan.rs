@@ -1,8 +1,8 @@
-//! Finds rows that are known to the server again in the dump, for the file and line of each.
+//! Finds the file and line of rows in the dump.
 //!
-//! The dump is read once more, with the session followed on a connection of its own, as `--plan` does it. A row is told
-//! by its values: those of the constraint must all stand in it as plain values, those of the primary key must where the
-//! statement gives them.
+//! It reads the dump a second time and tracks the session on a separate connection, as `--plan` does. It recognizes a row
+//! by its values: the constraint's columns must be literals, and the primary key's columns must match if the statement
+//! has them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The proof at a load's end: which constraints, over how many connections, and what is told of those that do not hold.
+//! The validation at the end of a load: which constraints, and the report on violated ones.
 
 use std::time::Instant;
 
@@ -14,13 +14,13 @@ use crate::apply::Pool;
 use crate::cluster::Targets;
 use crate::load::Options;
 
-/// Rows that are told with values and line, of each constraint that does not hold.
+/// Most rows that the report on a violated constraint lists with values and line.
 const REPORTED_ROWS_LIMIT: usize = 20;
 
 /// Bytes of a value that a message shows.
 const VALUE_BYTES: usize = 60;
 
-/// The proofs of a load.
+/// The validations of a load.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Validations {
     pub(crate) foreign_keys: Option<Validation>,
@@ -28,7 +28,7 @@ pub(crate) struct Validations {
 }
 
 impl Validations {
-    /// Before the load has come to its end.
+    /// For a load that did not reach its end.
     pub(crate) fn skipped(deferral: &Deferral) -> Self {
         Self::both(deferral, |_| {
             Validation::without_result(ValidationOutcome::Skipped, "the load did not reach its end")
@@ -42,7 +42,7 @@ impl Validations {
         }
     }
 
-    /// Whether a proof was begun and not ended.
+    /// Whether a validation failed.
     pub(crate) fn have_failed(&self) -> bool {
         [&self.foreign_keys, &self.unique_keys]
             .into_iter()
@@ -50,7 +50,7 @@ impl Validations {
             .any(|validation| validation.outcome == ValidationOutcome::Failed)
     }
 
-    /// Whether all that was put off is known to hold.
+    /// Whether all deferred constraints are valid.
     pub(crate) fn are_valid(&self) -> bool {
         [&self.foreign_keys, &self.unique_keys]
             .into_iter()
@@ -59,7 +59,7 @@ impl Validations {
     }
 }
 
-/// Proves what was put off.
+/// Validates the deferred constraints.
 pub(crate) fn validate(
     deferral: &Deferral,
     options: &Options,
@@ -111,8 +111,8 @@ fn attempt(
     Ok(Validation { outcome, reason: String::new(), constraints: constraints.len(), elapsed_s: 0.0, violations })
 }
 
-/// What a connection needs to ask for as long as it takes, and on a cluster for all that was loaded over another node. Not
-/// known to every server: then no query is ended for its length, or the refusal tells so.
+/// Session settings for long queries that see, on a cluster, the rows loaded through another node. A server may not know
+/// all of them.
 const SESSION_SETTINGS: [&[u8]; 3] =
     [b"SET SESSION max_statement_time = 0", b"SET SESSION max_execution_time = 0", b"SET SESSION wsrep_sync_wait = 1"];
 
@@ -139,13 +139,13 @@ impl Watch for PoolObserver<'_> {
     }
 }
 
-/// The rows to look for in the dump: as many of each finding as are told.
+/// The rows to look for in the dump: the reported rows of each finding.
 fn wanted((number, finding): (usize, &Finding)) -> Vec<Wanted> {
     let table = finding.constraint.table();
     reported_rows(finding).map(|row| Wanted { finding: number, table: table.clone(), row: row.clone() }).collect()
 }
 
-/// The rows of a finding that are told: those that share a value, one after the other.
+/// The reported rows of a finding: rows with the same value follow each other.
 fn reported_rows(finding: &Finding) -> impl Iterator<Item = &Offender> {
     let first = match &finding.fault {
         Fault::Rows { first, .. } => first.as_slice(),
@@ -157,7 +157,7 @@ fn reported_rows(finding: &Finding) -> impl Iterator<Item = &Offender> {
         .take(REPORTED_ROWS_LIMIT)
 }
 
-/// A finding in words; `found` gives the places of its rows.
+/// The report on a finding; `found` has the positions of its rows.
 fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> ViolatedConstraint {
     let (name, message, rows) = match (&finding.constraint, &finding.fault) {
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),

@@ -1,4 +1,4 @@
-//! The fast road through a statement: how many of the next bytes are plain text, 64 at a time, following one kind of
+//! The fast path through a statement: how many of the next bytes are plain text, 64 at a time, following one kind of
 //! quote. It decides nothing; where a byte may mean something it stops, and the splitter looks at that byte.
 //!
 //! The method is that of "Parsing Gigabytes of JSON per Second" (Langdale, Lemire 2019): one bit per byte, strings as

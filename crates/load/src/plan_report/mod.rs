@@ -1,5 +1,5 @@
-//! What a load would do, without doing it: the tables, their order and roads, the barriers with their reasons, and what
-//! on this server will slow it.
+//! The plan of a load: the tables, their order and protocols, the barriers with their reasons, and the settings of the
+//! server that slow it.
 //!
 //! It reads the whole dump and writes nothing. Only SET statements of the session run, on a connection of its own,
 //! because they decide how the text behind them is read. Tables that the dump itself creates are not there yet, so
@@ -37,7 +37,7 @@ pub struct Plan {
     pub barrier_count: u64,
     /// Statements read.
     pub statements: u64,
-    /// Statements that would be left out.
+    /// Statements that a load would skip.
     pub skipped: u64,
     /// The nodes of the cluster and how they would be used; empty for a single server.
     pub cluster: Vec<String>,
@@ -60,7 +60,7 @@ pub struct PlannedTable {
     pub rows: u64,
     /// Text of its INSERT statements.
     pub bytes: u64,
-    /// How its rows would travel.
+    /// The protocol for its rows.
     pub protocol: &'static str,
     /// How its statements would be ordered, and why.
     pub order: String,

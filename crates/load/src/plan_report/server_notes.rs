@@ -1,8 +1,8 @@
-//! What on a server slows a load, or will surprise who runs one: a table of settings and what to think of them.
+//! Server settings that slow a load or surprise its user.
 
 use hortator_mysql::{Connection, Error};
 
-/// What the dump needs, as far as its first reading tells.
+/// Properties of the dump that decide which settings matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Needs {
     /// The largest statement.
@@ -26,7 +26,7 @@ fn number(value: &str) -> u64 {
     value.parse().unwrap_or(u64::MAX)
 }
 
-/// All settings that are looked at. Names that a server does not know are passed over.
+/// All settings of interest. A server may not know all of them.
 const SETTINGS: &[Setting] = &[
     Setting {
         name: "innodb_autoinc_lock_mode",

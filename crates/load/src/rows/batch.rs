@@ -1,4 +1,4 @@
-//! Some rows of a statement as the parameters of one COM_STMT_EXECUTE: the road where a server takes no arrays.
+//! Encodes a batch of rows as the parameters of one COM_STMT_EXECUTE, for servers without bulk execute.
 //!
 //! Format: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html>.
 

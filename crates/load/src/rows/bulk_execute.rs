@@ -1,4 +1,4 @@
-//! Literals as one typed COM_STMT_BULK_EXECUTE array: the road that costs a MariaDB server least.
+//! Encodes literals as one typed COM_STMT_BULK_EXECUTE, which costs a MariaDB server the least CPU.
 //!
 //! Format: <https://mariadb.com/kb/en/com_stmt_bulk_execute/>.
 

@@ -1,5 +1,5 @@
-//! The rows of an INSERT: what the coordinator must know of them, where their literals stand, and the typed parameters that
-//! carry them: one array where the server takes arrays, pieces of some rows where it does not.
+//! The rows of an INSERT: the prescan for the coordinator, the scan of literals for the worker, and their encoding as typed
+//! parameters of bulk execute or of a batch.
 
 mod batch;
 mod bulk_execute;

@@ -1,8 +1,8 @@
-//! A quick look over the tuples of an INSERT, for the coordinator: what must be known before the statement is given away.
+//! The prescan: a fast pass over the tuples of an INSERT in the coordinator.
 //!
-//! It tells whether everything is a literal (so that the statement reads nothing), whether the server would have to
-//! think of an AUTO_INCREMENT value, whether something follows the tuples, and how many rows there are. It is the
-//! coordinator's hot path and looks at no value closer than that; [`super::literal::scan`] does, in the worker.
+//! It finds whether all values are literals (so that the statement reads nothing), whether the server generates an
+//! AUTO_INCREMENT value, whether a clause follows the tuples, and the number of rows. It is the coordinator's hot path and
+//! does not parse values; [`super::literal::scan`] does, in the worker.
 
 use super::literal::NotLiteral;
 use crate::lexer::{Dialect, end_of_quoted};
@@ -84,7 +84,7 @@ const PURE_WORDS: &[&[u8]] = &[
     b"_UTF8MB4",
 ];
 
-/// Looks over the tuples from `offset`; `id_column` is where a row's AUTO_INCREMENT value stands.
+/// Scans the tuples from `offset`; `id_column` is the index of the AUTO_INCREMENT value in a row.
 ///
 /// # Errors
 /// [`NotLiteral`] for anything that may read more than its own statement, or that is no list of tuples.

@@ -5,29 +5,29 @@ use crate::lexer::{Dialect, Kind, Token, tokens};
 /// What a SET statement touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignments {
-    /// Session variables, lower case, that other connections must have too.
+    /// Session variables, lower case, to propagate to other connections.
     pub propagated: Vec<String>,
     /// Something beyond this session changes: a global variable, a role.
     pub beyond_session: bool,
-    /// Variables that only the main session can hold until they are set to DEFAULT; `true` where this is such a reset.
+    /// Session-local variables: only the main session can have them until they are set to DEFAULT; `true` for such a reset.
     pub session_local: Vec<(String, bool)>,
-    /// A variable that acts on the next statement only.
+    /// A variable for the next statement only.
     pub is_one_shot: bool,
 }
 
-/// How a session variable is treated that is not simply copied to the other connections.
+/// The scope of a session variable that is not propagated.
 enum VariableScope {
-    /// The session follows its own value from then on: statements stay in the main session until it is reset.
+    /// Local to the session: statements run in the main session until it is reset.
     SessionLocal,
     /// It acts on the next statement of the session.
     OneShot,
-    /// It stands for what statements of other connections have done: it is set after all of them.
+    /// It depends on statements of other connections: set it after all of them.
     ReadByAll,
-    /// The server's status flags tell of it after every statement.
+    /// The server reports it in the status flags of every answer.
     Reported,
 }
 
-/// All variables that are not simply copied.
+/// All variables that are not propagated.
 const SPECIAL: &[(&str, VariableScope)] = &[
     ("timestamp", VariableScope::SessionLocal),
     ("pseudo_slave_mode", VariableScope::SessionLocal),

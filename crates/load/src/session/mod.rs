@@ -1,7 +1,7 @@
-//! The session's state at a statement's place in the stream, and how another connection takes it on.
+//! The session state at a position of the stream, and how to sync another connection to it.
 //!
-//! The main session runs every SET and USE itself and then reads back what the server made of it: values are never
-//! computed here. A [`SessionState`] is that reading; chunks carry the one that was in force where they stood.
+//! The main session runs every SET and USE and then reads the variables back: this module never computes values. A
+//! [`SessionState`] is the result; a chunk carries the state at its position.
 
 mod assignments;
 
@@ -79,7 +79,7 @@ pub struct SessionState {
     pub database: Option<Vec<u8>>,
     /// Variables by lower-case name; `None` is NULL.
     variables: BTreeMap<String, Option<Vec<u8>>>,
-    /// Unique keys are proven later: the one case in which a worker may go without their checks.
+    /// The load validates unique keys later: the one case in which a worker turns unique checks off.
     defers_unique_checks: bool,
 }
 
@@ -90,7 +90,7 @@ impl SessionState {
         !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF")
     }
 
-    /// Whether the dump has unique keys checked.
+    /// Whether the dump has unique checks on.
     #[must_use]
     pub fn checks_unique_keys(&self) -> bool {
         !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF")
@@ -107,7 +107,7 @@ impl SessionState {
         state
     }
 
-    /// Whether a worker goes without unique checks.
+    /// Whether a worker turns unique checks off.
     #[must_use]
     pub fn defers_unique_checks(&self) -> bool {
         self.defers_unique_checks
@@ -242,7 +242,7 @@ impl Tracker {
         Ok(())
     }
 
-    /// Whether statements must stay in the main session, whatever they are.
+    /// Whether all statements must run in the main session.
     #[must_use]
     pub fn has_session_local(&self) -> bool {
         self.is_one_shot || !self.session_local.is_empty()
@@ -260,14 +260,14 @@ impl Tracker {
     }
 }
 
-/// The state that a worker's connection has taken on.
+/// The session state that a worker's connection has.
 #[derive(Debug, Default)]
 pub struct AppliedState {
     state: SessionState,
 }
 
 impl AppliedState {
-    /// Brings the connection to `target`, but for what connections that share tables must not have; tells whether
+    /// Syncs the connection to `target`, except for settings that parallel connections must not have; returns whether
     /// anything changed.
     ///
     /// # Errors

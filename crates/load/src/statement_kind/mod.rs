@@ -1,6 +1,6 @@
 //! Which kind a statement belongs to and which tables it names: what the planner needs to give it a place.
 //!
-//! The kinds are data, in [`RULES`]; this room only matches them. A statement that is not understood is a barrier:
+//! The kinds are data, in [`RULES`]; this module only matches them. A statement that is not understood is a barrier:
 //! it is sent as written, after all before it and before all behind it.
 
 mod key_additions;

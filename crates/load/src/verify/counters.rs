@@ -1,4 +1,4 @@
-//! Whether the next row that the server numbers gets a number that is free.
+//! Checks that the next AUTO_INCREMENT value of each table is free.
 
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
@@ -6,7 +6,7 @@ use super::inventory::Inventory;
 use super::report::Findings;
 use crate::expect::Expectations;
 
-/// Looks at every table of the stream that numbers its rows.
+/// Checks every table of the stream with AUTO_INCREMENT.
 pub(super) fn check(
     connection: &mut Connection,
     expectations: &Expectations,

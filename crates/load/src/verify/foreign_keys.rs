@@ -1,4 +1,4 @@
-//! Whether every row of the stream's tables that refers to another finds it.
+//! Checks that every child row of the stream's tables has its parent row.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::Verify;
 use super::inventory::Inventory;
 use super::report::Findings;
 
-/// Rows that are text with values, of each foreign key.
+/// Most rows that the report on a foreign key lists.
 const REPORTED_ROWS_LIMIT: usize = 3;
-/// Bytes of a value that is text.
+/// Bytes of a value in the report.
 const VALUE_BYTES: usize = 60;
 
-/// Proves the foreign keys of all tables that the stream made or filled, unless the load did so already.
+/// Validates the foreign keys of all tables that the stream created or filled, unless the load already did.
 pub(super) fn validate(
     verify: &Verify<'_>,
     connection: &mut Connection,
@@ -73,7 +73,7 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
     format!("foreign key {name} of {}: {text}", constraint.table())
 }
 
-/// Nobody looks on: an interrupt ends the program.
+/// No observer: an interrupt ends the program.
 struct NoObserver;
 
 impl Watch for NoObserver {

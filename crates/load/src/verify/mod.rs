@@ -1,7 +1,7 @@
-//! Looks after a load whether the server holds what the stream should have left: rows by count, what was defined by name,
-//! views that work, foreign keys, counters, and on a cluster the nodes against each other.
+//! Verifies after a load that the server has the content of the stream: row counts, objects by name, views, foreign keys,
+//! AUTO_INCREMENT values, and on a cluster the nodes against each other.
 //!
-//! It reads only, over connections of its own, after everything is committed. What it cannot judge it says.
+//! It only reads, over separate connections, after the last commit. It reports what it cannot verify.
 
 mod counters;
 mod foreign_keys;
@@ -29,14 +29,14 @@ pub(crate) struct Verify<'a> {
     pub(crate) connect: &'a ConnectOptions,
     /// The nodes of a cluster by name; none where it is no cluster.
     pub(crate) nodes: Vec<(String, ConnectOptions)>,
-    /// Foreign keys, where the load itself has proven them.
+    /// The number of foreign keys, if the load has validated them.
     pub(crate) validated_foreign_keys: Option<u64>,
-    /// Connections that look.
+    /// Connections for the verification.
     pub(crate) threads: usize,
 }
 
 impl Verify<'_> {
-    /// Looks at everything.
+    /// Runs all checks.
     pub(crate) fn run(&self) -> Verification {
         let start = Instant::now();
         let mut findings = Findings::default();

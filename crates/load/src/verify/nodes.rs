@@ -1,4 +1,4 @@
-//! Whether the nodes of a cluster hold the same.
+//! Checks that all nodes of a cluster have the same content.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use hortator_check::compare::{Difference, Options, Progress, Side, compare, is_o
 use super::report::Findings;
 use super::{Verify, inventory};
 
-/// Differences told of each node.
+/// Most differences reported for each node.
 const TOLD_LIMIT: usize = 10;
 
-/// Compares every node with the one that was loaded into, in the schemas that the stream names.
+/// Compares every node with the writer, in the schemas that the stream names.
 pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
     let names: BTreeSet<String> = inventory::schemas(verify.expectations)
         .iter()

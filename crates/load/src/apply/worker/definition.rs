@@ -1,4 +1,4 @@
-//! Definitions, which commit by themselves: one statement at a time, or several that add keys to a table as one.
+//! DDL, which commits implicitly: one statement at a time, or several that add keys to a table as one.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -10,11 +10,11 @@ use crate::apply::chunk::Chunk;
 use crate::report::Failure;
 use crate::statement_kind::merge_key_additions;
 
-/// What became of a statement that commits by itself.
+/// The result of a DDL statement.
 enum Defined {
-    /// It is done; or the load ends here, which is told.
+    /// The statement is applied, or its failure is recorded and ends the load.
     Over,
-    /// The server refuses it, and nothing of it is there. Its record still says that it has begun.
+    /// The server refused the statement, which had no effect. Its intent is still recorded.
     Refused(Error),
 }
 
@@ -60,8 +60,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Sends a statement between a record that the chunk has begun and one that it has ended. A deadlock leaves nothing of
-    /// it; a lost connection leaves that open.
+    /// Records the intent, sends the statement and marks the intent as applied. A deadlock means no effect; a lost
+    /// connection leaves the statement in doubt.
     fn with_intent(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
         if let Err(error) = self.begin_definition(chunk) {
             self.cannot_begin(seqno, chunk, &error);

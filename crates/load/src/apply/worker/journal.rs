@@ -1,4 +1,4 @@
-//! What a worker records of its chunks.
+//! The checkpoints of a worker.
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
@@ -10,18 +10,18 @@ use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, dige
 /// Duplicate entry for a key.
 const DUPLICATE: u16 = 1062;
 
-/// What is known of a chunk's beginning, over all attempts at it.
+/// The start of a chunk, over all attempts.
 #[derive(Debug, Default)]
 pub(super) struct ChunkStart {
     /// The table's next AUTO_INCREMENT value before the first attempt.
     next_id: Option<u64>,
-    /// The record says that it has begun, and is to be closed.
+    /// The intent of the chunk is recorded.
     is_recorded: bool,
 }
 
 impl ChunkStart {
-    /// Before rows that the server numbers: what it would number them with, because counters do not roll back. At the
-    /// first attempt that is read and recorded; for a later one the counter is set back to it.
+    /// For rows with generated AUTO_INCREMENT values, which do not roll back: the first attempt reads and records the next
+    /// value, later attempts reset the table to it.
     pub(super) fn counter(
         &mut self,
         connection: &mut Connection,
@@ -96,7 +96,7 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
     })
 }
 
-/// The record of the first `covered` statements of a chunk.
+/// The checkpoint of the first `covered` statements of a chunk.
 fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Checkpoint> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
@@ -143,14 +143,14 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether a commit that went unanswered was one; `None` where no records are kept, or nothing was to be recorded.
+    /// Whether a commit without an answer is applied; `None` without checkpoints, or if there was nothing to record.
     pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
         let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
         self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)).map(Some)
     }
 
-    /// Checkpoints that what commits by itself has begun. Several statements are on one table: the first tells which.
+    /// Records the intent of DDL. All statements of the chunk are on the table of the first.
     pub(super) fn begin_definition(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
@@ -162,7 +162,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Checkpoints that rows have begun which cannot be rolled back.
+    /// Records the intent of rows of a table that is not transactional.
     pub(super) fn begin_rows(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let name = &target.table.name;
@@ -181,7 +181,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Checkpoints how far what was begun has come: the first `covered` statements are done.
+    /// Marks the intent as applied for the first `covered` statements.
     pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;

@@ -1,7 +1,7 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
-//! Rooms: `transaction` is one attempt at a chunk, `unprotected` rows that no transaction protects, `definition` what
-//! commits by itself, `recording` what is recorded of each, `link` the connection and its session.
+//! Modules: `transaction` is one attempt at a chunk, `non_transactional` rows of engines without transactions,
+//! `definition` DDL, `journal` the checkpoints, `worker_connection` the connection and its session.
 
 mod definition;
 mod journal;
@@ -34,7 +34,7 @@ const REPLAYS_LIMIT: u32 = 30;
 const REPLAYS_WHOLE: u32 = 10;
 /// Before a replay.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
+/// How long a chunk waits for its commit slot before it checks whether its locks block an earlier chunk.
 const COMMIT_SLOT_TIMEOUT: Duration = Duration::from_millis(500);
 /// One of the connections that apply chunks.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ struct ChunkStats {
 }
 
 impl ChunkStats {
-    /// What a record says of it.
+    /// The recovery hint of a checkpoint.
     fn recovery_hint(&self) -> RecoveryHint {
         if self.failed > 0 { RecoveryHint::Failed(self.failed) } else { RecoveryHint::None }
     }
@@ -101,11 +101,11 @@ enum Attempt {
     Done,
     /// Rolled back: to be applied again from its first statement.
     Replay(Error),
-    /// Rolled back, because an earlier chunk waits for its locks: apply again when it is its turn.
+    /// Rolled back, because an earlier chunk waits for its locks: apply again in the commit slot.
     Yield,
     /// Rolled back: applied again, statement by statement.
     RetryUnmerged,
-    /// Rolled back: not to be done any more.
+    /// Rolled back: the chunk is cancelled.
     Cancelled,
 }
 
@@ -133,7 +133,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Sends rows by prepared statements of so many rows, even where the server takes arrays.
+    /// Sends rows in batches of this size instead of bulk execute.
     #[must_use]
     pub fn with_batch_rows(self, batch_rows: Option<usize>) -> Self {
         Self { batch_rows, ..self }
@@ -215,7 +215,7 @@ impl<'l> Worker<'l> {
                     if error.is_lost() {
                         lost = Some(error);
                     }
-                    // The sole holder of the turn cannot be in conflict with its own kind again.
+                    // In its commit slot, the chunk cannot conflict with other chunks of the table.
                     in_commit_slot = replays > 1;
                     std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
                 }
@@ -223,7 +223,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Each statement in a transaction of its own, in the chunk's turn: what fails ends the rest, as within a chunk.
+    /// Each statement in its own transaction, in the commit slot of the chunk: a failure ends the rest, as within a chunk.
     fn statement_by_statement(
         &mut self,
         seqno: Seqno,
@@ -245,7 +245,7 @@ impl<'l> Worker<'l> {
         }
     }
 
-    /// Waits for the turn however long it takes; false when the chunk is not to be done any more.
+    /// Waits for the commit slot without a limit; false if the chunk is cancelled.
     fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key) -> bool {
         while self.pool.wait_for_commit_slot(seqno, commit_queue, COMMIT_SLOT_TIMEOUT) == CommitSlot::TimedOut {
             if self.pool.is_cancelled_at(seqno) {

@@ -1,4 +1,4 @@
-//! Rows that no transaction protects: those of engines that cannot roll back.
+//! Rows of tables that are not transactional.
 
 use hortator_core::Seqno;
 use hortator_mysql::Error;
@@ -9,7 +9,7 @@ use crate::apply::row_sender::Protocol;
 use crate::report::Failure;
 
 impl Worker<'_> {
-    /// Statements on a table that cannot roll back: each stands for itself, and none is sent twice.
+    /// Statements on a table that is not transactional: each commits implicitly, and none is sent twice.
     pub(super) fn apply_non_transactional(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget) -> Attempt {
         let mut stats = ChunkStats::default();
         let mut failed = None;
@@ -55,8 +55,8 @@ impl Worker<'_> {
         });
         stats.last_id = last_id;
         stats.failed = if force { failures.len() as u64 } else { 0 };
-        // A statement that was cut off may have left some of its rows: the record then stays open, and the table's
-        // rows are counted when the load is gone on with.
+        // An interrupted statement may have inserted some of its rows: the intent stays, and a resumed load counts the rows
+        // of the table.
         if outcome.is_ok()
             && (has_ended || done_to == 0)
             && let Err(error) = self.end_begun(chunk, done_to, &stats)
@@ -79,7 +79,7 @@ impl Worker<'_> {
         Attempt::Done
     }
 
-    /// The record of something that commits by itself could not be written: the load ends at this place.
+    /// The checkpoint could not be written: the load ends at this position.
     pub(super) fn cannot_begin(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
         if !self.pool.is_interrupted() {
             self.lost_or_failed(seqno, Failure::of_record_error(&chunk.statements[0], error), error);
@@ -87,7 +87,7 @@ impl Worker<'_> {
         Attempt::Done
     }
 
-    /// The end of the load at this place; where only the connection is lost, records tell how far it had come.
+    /// Ends the load at this position; after a lost connection, the load may resume from its checkpoints.
     pub(super) fn lost_or_failed(&self, seqno: Seqno, failure: Failure, error: &Error) {
         if self.checkpoints.is_some() && (!is_of_server(error) || error.is_unready()) {
             self.pool.fail_lost(seqno, failure);

@@ -13,8 +13,8 @@ use crate::apply::pool::CommitSlot;
 use crate::apply::row_sender::{Protocol, is_in_transaction, rolled_back_by_server};
 use crate::report::Failure;
 
-/// How often a chunk that is ready to commit may find out by waiting alone whether its locks hold up an earlier one,
-/// where the server does not tell who waits for whom.
+/// How often a chunk waits for its commit slot before it assumes that its locks block an earlier chunk, if the server does
+/// not report lock waits.
 const BLIND_WAITS_LIMIT: u32 = 20;
 
 impl Worker<'_> {
@@ -91,7 +91,7 @@ impl Worker<'_> {
             Err(error) => return self.rolled_back(Attempt::Replay(error)),
         }
         if !failures.is_empty() && !began_in_commit_slot {
-            // Rows that stand before may not have been there yet: only in its turn is a failure the one to tell.
+            // Earlier rows may have been missing: a failure counts only in the commit slot.
             return self.rolled_back(Attempt::Yield);
         }
         if let Some(commit_queue) = commit_queue
@@ -156,7 +156,7 @@ impl Worker<'_> {
         Attempt::Done
     }
 
-    /// Waits for the turn to commit, with the transaction open; what to do instead of committing, if anything.
+    /// Waits for the commit slot with the transaction open; returns what to do instead of committing, if anything.
     fn enter_commit_slot(&mut self, seqno: Seqno, commit_queue: Key) -> Option<Attempt> {
         let mut waited = 0;
         while self.pool.wait_for_commit_slot(seqno, commit_queue, COMMIT_SLOT_TIMEOUT) == CommitSlot::TimedOut {

@@ -1,4 +1,4 @@
-//! The worker's connection: opened when it is needed, brought to the session state of each chunk, given up when lost.
+//! The worker's connection: opened on demand, synced to the session state of each chunk, dropped when lost.
 
 use hortator_mysql::{Connection, Error};
 
@@ -9,12 +9,12 @@ use crate::apply::row_sender::RowSender;
 use crate::cluster::WriterConnection;
 use crate::session::AppliedState;
 
-/// A connection and the state that it has taken on.
+/// A connection and the session state that it has.
 #[derive(Debug)]
 pub(super) struct WorkerConnection {
     pub(super) connection: Connection,
     applied_state: AppliedState,
-    /// The home that it leads to: see [`crate::cluster::Targets::is_current`].
+    /// See [`crate::cluster::Targets::is_current`].
     failover_epoch: u64,
 }
 

@@ -65,7 +65,7 @@ impl MainSession<'_> {
         }
     }
 
-    /// Closes the bracket around a stretch in which nothing could be recorded, if it is over.
+    /// Marks the intent of a serial section as applied, if the section is over.
     pub(super) fn end_serial_section(&mut self, location: &Location) -> Result<(), Stopped> {
         if self.is_closed_to_others() {
             return Ok(());

@@ -15,7 +15,7 @@ pub(in crate::coordinator) enum JournalMode {
     Control,
     /// It changes rows: within a transaction.
     Rows,
-    /// It commits by itself, or does anything: a bracket.
+    /// An intent: the statement commits implicitly, or its effect is unknown.
     Intent,
 }
 

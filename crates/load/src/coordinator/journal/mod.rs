@@ -1,11 +1,12 @@
-//! What is recorded of the statements that the main session runs: each with what it changes, where that can be.
+//! The journal: the checkpoints of the statements that the main session runs.
 //!
-//! - Changes of rows run in a transaction of ours, with their record in it. It is left open until the next statement, so
-//!   that one which asks for warnings or counts still finds them (`own`).
-//! - Within a transaction of the dump's own the record is written right before whatever may end it (`pending`).
-//! - What commits by itself is bracketed: a record that it has begun, and how things stood; closed behind it (`bracket`).
-//! - While tables are locked or an XA transaction is under way nothing else can be written: one record brackets it all.
-//! - What only concerns the session has none: a load that goes on runs it again (`treatment`).
+//! - Changes of rows run in an internal transaction together with their checkpoint. It stays open until the next
+//!   statement, so that a diagnostics query still finds warnings and counts (`internal_transaction`).
+//! - Within a transaction of the dump, the journal writes the checkpoint before any statement that may end it (`pending`).
+//! - A statement that commits implicitly has an intent before it, marked as applied after it (`intent`).
+//! - While tables are locked or an XA transaction is open, nothing else can be written: one intent covers this serial
+//!   section.
+//! - A statement that only changes the session has no checkpoint: a resumed load runs it again (`journal_mode`).
 
 mod intent;
 mod internal_transaction;
@@ -27,14 +28,14 @@ use journal_mode::assigns_autocommit;
 pub(super) use journal_mode::{JournalMode, diagnostics_query, journal_mode};
 use pending::Pending;
 
-/// What of the recording is open.
+/// The open part of the journal.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     /// A transaction of ours, not yet committed.
     open: Option<Open>,
     /// Statements of the dump's transaction that are not recorded yet.
     pending: Pending,
-    /// A bracket around more than one statement.
+    /// A serial section: one intent for several statements.
     serial_section: Option<Run>,
 }
 

@@ -1,4 +1,4 @@
-//! The splitter: a state machine that goes through one input byte by byte (with a fast road through plain text) and
+//! The splitter: a state machine that goes through one input byte by byte (with a fast path for plain text) and
 //! builds statements as the `mariadb` client does. It keeps what outlives a file: the delimiter, the modes.
 //!
 //! The client works line by line on a *buffer* that holds the statement so far and a *run*: what it has accepted of the
@@ -249,7 +249,7 @@ impl Splitter {
         !dialect.no_backslash_escapes && quote != b'`' && !(quote == b'"' && dialect.ansi_quotes)
     }
 
-    /// Takes over, in bulk, what cannot mean anything: the fast road.
+    /// Copies plain text in bulk: the fast path.
     fn pass_plain_text(&mut self, window: &mut Window) {
         #[cfg(test)]
         if self.slow {
