@@ -104,12 +104,12 @@ fn show(load: &Interrupted) {
         Some(id) => format!("running (connection {id})"),
         None => "interrupted".to_owned(),
     };
-    println!("load {} of {}: {how}, begun {}", load.load_id, load.input, load.begun);
+    println!("load {} of {}: {how}, started {}", load.load_id, load.input, load.started_at);
     println!("  {} rows loaded, {} checkpoints", HumanCount(load.rows), HumanCount(load.chunks));
     for (table, rows) in &load.tables {
         println!("    {table}: {} rows", HumanCount(*rows));
     }
-    for place in &load.begun_statements {
+    for place in &load.in_doubt_statements {
         println!("  in doubt: {place}");
     }
     if load.connection_id.is_none() {

@@ -16,7 +16,7 @@ const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
 /// Checkpoints deleted in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
 /// Most statements in doubt that a listing names.
-const BEGUN_SHOWN: usize = 20;
+const IN_DOUBT_LISTED_LIMIT: usize = 20;
 
 /// An interrupted or running load.
 #[derive(Clone, Debug, Serialize)]
@@ -26,7 +26,7 @@ pub struct Interrupted {
     /// Its input.
     pub input: String,
     /// Its start, by the clock of the server.
-    pub begun: String,
+    pub started_at: String,
     /// The connection of the running load; null if it does not run.
     pub connection_id: Option<u64>,
     /// Loaded rows.
@@ -36,7 +36,7 @@ pub struct Interrupted {
     /// Rows by table.
     pub tables: Vec<(String, u64)>,
     /// Statements in doubt, as `file:line`; the first 20.
-    pub begun_statements: Vec<String>,
+    pub in_doubt_statements: Vec<String>,
 }
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
@@ -320,7 +320,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
     let mut found = Vec::new();
     for (load_id, input, _) in loads(&mut connection, &statements)? {
         let quoted = statements.quoted();
-        let begun = connection
+        let started_at = connection
             .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
             .first()
             .map_or_else(String::new, |row| text(row, 0));
@@ -330,22 +330,25 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             )
             .as_bytes(),
         )?;
-        let begun_statements = connection.fetch(
+        let in_doubt_statements = connection.fetch(
             format!(
                 "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
-                 ORDER BY `first` LIMIT {BEGUN_SHOWN}"
+                 ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
             )
             .as_bytes(),
         )?;
         found.push(Interrupted {
             load_id,
             input: input.describe(),
-            begun: format!("{begun} UTC"),
+            started_at: format!("{started_at} UTC"),
             connection_id: holder(&mut connection, load_id)?,
             rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
             chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
             tables: rows_by_table(&mut connection, &statements, load_id)?,
-            begun_statements: begun_statements.iter().map(|row| format!("{}:{}", text(row, 0), text(row, 1))).collect(),
+            in_doubt_statements: in_doubt_statements
+                .iter()
+                .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
+                .collect(),
         });
     }
     Ok(found)
