@@ -108,7 +108,7 @@ impl Failure {
 
     /// The checkpoint of a chunk could not be written: the chunk is rolled back.
     #[must_use]
-    pub fn of_record_error(statement: &ChunkStatement, error: &Error) -> Self {
+    pub fn of_checkpoint_error(statement: &ChunkStatement, error: &Error) -> Self {
         let mut failure = Self::new(statement, error);
         failure.message = format!("cannot write the checkpoint: {}", failure.message);
         failure
@@ -116,7 +116,7 @@ impl Failure {
 
     /// A finding about a checkpoint.
     #[must_use]
-    pub fn of_record(location: &Location, text: &[u8], message: String) -> Self {
+    pub fn of_checkpoint(location: &Location, text: &[u8], message: String) -> Self {
         Self {
             file: location.file.to_string(),
             line: location.line,

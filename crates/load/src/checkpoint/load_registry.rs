@@ -205,8 +205,8 @@ fn lock(load_id: u64, session: usize) -> String {
 /// Takes the lock of one of the load's sessions.
 pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
     let name = lock(load_id, session);
-    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
-    if took == 1 {
+    let acquired = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
+    if acquired == 1 {
         return Ok(());
     }
     let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
@@ -283,12 +283,12 @@ fn drop_or_remove(
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
-    let others = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
-    let strangers = format!(
+    let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
+    let other_tables = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
         hex(statements.schema()),
     );
-    if number(connection, &others)? == 0 && number(connection, &strangers)? == 0 {
+    if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
         let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
         match dropped {
             Err(hortator_mysql::Error::Server(_)) => {}

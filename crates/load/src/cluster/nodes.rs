@@ -71,10 +71,10 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
     let known = info.addresses.iter().enumerate().filter(|(index, _)| Some(*index) != own);
     let others: Vec<Address> = known.filter_map(|(_, address)| address.clone()).collect();
     let mut notes = Vec::new();
-    let untold = info.size.saturating_sub(1 + others.len());
-    if untold > 0 {
+    let unreported = info.size.saturating_sub(1 + others.len());
+    if unreported > 0 {
         notes.push(format!(
-            "{untold} of the {} nodes of the cluster do not report an address (wsrep_node_incoming_address): name all nodes \
+            "{unreported} of the {} nodes of the cluster do not report an address (wsrep_node_incoming_address): name all nodes \
              with --nodes to have the load monitor them",
             info.size,
         ));
@@ -85,11 +85,11 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
         options: connect.clone(),
         found: ProbeResult::Node(Box::new(info)),
     };
-    let (others, strangers): (Vec<Node>, Vec<Node>) = probe_nodes(connect, others).into_iter().partition(|node| {
+    let (others, outsiders): (Vec<Node>, Vec<Node>) = probe_nodes(connect, others).into_iter().partition(|node| {
         node.info().map_or(!matches!(node.found, ProbeResult::NotANode), |info| info.cluster == cluster)
     });
     // From here, the address leads to another server than from the node that reported it.
-    notes.extend(strangers.iter().map(|node| {
+    notes.extend(outsiders.iter().map(|node| {
         format!("address {} leads to a server outside the cluster: name all nodes with --nodes", node.label)
     }));
     Ok(Some(chosen([own].into_iter().chain(others).collect(), notes)?))

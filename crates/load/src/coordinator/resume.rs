@@ -205,7 +205,7 @@ impl Coordinator<'_> {
     /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
     fn report_earlier_failures(&mut self, count: u64, location: &Location) {
         let message = format!("{count} statement(s) up to here failed before the load was resumed");
-        self.pool.fail(self.pool.position(), Failure::of_record(location, b"", message), false);
+        self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, b"", message), false);
     }
 
     /// A statement of a record that says "begun".
@@ -397,7 +397,7 @@ impl Coordinator<'_> {
     }
 
     fn stop_resume(&mut self, location: &Location, text: &[u8], message: String) -> Result<bool, Stopped> {
-        let failure = Failure::of_record(location, text, message);
+        let failure = Failure::of_checkpoint(location, text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
     }

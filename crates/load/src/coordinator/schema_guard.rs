@@ -50,7 +50,7 @@ impl Coordinator<'_> {
             "the statement changes the checkpoint schema `{}`: choose another schema with --checkpoint-schema, or remove the statement",
             checkpoints.schema(),
         );
-        self.pool.fail(self.pool.position(), Failure::of_record(location, text, message), true);
+        self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, text, message), true);
         Err(Stopped)
     }
 }

@@ -76,20 +76,20 @@ struct Rescan {
 
 impl Rescan {
     fn open(wanted: Vec<Wanted>, targets: &Targets, pool: &Pool) -> Result<Self, String> {
-        let told = |error: Error| error.to_string();
-        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(told)?.connection;
+        let text = |error: Error| error.to_string();
+        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(text)?.connection;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
         let mut tables = HashMap::new();
         for name in wanted.iter().map(|wanted| &wanted.table).collect::<HashSet<_>>() {
-            if let Some(table) = catalog::table(&mut connection, name).map_err(told)? {
+            if let Some(table) = catalog::table(&mut connection, name).map_err(text)? {
                 tables.insert(name.clone(), Arc::new(table));
             }
         }
-        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(told)?;
+        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(text)?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let tracker = Tracker::new(&mut connection).map_err(told)?;
+        let tracker = Tracker::new(&mut connection).map_err(text)?;
         let found = wanted.iter().map(|_| None).collect();
         Ok(Self { connection, tracker, server, folds_case, wanted, found, tables })
     }

@@ -1,4 +1,4 @@
-//! CREATE, DROP, ALTER and RENAME: what is there behind them, by name.
+//! The effect of CREATE, DROP, ALTER and RENAME on the expected objects.
 
 use hortator_mysql::catalog::TableName;
 
@@ -7,7 +7,7 @@ use super::{Expectations, Kind, Object, Relation, RelationKind};
 use crate::lexer::{Location, Token, Tokens};
 use crate::rows;
 
-/// Tokens between CREATE and what it makes: OR REPLACE, DEFINER, ALGORITHM …
+/// Tokens between CREATE and the kind of the object: OR REPLACE, DEFINER, ALGORITHM …
 const CLAUSES_LIMIT: usize = 40;
 
 /// What CREATE and DROP name, by its word.
@@ -40,7 +40,7 @@ struct Clauses {
     ignores: bool,
 }
 
-/// Passes the clauses of CREATE, DROP or ALTER up to the word that says what it is about.
+/// Skips the clauses of CREATE, DROP or ALTER up to the kind of the object.
 fn what(rest: &mut Tokens<'_>) -> Option<(What, Clauses)> {
     let mut clauses = Clauses::default();
     for token in rest.by_ref().take(CLAUSES_LIMIT) {
@@ -297,7 +297,7 @@ impl Expectations {
                     false => name(at).map(|name| Name { schema: None, name }),
                 };
             } else if word(0, b"DROP") && !word(1, b"PARTITION") {
-                // A column takes its keys along.
+                // Dropping a column drops its keys.
                 relation.keys.clear();
             } else if [b"DROP".as_slice(), b"TRUNCATE", b"EXCHANGE", b"IMPORT", b"DISCARD"]
                 .iter()
@@ -314,7 +314,7 @@ impl Expectations {
     }
 }
 
-/// Takes a name out, in any case.
+/// Removes a name, ignoring case.
 fn forget(names: &mut std::collections::BTreeSet<Vec<u8>>, name: &[u8]) {
     names.retain(|known| !known.eq_ignore_ascii_case(name));
 }

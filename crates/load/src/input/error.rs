@@ -1,10 +1,10 @@
-//! What can go wrong while reading an input. Every one of these ends the input.
+//! Errors of reading an input. Each of them ends the input.
 
 use std::io;
 
 use super::format::Format;
 
-/// An input that cannot be read on.
+/// Why reading an input failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It cannot be opened.
@@ -12,7 +12,7 @@ pub enum Error {
     Open {
         /// Its name as given.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -29,7 +29,7 @@ pub enum Error {
         file: String,
         /// Bytes of the file read so far.
         byte: u64,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -45,10 +45,10 @@ pub enum Error {
         format: Format,
         /// Bytes of the compressed file read so far.
         byte: u64,
-        /// Plain bytes that came out of it before.
+        /// Plain bytes decompressed before.
         decoded_bytes: u64,
     },
-    /// A compressed file holds what its format does not allow.
+    /// A compressed file is damaged.
     #[error(
         "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes \
          decompressed before); get an undamaged copy"
@@ -60,7 +60,7 @@ pub enum Error {
         format: Format,
         /// Bytes of the compressed file read so far.
         byte: u64,
-        /// Plain bytes that came out of it before.
+        /// Plain bytes decompressed before.
         decoded_bytes: u64,
         /// What the decoder found.
         reason: String,

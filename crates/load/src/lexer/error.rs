@@ -1,11 +1,11 @@
-//! What can stop the cutting of a dump.
+//! Errors of splitting a dump.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::input;
 
-/// A place in an input.
+/// A position in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The input's name, as it was given or sourced.
@@ -24,9 +24,9 @@ impl fmt::Display for Location {
     }
 }
 
-/// Something in a dump that is not understood or not done.
+/// Why splitting a dump failed.
 ///
-/// Where [`Error::is_final`] is false, cutting can go on as the client's does with `--force`.
+/// If [`Error::is_final`] is false, splitting can continue as the client does with `--force`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input cannot be read on.
@@ -57,7 +57,7 @@ pub enum Error {
         /// What stands behind it.
         letter: u8,
     },
-    /// A command of the client that a load does not carry out.
+    /// A client command that a load does not run.
     #[error("{at}: a load does not run the client command `{name}`: remove it from the dump")]
     Refused {
         /// Where it is.
@@ -117,7 +117,7 @@ impl Error {
         }
     }
 
-    /// What it says, without the place.
+    /// The message without the position.
     pub fn finding(&self) -> String {
         let said = self.to_string();
         let position = self.location().map(|at| format!("{at}: ")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! A dump as the statements that the `mariadb` client would send for it: the public face of the splitter, and the stack
-//! of inputs that `source` builds.
+//! A dump as the statements that the `mariadb` client would send: the public interface of the splitter, and the stack of
+//! inputs that `source` builds.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -22,11 +22,11 @@ pub const SOURCE_DEPTH_LIMIT: usize = 32;
 const SPARE_BUFFERS_LIMIT: usize = 4;
 const SPARE_BUFFER_LIMIT_BYTES: usize = 16 << 20;
 
-/// How a dump is cut.
+/// How to split a dump.
 #[derive(Clone, Debug)]
 pub struct StatementsOptions {
     /// The SQL modes in force at the dump's beginning, and the *client's* character set (`--default-character-set`):
-    /// like the client's, it is moved by the command `charset`, and not by SET NAMES.
+    /// like the client's, the command `charset` changes it, and SET NAMES does not.
     pub dialect: Dialect,
     /// The client's `--comments`: comments are part of the statements.
     pub comments: bool,
@@ -169,12 +169,12 @@ impl Statements {
         self.splitter.set_modes(&dialect);
     }
 
-    /// How far reading has come, over all files.
+    /// The progress of reading, over all files.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// The place up to which the dump was cut.
+    /// The position up to which the dump was split.
     pub fn location(&mut self) -> Option<Location> {
         let window = &mut self.inputs.last_mut()?.window;
         let position = window.position();

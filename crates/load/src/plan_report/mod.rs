@@ -237,8 +237,8 @@ impl Reader {
             self.barrier(text, location, "triggers of the table may write to other tables");
             return Ok(());
         }
-        let puts_off = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
-        let checks = self.tracker.state().checks_foreign_keys() && !puts_off;
+        let defers = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
+        let checks = self.tracker.state().checks_foreign_keys() && !defers;
         self.needs.checks_foreign_keys |= checks;
         let expected = self.defined.get(&name).cloned().flatten();
         let (id_value, has_id) = match (&known, expected) {

@@ -1,4 +1,4 @@
-//! What is defined on the server, against what the stream should have defined.
+//! The objects on the server, compared with the expected objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl FoundRelation {
     }
 }
 
-/// All that was read of some schemas.
+/// All objects of some schemas.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
     pub(super) relations: BTreeMap<TableName, FoundRelation>,
@@ -136,7 +136,7 @@ fn fields<const COUNT: usize>(row: Vec<Vec<u8>>) -> [Vec<u8>; COUNT] {
     std::array::from_fn(|_| values.next().unwrap_or_default())
 }
 
-/// Looks for everything by its name.
+/// Compares the objects by name.
 pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findings: &mut Findings) {
     for (name, expected) in expectations.relations().iter().filter(|(_, expected)| expected.is_made) {
         let found = inventory.relations.get(name).filter(|found| found.kind == expected.kind);
@@ -190,7 +190,7 @@ pub(super) fn check_views(
     let is_view = |name: &TableName| inventory.relations.get(name).is_some_and(|it| it.kind == RelationKind::View);
     for name in expectations.relations().keys().filter(|name| is_view(name)) {
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
-        let told = match connection.fetch(&[b"CHECK TABLE ".as_slice(), &place].concat()) {
+        let error = match connection.fetch(&[b"CHECK TABLE ".as_slice(), &place].concat()) {
             // Table, Op, Msg_type, Msg_text.
             Ok(rows) => rows.into_iter().find_map(|row| {
                 let [_, _, kind, text] = fields(row.into_iter().map(Option::unwrap_or_default).collect());
@@ -199,8 +199,8 @@ pub(super) fn check_views(
             Err(Error::Server(refusal)) => Some(refusal.to_string()),
             Err(error) => return Err(error),
         };
-        if let Some(told) = told {
-            findings.problem(format!("CHECK TABLE reports an error for view {name}: {told}"));
+        if let Some(error) = error {
+            findings.problem(format!("CHECK TABLE reports an error for view {name}: {error}"));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::report::Findings;
 use super::{Verify, inventory};
 
 /// Most differences reported for each node.
-const TOLD_LIMIT: usize = 10;
+const REPORTED_LIMIT: usize = 10;
 
 /// Compares every node with the writer, in the schemas that the stream names.
 pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
@@ -26,9 +26,9 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
             let sides = [writer, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
             match compare(&sides, &options, &Progress::default()) {
                 Ok(report) => {
-                    let told: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();
-                    node_differs |= !told.is_empty();
-                    for difference in told.into_iter().take(TOLD_LIMIT) {
+                    let reported: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();
+                    node_differs |= !reported.is_empty();
+                    for difference in reported.into_iter().take(REPORTED_LIMIT) {
                         findings.problem(format!("node {label} (second) and {} (first): {difference}", writer.address));
                     }
                 }

@@ -1,4 +1,4 @@
-//! Counts the rows of tables that hold nothing but the stream's.
+//! Counts the rows of tables that have no rows but those of the stream.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::expect::{Kind, RelationKind};
 
 /// Counts on several connections, a table at a time on each.
 pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut Findings) -> Result<(), Error> {
-    let strange = strange_rows(verify, inventory);
+    let uncountable = uncountable_rows(verify, inventory);
     let mut counted: Vec<(&TableName, &FoundRelation)> = Vec::new();
     let mut checks = Vec::new();
     for (name, relation) in verify.expectations.relations() {
@@ -28,7 +28,7 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
         let elsewhere = || format!("engine {} may store the rows elsewhere", found.engine);
         let not_counted_reason = (relation.not_counted.clone())
             .or_else(|| (!found.holds_rows()).then(elsewhere))
-            .or_else(|| strange.clone());
+            .or_else(|| uncountable.clone());
         let expected = match not_counted_reason {
             Some(_) => None,
             None => {
@@ -52,7 +52,7 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
 
 /// Why nothing can be counted: rows went into a table with a trigger that is not the stream's and may have written
 /// anywhere, or through something whose rows are elsewhere.
-fn strange_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
+fn uncountable_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
     let is_ours = |name: &TableName, trigger: &[u8]| {
         verify.expectations.objects().any(|(kind, schema, known, _)| {
             kind == Kind::Trigger && schema == name.schema && known.eq_ignore_ascii_case(trigger)

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hortator_core::Seqno;
 use hortator_mysql::Error;
 
-use super::{ChunkStats, PAUSE, REPLAYS_LIMIT, Worker, is_of_server};
+use super::{ChunkStats, REPLAY_INTERVAL, REPLAYS_LIMIT, Worker, is_of_server};
 use crate::apply::chunk::Chunk;
 use crate::report::Failure;
 use crate::statement_kind::merge_key_additions;
@@ -40,8 +40,8 @@ impl Worker<'_> {
     /// error, its place and what is done before it are theirs.
     fn is_merged_refused(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
         let Defined::Refused(_) = self.with_intent(seqno, chunk, text) else { return false };
-        if let Err(error) = self.end_begun(chunk, 0, &ChunkStats::default()) {
-            self.cannot_begin(seqno, chunk, &error);
+        if let Err(error) = self.mark_applied(chunk, 0, &ChunkStats::default()) {
+            self.fail_checkpoint(seqno, chunk, &error);
             return false;
         }
         true
@@ -53,18 +53,18 @@ impl Worker<'_> {
         let Defined::Refused(error) = self.with_intent(seqno, chunk, &statement.text) else { return };
         // Forced on, it is not to be tried again either.
         let covered = usize::from(self.pool.is_forced());
-        let recorded = self.end_begun(chunk, covered, &ChunkStats { failed: 1, ..ChunkStats::default() });
+        let recorded = self.mark_applied(chunk, covered, &ChunkStats { failed: 1, ..ChunkStats::default() });
         self.pool.fail(seqno, Failure::new(statement, &error), false);
         if let Err(error) = recorded {
-            self.cannot_begin(seqno, chunk, &error);
+            self.fail_checkpoint(seqno, chunk, &error);
         }
     }
 
     /// Records the intent, sends the statement and marks the intent as applied. A deadlock means no effect; a lost
     /// connection leaves the statement in doubt.
     fn with_intent(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
-        if let Err(error) = self.begin_definition(chunk) {
-            self.cannot_begin(seqno, chunk, &error);
+        if let Err(error) = self.write_ddl_intent(chunk) {
+            self.fail_checkpoint(seqno, chunk, &error);
             return Defined::Over;
         }
         let mut replays = 0;
@@ -74,8 +74,8 @@ impl Worker<'_> {
                     let statements = chunk.statements.len();
                     self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
                     self.progress.text_statements.fetch_add(statements as u64, Relaxed);
-                    if let Err(error) = self.end_begun(chunk, statements, &ChunkStats::default()) {
-                        self.cannot_begin(seqno, chunk, &error);
+                    if let Err(error) = self.mark_applied(chunk, statements, &ChunkStats::default()) {
+                        self.fail_checkpoint(seqno, chunk, &error);
                     }
                     return Defined::Over;
                 }
@@ -83,7 +83,7 @@ impl Worker<'_> {
                 Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
                     replays += 1;
                     self.progress.replays.fetch_add(1, Relaxed);
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(REPLAY_INTERVAL);
                 }
                 Err(error) if is_of_server(&error) => return Defined::Refused(error),
                 Err(error) => {

@@ -116,7 +116,7 @@ fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Ch
 impl Worker<'_> {
     /// Checkpoints, within the open transaction, that the first `covered` statements of the chunk are done. False where
     /// that is recorded already, by an attempt whose commit went unanswered.
-    pub(super) fn write_record(
+    pub(super) fn write_checkpoint(
         &mut self,
         chunk: &Chunk,
         covered: usize,
@@ -151,7 +151,7 @@ impl Worker<'_> {
     }
 
     /// Records the intent of DDL. All statements of the chunk are on the table of the first.
-    pub(super) fn begin_definition(&mut self, chunk: &Chunk) -> Result<(), Error> {
+    pub(super) fn write_ddl_intent(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
             let recovery_hint = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
@@ -163,7 +163,7 @@ impl Worker<'_> {
     }
 
     /// Records the intent of rows of a table that is not transactional.
-    pub(super) fn begin_rows(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
+    pub(super) fn write_rows_intent(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let name = &target.table.name;
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
@@ -182,7 +182,7 @@ impl Worker<'_> {
     }
 
     /// Marks the intent as applied for the first `covered` statements.
-    pub(super) fn end_begun(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
+    pub(super) fn mark_applied(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;
         self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, stats) {

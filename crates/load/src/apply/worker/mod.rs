@@ -33,7 +33,7 @@ const REPLAYS_LIMIT: u32 = 30;
 /// the writes of other nodes win, and the shorter a transaction is, the less likely is one to be in its way.
 const REPLAYS_WHOLE: u32 = 10;
 /// Before a replay.
-const PAUSE: Duration = Duration::from_millis(200);
+const REPLAY_INTERVAL: Duration = Duration::from_millis(200);
 /// How long a chunk waits for its commit slot before it checks whether its locks block an earlier chunk.
 const COMMIT_SLOT_TIMEOUT: Duration = Duration::from_millis(500);
 /// One of the connections that apply chunks.
@@ -217,7 +217,7 @@ impl<'l> Worker<'l> {
                     }
                     // In its commit slot, the chunk cannot conflict with other chunks of the table.
                     in_commit_slot = replays > 1;
-                    std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
+                    std::thread::sleep(REPLAY_INTERVAL.min(Duration::from_millis(10) * replays));
                 }
             }
         }

@@ -16,8 +16,8 @@ impl Worker<'_> {
         let mut last_id = 0;
         let mut failures = Vec::new();
         let force = self.pool.is_forced();
-        if let Err(error) = self.begin_rows(chunk, target) {
-            return self.cannot_begin(seqno, chunk, &error);
+        if let Err(error) = self.write_rows_intent(chunk, target) {
+            return self.fail_checkpoint(seqno, chunk, &error);
         }
         let mut done_to = 0;
         let mut has_ended = false;
@@ -59,9 +59,9 @@ impl Worker<'_> {
         // of the table.
         if outcome.is_ok()
             && (has_ended || done_to == 0)
-            && let Err(error) = self.end_begun(chunk, done_to, &stats)
+            && let Err(error) = self.mark_applied(chunk, done_to, &stats)
         {
-            self.pool.fail(seqno, Failure::of_record_error(&chunk.statements[0], &error), true);
+            self.pool.fail(seqno, Failure::of_checkpoint_error(&chunk.statements[0], &error), true);
         }
         stats.count(target, self.progress);
         if last_id > 0 {
@@ -80,9 +80,9 @@ impl Worker<'_> {
     }
 
     /// The checkpoint could not be written: the load ends at this position.
-    pub(super) fn cannot_begin(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
+    pub(super) fn fail_checkpoint(&self, seqno: Seqno, chunk: &Chunk, error: &Error) -> Attempt {
         if !self.pool.is_interrupted() {
-            self.lost_or_failed(seqno, Failure::of_record_error(&chunk.statements[0], error), error);
+            self.lost_or_failed(seqno, Failure::of_checkpoint_error(&chunk.statements[0], error), error);
         }
         Attempt::Done
     }

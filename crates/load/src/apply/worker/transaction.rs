@@ -108,7 +108,7 @@ impl Worker<'_> {
         }
         stats.last_id = last_id;
         stats.failed = if force { failures.len() as u64 } else { 0 };
-        match self.write_record(chunk, covered, &stats, start) {
+        match self.write_checkpoint(chunk, covered, &stats, start) {
             Ok(true) => {}
             // An earlier attempt has been committed after all.
             Ok(false) => {
@@ -118,7 +118,7 @@ impl Worker<'_> {
             }
             Err(error) if error.is_lost() || error.is_transient() => return self.rolled_back(Attempt::Replay(error)),
             Err(error) => {
-                self.pool.fail(seqno, Failure::of_record_error(&chunk.statements[0], &error), true);
+                self.pool.fail(seqno, Failure::of_checkpoint_error(&chunk.statements[0], &error), true);
                 return self.rolled_back(Attempt::Done);
             }
         }

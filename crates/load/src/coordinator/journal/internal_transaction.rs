@@ -51,21 +51,21 @@ impl MainSession<'_> {
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
         let is_within = effects.counters.is_empty() && !may_be_non_transactional(text, self);
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
-        let begun = match is_within {
+        let intent = match is_within {
             true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
             false => checkpoints
                 .on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint))
                 .and_then(|_| begin(self)),
         };
-        match begun {
+        match intent {
             Err(error) if error.code() == Some(READ_ONLY) => {
                 // Nothing can be changed here, so there is nothing to record.
                 return match self.connection.execute(ROLLBACK) {
                     Ok(_) => self.run(text, location),
-                    Err(error) => self.record_failed(location, text, &error).map(|()| 0),
+                    Err(error) => self.checkpoint_failed(location, text, &error).map(|()| 0),
                 };
             }
-            Err(error) => self.record_failed(location, text, &error)?,
+            Err(error) => self.checkpoint_failed(location, text, &error)?,
             Ok(_) => {}
         }
         let failures = self.failures();
@@ -131,7 +131,7 @@ impl MainSession<'_> {
         };
         match result {
             Ok(_) => Ok(()),
-            Err(error) => self.record_failed(&open.location, &open.text, &error),
+            Err(error) => self.checkpoint_failed(&open.location, &open.text, &error),
         }
     }
 
@@ -142,8 +142,8 @@ impl MainSession<'_> {
         // What has been asked about it has been answered, and must not become another answer.
         while open.more.is_empty() && committed.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
-            let begun = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
-            committed = match self.replay(&open.text.clone(), &begun, open.is_within) {
+            let intent = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
+            committed = match self.replay(&open.text.clone(), &intent, open.is_within) {
                 Ok(done) => {
                     open.checkpoint.rows = done.affected_rows;
                     self.commit_open(open)
@@ -159,12 +159,12 @@ impl MainSession<'_> {
     }
 
     /// Begins the transaction again, from its beginning.
-    fn replay(&mut self, text: &[u8], begun: &Checkpoint, is_within: bool) -> Result<Done, Error> {
+    fn replay(&mut self, text: &[u8], intent: &Checkpoint, is_within: bool) -> Result<Done, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
         if let Some(checkpoints) = self.checkpoints.filter(|_| is_within) {
-            checkpoints.write(&mut self.connection, begun)?;
+            checkpoints.write(&mut self.connection, intent)?;
         }
         self.send(text)
     }
@@ -190,21 +190,21 @@ impl MainSession<'_> {
     ) -> Result<u64, Stopped> {
         let counts = query.changes || query.keeps;
         let within = self.is_in_dumps_transaction();
-        let is_alone = self.journal.open.is_none()
+        let is_not_in_transaction = self.journal.open.is_none()
             && self.journal.serial_section.is_none()
             && (!within || effects.is_non_transactional);
-        let mut begun = checkpoint_of(text, location, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
-        if query.changes && is_alone {
-            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
+        let mut intent = checkpoint_of(text, location, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
+        if query.changes && is_not_in_transaction {
+            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &intent))?;
         }
         let failures = self.failures();
         let rows = self.run(text, location)?;
         if !counts || self.failures() > failures {
             return Ok(rows);
         }
-        begun.rows = rows;
+        intent.rows = rows;
         let checkpoint =
-            Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..begun };
+            Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..intent };
         if let Some(open) = &mut self.journal.open {
             open.more.push(checkpoint);
             if open.more.len() >= MORE_LIMIT {
@@ -217,7 +217,7 @@ impl MainSession<'_> {
             self.journal.pending.push(Run {
                 state: checkpoint.state,
                 rows,
-                is_begun: query.changes && is_alone,
+                has_intent: query.changes && is_not_in_transaction,
                 ..run
             });
         } else {

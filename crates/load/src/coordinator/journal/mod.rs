@@ -50,7 +50,7 @@ struct Run {
     /// Statements that failed in a forced load.
     failed: u64,
     /// It is recorded as begun, and to be closed.
-    is_begun: bool,
+    has_intent: bool,
 }
 
 /// What a statement of the main session is known to do with rows.
@@ -69,7 +69,7 @@ impl Run {
         let mut digest = Digest::default();
         digest.add(text);
         let span = span_of(text, location);
-        Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, is_begun: false }
+        Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, has_intent: false }
     }
 
     fn add(&mut self, text: &[u8], location: &Location) {
@@ -166,9 +166,9 @@ impl MainSession<'_> {
     }
 
     /// A record could not be written: that ends the load, forced or not.
-    fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
+    fn checkpoint_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
         let message = format!("cannot write the checkpoint: {error}");
-        self.end_at(Failure::of_record(location, text, message), error);
+        self.end_at(Failure::of_checkpoint(location, text, message), error);
         Err(Stopped)
     }
 
@@ -185,7 +185,7 @@ impl MainSession<'_> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         match checkpoints.on_internal_connection(work) {
             Ok(_) => Ok(()),
-            Err(error) => self.record_failed(location, text, &error),
+            Err(error) => self.checkpoint_failed(location, text, &error),
         }
     }
 

@@ -31,7 +31,7 @@ impl Pending {
     fn add(&mut self, text: &[u8], location: &Location, run: Run) {
         let is_full = self.runs.len() >= RUNS_LIMIT;
         match self.runs.last_mut() {
-            Some(last) if !run.is_begun && last.state == run.state && (last.table == run.table || is_full) => {
+            Some(last) if !run.has_intent && last.state == run.state && (last.table == run.table || is_full) => {
                 last.add(text, location);
                 last.rows += run.rows;
                 last.failed += run.failed;
@@ -54,7 +54,7 @@ impl MainSession<'_> {
         effects: &RowEffects,
     ) -> Result<u64, Stopped> {
         let recovery_hint = self.recovery_hint_within(text, location, effects)?;
-        let is_begun = recovery_hint.is_some();
+        let has_intent = recovery_hint.is_some();
         if let Some(recovery_hint) = recovery_hint {
             let checkpoint = checkpoint_of(text, location, State::Intent, &effects.table, recovery_hint);
             self.on_internal_connection(location, text, |checkpoints, internal| {
@@ -69,7 +69,7 @@ impl MainSession<'_> {
             state: applied_or_bound(is_session_bound),
             rows,
             failed,
-            is_begun,
+            has_intent,
             ..Run::new(text, location, &effects.table)
         };
         if effects.is_non_transactional {
@@ -100,7 +100,7 @@ impl MainSession<'_> {
             match names_other_engines(&mut self.connection, text, &dialect) {
                 Ok(true) => return Ok(Some(RecoveryHint::NotInTransaction)),
                 Ok(false) => {}
-                Err(error) => self.record_failed(location, text, &error)?,
+                Err(error) => self.checkpoint_failed(location, text, &error)?,
             }
         }
         let counted = &mut self.journal.pending.counted;
@@ -131,7 +131,7 @@ impl MainSession<'_> {
         // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
         for run in pending.runs {
             let checkpoint = Checkpoint { rows: 0, ..run.checkpoint() };
-            self.on_internal_connection(location, text, |checkpoints, internal| match run.is_begun {
+            self.on_internal_connection(location, text, |checkpoints, internal| match run.has_intent {
                 true => checkpoints.close(internal, &checkpoint),
                 false => checkpoints.write(internal, &checkpoint),
             })?;
@@ -150,7 +150,7 @@ impl MainSession<'_> {
         let written = last_id.and_then(|last_id| {
             for run in &pending.runs {
                 let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
-                match run.is_begun {
+                match run.has_intent {
                     true => checkpoints.close(&mut self.connection, &checkpoint)?,
                     false => checkpoints.write(&mut self.connection, &checkpoint)?,
                 };
@@ -161,7 +161,7 @@ impl MainSession<'_> {
             Ok(()) => Ok(()),
             // A transaction that may only read has changed nothing.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
-            Err(error) => self.record_failed(location, b"", &error),
+            Err(error) => self.checkpoint_failed(location, b"", &error),
         }
     }
 }
