@@ -188,7 +188,7 @@ fn parents_that_are_not_there() {
     assert_tells(
         &outcome,
         1,
-        &["its (p) refers to hortator_case.nowhere (id), and there is no such table (constraint c)"],
+        &["(p) refers to hortator_case.nowhere (id), but the parent table does not exist (constraint c)"],
     );
 
     // While the dump has its checks on, a definition is refused as ever: only rows are put off.
@@ -203,7 +203,7 @@ fn parents_that_are_not_there() {
     assert_tells(
         &outcome,
         1,
-        &["refers to hortator_case.p (k), and that table has no key which begins with these columns"],
+        &["refers to hortator_case.p (k), but the parent table has no key that starts with these columns"],
     );
 }
 

@@ -236,7 +236,11 @@ fn rows_in_memory_that_a_restart_took() {
     load_failing(&server, file);
     server.sandbox().node(0).kill().unwrap();
     server.sandbox().node(0).start().unwrap();
-    assert_tells(&run(load_into(&server, &["--resume", file])), 1, &["hortator_case.m", "MEMORY", "2 rows", "holds 0"]);
+    assert_tells(
+        &run(load_into(&server, &["--resume", file])),
+        1,
+        &["hortator_case.m", "MEMORY", "has 0 rows", "2 rows are recorded"],
+    );
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["0"]]);
     // Put back by hand, they are taken as they are.
     server.connect().execute(b"INSERT INTO hortator_case.m VALUES (1)").unwrap();

@@ -30,7 +30,7 @@ fn a_plan_names_tables_barriers_and_settings_and_writes_nothing() {
     assert!(line(".plain ").contains("bulk execute") && line(".plain ").contains("in parallel"), "{shown}");
     let pieces = run(load_into(&pair.hortator, &["--plan", "--batch-rows", "256", dump.to_str().unwrap()]));
     assert!(String::from_utf8(pieces.rows).unwrap().contains("prepared batches"), "{}", pieces.messages);
-    assert!(line(".numbered ").contains("in order: the server numbers its rows"), "{shown}");
+    assert!(line(".numbered ").contains("in order: the server generates AUTO_INCREMENT values"), "{shown}");
     assert!(line("INSERT INTO plain SELECT").contains("dump.sql:7"), "{shown}");
     assert!(line("SET GLOBAL").contains("barrier"), "{shown}");
     assert!(line("skipped: 2").contains("statements: 9"), "{shown}");
