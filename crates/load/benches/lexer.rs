@@ -29,7 +29,7 @@ fn inserts(row: impl Fn(usize) -> String) -> Vec<u8> {
     dump
 }
 
-fn cut(dump: &'static [u8]) -> usize {
+fn split(dump: &'static [u8]) -> usize {
     let source = Source::from_reader("dump", Cursor::new(dump)).expect("memory can be read");
     let mut statements = Statements::new(source, StatementsOptions::new(Dialect::mariadb(101_119)));
     let mut count = 0;
@@ -64,7 +64,7 @@ fn main() {
         let dump: &'static [u8] = dump.leak();
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Bytes(dump.len() as u64));
-        group.bench_function("cut", |bencher| bencher.iter(|| cut(dump)));
+        group.bench_function("split", |bencher| bencher.iter(|| split(dump)));
         group.bench_function("copy", |bencher| bencher.iter(|| black_box(dump).to_vec()));
         group.finish();
     }

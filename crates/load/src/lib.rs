@@ -1,36 +1,36 @@
-//! A SQL dump into a server over many connections, with the state that its order gives.
+//! Loads a SQL dump into a server over many connections. The result is that of the statements in stream order.
 //!
-//! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] cuts the bytes into the statements
-//! that the `mariadb` client would send, [`class`] says what kind of statement each is, `produce` gives it its place
+//! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] splits the bytes into the statements
+//! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `coordinator` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
-//! which node all this goes to, [`record`] keeps in the database what of the stream is there, and [`report`] tells what came
-//! of it. [`preview`] reads the same way and only says what would be done.
+//! which node all this goes to, [`checkpoint`] keeps in the database what of the stream is there, and [`report`] tells what came
+//! of it. [`plan_report`] reads the same way and only says what would be done.
 //!
 //! What it is not for: it reads no option files and no home directory, prints nothing and draws no progress bar (the
 //! caller passes a sink for result rows and may read [`progress`]), and it does not decide what conflicts with what: that
 //! is `hortator-core`'s.
 
 pub mod apply;
-pub mod class;
+pub mod checkpoint;
 pub mod cluster;
+mod coordinator;
 mod deferral;
 mod expect;
 pub mod input;
 pub mod lexer;
 mod load;
 mod output;
-pub mod preview;
-mod produce;
+pub mod plan_report;
 pub mod progress;
-pub mod record;
 pub mod report;
 pub mod rows;
 pub mod session;
 mod stall;
+pub mod statement_kind;
 pub mod verify;
 
-pub use deferral::{Broken, BrokenRow, CheckReport, Checks, Proof, ProofOutcome, RowsWere};
-pub use load::{Interrupter, Load, OpenError, Options, Unsettled};
+pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
+pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
 pub use output::Output;
-pub use preview::plan;
+pub use plan_report::plan;

@@ -1,4 +1,4 @@
-//! Counters that workers and the producer move and that anyone may read while a load runs.
+//! Counters of a running load: workers and coordinator write them, any thread may read them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,12 +16,12 @@ pub struct Progress {
     pub statements: AtomicU64,
     /// Rows committed.
     pub rows: AtomicU64,
-    /// INSERT statements sent as typed arrays.
-    pub by_array: AtomicU64,
-    /// Statements sent as written.
-    pub as_written: AtomicU64,
-    /// Statements left out.
-    pub omitted: AtomicU64,
+    /// INSERT statements sent by the binary protocol.
+    pub binary_statements: AtomicU64,
+    /// Statements sent by the text protocol.
+    pub text_statements: AtomicU64,
+    /// Statements not sent.
+    pub skipped: AtomicU64,
     /// Transactions replayed.
     pub replays: AtomicU64,
     /// Warnings counted by the server.
@@ -110,7 +110,7 @@ impl Progress {
     /// The stream is read from its beginning again; what was committed counts on.
     pub(crate) fn restart(&self) {
         self.statements.store(0, Relaxed);
-        self.omitted.store(0, Relaxed);
+        self.skipped.store(0, Relaxed);
         self.text_bytes.store(0, Relaxed);
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.barriers.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -1,4 +1,4 @@
-//! What a load tells at its end: how much it did, by which way, and every failure with its place.
+//! The report of a load: counts, protocols, and every failure with its position.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::apply::{Chunk, ChunkStatement};
 use crate::cluster::ClusterSummary;
-use crate::deferral::{Broken, CheckReport};
+use crate::deferral::{CheckReport, ViolatedConstraint};
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 use crate::verify::Verification;
@@ -16,7 +16,7 @@ use crate::verify::Verification;
 /// Bytes of a statement that a message shows.
 const BEGINNING_BYTES: usize = 80;
 
-/// A statement that failed, or the place at which the load could not go on.
+/// A statement that failed, or the position at which the load stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// The dump's file, as it was named; `(standard input)`; empty where no file is meant.
@@ -68,7 +68,7 @@ impl Failure {
     pub fn after_loss(statement: &ChunkStatement, error: &Error, lost: Option<&Error>) -> Self {
         let mut failure = Self::new(statement, error);
         if let (Some(lost), Error::Connect { .. }) = (lost, error) {
-            failure.message = format!("{lost}; and it did not come back: {}", failure.message);
+            failure.message = format!("{lost}; reconnecting failed: {}", failure.message);
         }
         failure
     }
@@ -78,45 +78,45 @@ impl Failure {
     pub fn of_commit(chunk: &Chunk, error: &Error) -> Self {
         let mut failure = Self::new(&chunk.statements[0], error);
         failure.message.push_str(&format!(
-            "; this was the commit of {} statement(s) from here on, which are rolled back",
+            "; the server refused the commit of {} statement(s) from this one on and rolled them back",
             chunk.statements.len(),
         ));
         failure
     }
 
-    /// A commit whose outcome nobody knows.
+    /// A commit whose outcome is unknown.
     #[must_use]
     pub fn ambiguous_commit(chunk: &Chunk, error: &Error) -> Self {
         let first = &chunk.statements[0];
         let last = &chunk.statements[chunk.statements.len() - 1];
         let mut failure = Self::new(first, error);
         failure.message.push_str(&format!(
-            "; it is not known whether the rows of the {} statement(s) up to line {} were committed: look them up before \
-             loading the rest",
+            "; the outcome of the commit of {} statement(s) up to line {} is unknown: check the rows of these statements \
+             before you load the rest",
             chunk.statements.len(),
             last.location.line,
         ));
         failure
     }
 
-    /// The server is gone, and with it the place at which that was noticed.
+    /// The connection is lost, at no known position.
     #[must_use]
     pub fn of_connection(error: &Error) -> Self {
         let nowhere = Location { file: "".into(), line: 0, byte: 0, ordinal: 0 };
         Self::at(&nowhere, b"", error)
     }
 
-    /// A chunk's progress record could not be written: the chunk is rolled back.
+    /// The checkpoint of a chunk could not be written: the chunk is rolled back.
     #[must_use]
-    pub fn of_record_error(statement: &ChunkStatement, error: &Error) -> Self {
+    pub fn of_checkpoint_error(statement: &ChunkStatement, error: &Error) -> Self {
         let mut failure = Self::new(statement, error);
-        failure.message = format!("its progress record could not be written: {}", failure.message);
+        failure.message = format!("cannot write the checkpoint: {}", failure.message);
         failure
     }
 
-    /// Something that progress records tell of a statement, or that concerns them.
+    /// A finding about a checkpoint.
     #[must_use]
-    pub fn of_record(location: &Location, text: &[u8], message: String) -> Self {
+    pub fn of_checkpoint(location: &Location, text: &[u8], message: String) -> Self {
         Self {
             file: location.file.to_string(),
             line: location.line,
@@ -173,20 +173,20 @@ pub(crate) fn beginning(text: &[u8]) -> String {
     line
 }
 
-/// What is kept of a load in the database, so that it can be gone on with.
+/// The checkpoints of a load in the database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Record {
-    /// The load's number; null where no records were kept.
+pub struct CheckpointSummary {
+    /// The ID of the load; null for a load without checkpoints.
     pub load_id: Option<u64>,
-    /// The schema of the records.
+    /// The schema of the checkpoints.
     pub schema: Option<String>,
-    /// Why none were kept.
-    pub not_kept_because: Option<String>,
-    /// Whether there are any, so that `--resume` can go on.
+    /// Why the load has no checkpoints; null if it has.
+    pub disabled_reason: Option<String>,
+    /// Whether `--resume` can resume the load.
     pub can_resume: bool,
-    /// Rows that were recorded as loaded when this run began; they count in `rows`.
+    /// Rows that earlier runs loaded; they count in `rows`.
     pub rows_before: u64,
-    /// How often this run lost its main session and went on by itself.
+    /// How often this run lost its main session and resumed automatically.
     pub restarts: u64,
 }
 
@@ -207,8 +207,8 @@ pub enum End {
     Complete,
     /// Forced through: the whole input was tried, some statements failed.
     WithErrors,
-    /// The whole input is in the database, and rows break what was to be proven at the end, or it could not be proven.
-    Unproven,
+    /// The whole input is in the database, but rows violate a deferred constraint, or its validation failed.
+    NotValidated,
     /// A failure stopped it.
     Failed,
     /// It was interrupted.
@@ -230,20 +230,20 @@ pub struct Summary {
     pub elapsed_s: f64,
     /// Connections that applied chunks.
     pub threads: usize,
-    /// Why so many.
-    pub threads_because: String,
-    /// Seconds from the last commit until every node of a cluster had everything, part of `elapsed_s`; none for a single
-    /// server, and where some node is not known to.
+    /// Why this number.
+    pub threads_reason: String,
+    /// Seconds from the last commit until every node of a cluster had applied all rows, part of `elapsed_s`; null for a
+    /// single server, and if the load does not know it of some node.
     pub all_nodes_s: Option<f64>,
-    /// What was seen of the cluster; none for a single server.
+    /// Measurements of the cluster; null for a single server.
     pub cluster: Option<ClusterSummary>,
-    /// INSERT statements that travelled as typed parameters: arrays, or rows of prepared statements.
-    pub by_array: u64,
-    /// Statements that travelled as written.
-    pub as_written: u64,
-    /// Statements left out, such as LOCK TABLES and ENABLE KEYS.
-    pub omitted: u64,
-    /// Statements that everything else waited for, those of transactions of the dump's own among them.
+    /// INSERT statements sent by the binary protocol: bulk execute, or batches of prepared statements.
+    pub binary_statements: u64,
+    /// Statements sent by the text protocol.
+    pub text_statements: u64,
+    /// Statements not sent, such as LOCK TABLES and ENABLE KEYS.
+    pub skipped: u64,
+    /// Statements that ran alone, in stream order; statements within transactions of the dump are among them.
     pub barriers: u64,
     /// The same by reason.
     pub barrier_reasons: BTreeMap<&'static str, u64>,
@@ -255,9 +255,9 @@ pub struct Summary {
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.
     pub warnings: u64,
-    /// What is kept of the load.
-    pub record: Record,
-    /// Whether the server holds what it should; null where that was not asked for, or the load ended early.
+    /// The checkpoints of the load.
+    pub checkpoint: CheckpointSummary,
+    /// The result of `--verify`; null without it, or if the load ended early.
     pub verification: Option<Verification>,
     /// Rows by table, in the order of the names.
     pub tables: Vec<TableRows>,
@@ -268,10 +268,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The constraints that a proof found broken.
-    pub fn broken(&self) -> impl Iterator<Item = &Broken> {
-        let proofs = self.foreign_keys.proof.iter().chain(&self.unique_checks.proof);
-        proofs.flat_map(|proof| &proof.broken)
+    /// The constraints that the validation found violated.
+    pub fn violations(&self) -> impl Iterator<Item = &ViolatedConstraint> {
+        let validations = self.foreign_keys.validation.iter().chain(&self.unique_checks.validation);
+        validations.flat_map(|validation| &validation.violations)
     }
 
     /// Rows per second.

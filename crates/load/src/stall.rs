@@ -1,17 +1,17 @@
-//! Whether a load that goes on by itself after lost connections gets anywhere.
+//! Detects a load that resumes automatically after lost connections and makes no progress.
 
 use crate::apply::Pool;
-use crate::record::Records;
+use crate::checkpoint::Checkpoints;
 use crate::report::Failure;
 
-/// Restarts in a row that may end where the one before ended.
+/// Restarts in a row that may end at the same statement.
 const RESTARTS_IN_PLACE: u32 = 2;
 
-/// What is said where it does not.
-const STALLED: &str = "; that is three times in a row at this place, and nothing more came to be on record in \
-    between: see what the server's error log says of it, then go on with --resume";
+/// The message for a load without progress.
+const STALLED: &str = "; the load lost the connection three times in a row at this statement and recorded no new \
+    checkpoint in between: read the server's error log, then run the same command with --resume";
 
-/// Where the load was when it was lost, and how often it has not come any further.
+/// Where the load lost its connection, and how often it made no progress since.
 #[derive(Debug, Default)]
 pub(crate) struct Stall {
     last: Option<(Failure, u64)>,
@@ -19,24 +19,24 @@ pub(crate) struct Stall {
 }
 
 impl Stall {
-    /// Takes note of one more loss; tells whether to give up, and says so in the load's failure.
-    pub(crate) fn is_reached(&mut self, pool: &Pool, records: Option<&Records>) -> bool {
-        let (Some(lost), Some(records)) = (pool.lost(), records) else { return false };
-        // Where the server does not answer, the restart finds out.
-        let Ok(done_records) = records.done() else { return false };
-        let has_stalled = self.repeats_at(lost, done_records) >= RESTARTS_IN_PLACE;
+    /// Records one more lost connection; returns whether to give up, and adds that to the failure of the load.
+    pub(crate) fn is_reached(&mut self, pool: &Pool, checkpoints: Option<&Checkpoints>) -> bool {
+        let (Some(lost), Some(checkpoints)) = (pool.lost(), checkpoints) else { return false };
+        // If the server does not answer, the restart reports it.
+        let Ok(applied_checkpoints) = checkpoints.count_applied() else { return false };
+        let has_stalled = self.repeats_at(lost, applied_checkpoints) >= RESTARTS_IN_PLACE;
         if has_stalled {
             pool.add_to_lost(STALLED);
         }
         has_stalled
     }
 
-    fn repeats_at(&mut self, lost: Failure, done_records: u64) -> u32 {
-        let is_same = self.last.as_ref().is_some_and(|(failure, records)| {
-            (&failure.file, failure.byte) == (&lost.file, lost.byte) && *records == done_records
+    fn repeats_at(&mut self, lost: Failure, applied_checkpoints: u64) -> u32 {
+        let is_same = self.last.as_ref().is_some_and(|(failure, checkpoints)| {
+            (&failure.file, failure.byte) == (&lost.file, lost.byte) && *checkpoints == applied_checkpoints
         });
         self.repeats = if is_same { self.repeats + 1 } else { 0 };
-        self.last = Some((lost, done_records));
+        self.last = Some((lost, applied_checkpoints));
         self.repeats
     }
 }

@@ -19,7 +19,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/bench/src/galera", "names of server variables"),
     ("crates/bench/src/nodes", "names of server variables"),
     ("crates/cli/tests/it/cluster", "names of server variables"),
-    ("crates/load/src/class", "names of statements"),
+    ("crates/load/src/statement_kind", "names of statements"),
     ("docs/benchmarks/cluster", "names of server variables"),
     ("docs/benchmarks/galera", "names of server variables"),
     ("crates/load/src/session/assignments", "names of server variables"),

@@ -1,86 +1,100 @@
-//! The options that say who checks foreign and unique keys, and the summary's line on it.
+//! The options for when to check foreign and unique keys, and their line in the summary.
 
 use clap::{Args, ValueEnum};
-use hortator_load::preview::Plan;
+use hortator_load::plan_report::Plan;
 use hortator_load::report::Summary;
-use hortator_load::{CheckReport, Checks, ProofOutcome, RowsWere};
+use hortator_load::{CheckReport, Checks, RowsWere, ValidationOutcome};
 
-/// Who checks what rows must keep.
+/// When the load checks foreign keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Who {
-    /// The server, row by row, as the dump has it
+enum ForeignKeyChecks {
+    /// The server checks each row if the dump has foreign_key_checks on
     AsWritten,
-    /// Nobody while rows go in; at the end each constraint is proven by a query, and rows that break one are told
+    /// The server checks no row; the load validates each constraint at the end and reports the rows that violate it
+    Deferred,
+}
+
+/// When the load checks unique keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UniqueChecks {
+    /// The server checks each row, even if the dump switches unique_checks off
+    Immediate,
+    /// InnoDB may skip the check of each row; the load validates each unique key at the end and reports duplicates
     Deferred,
 }
 
 /// Arguments on checks.
 #[derive(Debug, Args)]
 pub(super) struct ChecksArgs {
-    /// When foreign keys are checked
+    /// When to check foreign keys
     #[arg(long, value_name = "WHEN", default_value = "as-written")]
-    foreign_keys: Who,
+    foreign_keys: ForeignKeyChecks,
 
-    /// When unique keys are checked; as-written means at once, also where the dump switches unique_checks off
-    #[arg(long, value_name = "WHEN", default_value = "as-written", conflicts_with = "force")]
-    unique_checks: Who,
+    /// When to check unique keys
+    #[arg(long, value_name = "WHEN", default_value = "immediate", conflicts_with = "force")]
+    unique_checks: UniqueChecks,
 }
 
 impl ChecksArgs {
     pub(super) fn foreign_keys(&self) -> Checks {
-        checks(self.foreign_keys)
+        match self.foreign_keys {
+            ForeignKeyChecks::AsWritten => Checks::AsWritten,
+            ForeignKeyChecks::Deferred => Checks::Deferred,
+        }
     }
 
     pub(super) fn unique_checks(&self) -> Checks {
-        checks(self.unique_checks)
+        match self.unique_checks {
+            UniqueChecks::Immediate => Checks::Immediate,
+            UniqueChecks::Deferred => Checks::Deferred,
+        }
     }
 }
 
-fn checks(who: Who) -> Checks {
-    match who {
-        Who::AsWritten => Checks::AsWritten,
-        Who::Deferred => Checks::Deferred,
-    }
-}
-
-/// What a summary says of both.
+/// The line of the summary on both.
 pub(super) fn line(summary: &Summary) -> String {
     let unique = match &summary.unique_checks {
-        CheckReport { mode: Checks::AsWritten, .. } => "checked by the server".to_owned(),
-        report => told(report),
+        CheckReport { mode: Checks::AsWritten | Checks::Immediate, .. } => "checked by the server".to_owned(),
+        report => describe(report),
     };
-    format!("foreign keys: {}; unique keys: {unique}", told(&summary.foreign_keys))
+    format!("foreign keys: {}; unique keys: {unique}", describe(&summary.foreign_keys))
 }
 
-/// What a plan says of both.
+/// The line of the plan on both.
 pub(super) fn planned(plan: &Plan) -> String {
     let foreign = match plan.foreign_keys.mode {
-        Checks::AsWritten => told(&plan.foreign_keys),
-        Checks::Deferred => "deferred: not checked row by row, each constraint proven at the end".to_owned(),
+        Checks::AsWritten | Checks::Immediate => describe(&plan.foreign_keys),
+        Checks::Deferred => "deferred: the load validates each constraint at the end".to_owned(),
     };
     let unique = match plan.unique_checks.mode {
-        Checks::AsWritten => "checked by the server",
-        Checks::Deferred => "deferred: each proven at the end",
+        Checks::AsWritten | Checks::Immediate => "checked by the server",
+        Checks::Deferred => "deferred: the load validates each key at the end",
     };
     format!("foreign keys: {foreign}; unique keys: {unique}")
 }
 
-fn told(report: &CheckReport) -> String {
-    let Some(proof) = &report.proof else {
+fn describe(report: &CheckReport) -> String {
+    let Some(validation) = &report.validation else {
         return match report.dump {
             RowsWere::Checked => "checked by the server".to_owned(),
-            RowsWere::Unchecked => "not checked, as the dump has it".to_owned(),
-            RowsWere::Both => "checked where the dump has it so, not checked elsewhere".to_owned(),
+            RowsWere::Unchecked => "not checked, as set by the dump".to_owned(),
+            RowsWere::Both => "checked or not checked, as set by the dump".to_owned(),
             RowsWere::None => "no rows to check".to_owned(),
         };
     };
-    let took = format!("in {:.2} s", proof.elapsed_s);
-    match proof.outcome {
-        ProofOutcome::Holds => format!("deferred, {} constraint(s) proven {took}", proof.constraints),
-        ProofOutcome::Broken => {
-            format!("deferred, {} of {} constraint(s) do not hold ({took})", proof.broken.len(), proof.constraints)
+    let took = format!("in {:.2} s", validation.elapsed_s);
+    match validation.outcome {
+        ValidationOutcome::Valid => format!("deferred, {} constraint(s) validated {took}", validation.constraints),
+        ValidationOutcome::Violated => {
+            format!(
+                "deferred, {} of {} constraint(s) violated ({took})",
+                validation.violations.len(),
+                validation.constraints
+            )
         }
-        ProofOutcome::NotMade => format!("DEFERRED AND NOT PROVEN: {}", proof.because),
-        ProofOutcome::Failed => format!("DEFERRED AND NOT PROVEN: the proof failed: {}", proof.because),
+        ValidationOutcome::Skipped => format!("DEFERRED AND NOT VALIDATED: {}", validation.reason),
+        ValidationOutcome::Failed => {
+            format!("DEFERRED AND NOT VALIDATED: the validation failed: {}", validation.reason)
+        }
     }
 }

@@ -5,12 +5,12 @@ use clap::Args;
 /// The arguments of `hortator load` that concern a Galera cluster.
 #[derive(Debug, Args)]
 pub(super) struct ClusterArgs {
-    /// Nodes of a Galera cluster, in place of -h: the first that takes statements is written to, the others are watched
-    /// and take its place when it is lost [default: the nodes that the server knows]
+    /// Nodes of a Galera cluster, instead of -h: the load writes to the first node that accepts statements, monitors the
+    /// other nodes, and fails over to one of them [default: the nodes that the server reports]
     #[arg(long, value_name = "HOST[:PORT],…", value_delimiter = ',')]
     pub(super) nodes: Vec<String>,
 
-    /// Do not slow down for nodes that are behind
+    /// Do not throttle the workers when a node lags
     #[arg(long, hide = true)]
-    pub(super) unpaced: bool,
+    pub(super) no_throttle: bool,
 }

@@ -1,9 +1,9 @@
 //! `hortator load`: arguments, signals, the progress line, and the summary.
 
+mod checkpoint_args;
 mod checks;
 mod cluster_args;
 mod private_server;
-mod progress_args;
 mod progress_line;
 mod result_rows;
 mod summary;
@@ -17,84 +17,84 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
-use hortator_load::record::Keep;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::connection_args::ConnectionArgs;
+use checkpoint_args::CheckpointArgs;
 use checks::ChecksArgs;
 use cluster_args::ClusterArgs;
-use progress_args::ProgressArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 
-/// What the shell reports for a program that SIGINT ended.
+/// The exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
-/// How long an interrupted load may take to end by itself once its workers have.
-const INPUT_PATIENCE: Duration = Duration::from_millis(500);
-/// A forced load that went through with errors.
+/// How long an interrupted load may take to end after its workers have ended.
+const INPUT_TIMEOUT: Duration = Duration::from_millis(500);
+/// The exit status of a forced load with errors.
 const WITH_ERRORS: u8 = 3;
 
 /// Arguments of `hortator load`.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// The dump's files, in their order: plain or compressed (gzip, zstd, xz, bzip2, lz4). None, or `-`: standard input
+    /// The files of the dump, in order: plain or compressed (gzip, zstd, xz, bzip2, lz4). No file, or `-`: standard input
     files: Vec<PathBuf>,
 
     /// Connections that load in parallel [default: three for every two cores of the server, 16 at most]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
-    /// Go on after statements that fail; end with status 3 and the list of them
+    /// Continue after a statement fails; list the failed statements and exit with status 3
     #[arg(short, long)]
     force: bool,
 
-    /// Send comments to the server too
+    /// Send comments to the server
     #[arg(short, long)]
     comments: bool,
 
-    /// Take CR LF and NUL bytes in the dump as they are
+    /// Keep CR LF and NUL bytes of the dump
     #[arg(long)]
     binary_mode: bool,
 
     #[command(flatten)]
     checks: ChecksArgs,
-    /// Look at the end whether the server holds what the dump should have left; end with status 1 if it does not
+    /// Verify at the end that the server has the content of the dump; exit with status 1 if it does not
     #[arg(long, conflicts_with = "plan")]
     verify: bool,
 
-    /// Print the summary as a JSON object on standard output; rows that the dump selects then go to standard error
+    /// Print the summary as a JSON object to standard output, and rows that the dump selects to standard error
     #[arg(long)]
     json: bool,
 
-    /// Print tables, order, barriers and what will slow the load on this server; load nothing
+    /// Print the tables, their order, the barriers and what slows the load on this server; load nothing
     #[arg(long, conflicts_with = "json")]
     plan: bool,
 
-    /// Load into a private server that is started for it, and left running to look at
+    /// Start a private server, load into it and leave it running
     #[arg(long)]
     sandbox: bool,
 
-    /// No progress line and no summary
+    /// Print no progress line and no summary
     #[arg(short, long)]
     quiet: bool,
 
-    /// Bytes of statements that a connection applies and commits at a time
+    /// Bytes of statements in a chunk, which is one transaction
     #[arg(long, hide = true, value_name = "BYTES")]
     chunk_bytes: Option<usize>,
 
-    /// Send rows by prepared statements of so many rows, as to servers without arrays
+    /// Send rows in batches of N with prepared statements, as to servers without bulk execute
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    prepared_rows: Option<u16>,
+    batch_rows: Option<u16>,
 
     #[command(flatten)]
     cluster: ClusterArgs,
 
     #[command(flatten)]
-    progress: ProgressArgs,
+    checkpoints: CheckpointArgs,
 
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -103,7 +103,7 @@ pub struct LoadArgs {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no connection to begin with; what happens later is in the summary and the exit status.
+/// When the load cannot connect; later failures are in the summary and the exit status.
 pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let mut connect = args.connection.resolve()?;
     if args.sandbox {
@@ -111,22 +111,22 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect = private_server::start()?;
         connect.database = database;
     }
-    if args.progress.is_instead()
-        && args.progress.instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
+    if args.checkpoints.replaces_load()
+        && args.checkpoints.run_instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
     {
         return Ok(ExitCode::SUCCESS);
     }
     let options = Options {
-        keep: args.progress.keep(),
-        start: args.progress.start(),
-        unsettled: args.progress.unsettled(),
+        checkpoint_mode: args.checkpoints.checkpoint_mode(),
+        start: args.checkpoints.start(),
+        in_doubt: args.checkpoints.in_doubt(),
         connect,
         nodes: args.cluster.nodes,
-        unpaced: args.cluster.unpaced,
+        is_throttled: !args.cluster.no_throttle,
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
-        prepared_rows: args.prepared_rows.map(usize::from),
+        batch_rows: args.batch_rows.map(usize::from),
         force: args.force,
         comments: args.comments,
         binary_mode: args.binary_mode,
@@ -138,10 +138,10 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         return plan(&options);
     }
     let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify };
-    let is_asked_for = options.keep != Keep::No;
+    let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
     let load = Load::open(options)?;
-    if let Some(reason) = load.not_recorded_because().filter(|_| is_asked_for && !args.quiet) {
-        eprintln!("hortator: warning: {reason}. This load can't be gone on with if it ends early");
+    if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
+        eprintln!("hortator: warning: {reason}. You cannot resume this load after an interruption");
     }
     let has_ended = end_on_signals(load.interrupter(), shown)?;
     let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
@@ -157,7 +157,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// How much is shown at the end.
+/// What the end of a load prints.
 #[derive(Clone, Copy)]
 struct Shown {
     json: bool,
@@ -166,18 +166,18 @@ struct Shown {
 }
 
 impl Shown {
-    /// Prints failures and summary; gives the exit status.
+    /// Prints failures and summary; returns the exit status.
     fn show(self, summary: &Summary) -> anyhow::Result<u8> {
         for failure in &summary.failures {
             eprintln!("{failure}");
         }
-        for broken in summary.broken() {
-            eprintln!("{broken}");
+        for violation in summary.violations() {
+            eprintln!("{violation}");
         }
         let verification = summary.verification.as_ref();
         match verification {
             Some(verification) => eprint!("{}", verification::problems(verification)),
-            None if self.verify => eprintln!("hortator: nothing is verified, as the load did not come to its end"),
+            None if self.verify => eprintln!("hortator: nothing verified: the load did not reach its end"),
             None => {}
         }
         if self.json {
@@ -190,13 +190,13 @@ impl Shown {
             End::Complete | End::WithErrors if is_refuted => 1,
             End::Complete => 0,
             End::WithErrors => WITH_ERRORS,
-            End::Failed | End::Unproven => 1,
+            End::Failed | End::NotValidated => 1,
             End::Interrupted => INTERRUPTED,
         })
     }
 }
 
-/// Prints what a load would do.
+/// Prints the plan of a load.
 fn plan(options: &Options) -> anyhow::Result<ExitCode> {
     let plan = hortator_load::plan(options)?;
     print!("{}", summary::plan(&plan));
@@ -206,7 +206,8 @@ fn plan(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(if plan.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Ends the load cleanly at the first SIGINT or SIGTERM, and at once at the second. The flag says that it has ended.
+/// Ends the load cleanly at the first SIGINT or SIGTERM, and exits at the second. Set the returned flag when the load
+/// has ended.
 fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
     let has_ended = Arc::new(AtomicBool::new(false));
@@ -218,7 +219,7 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
             if seen > 1 {
                 std::process::exit(INTERRUPTED.into());
             }
-            eprintln!("hortator: interrupted: rolling back what is open (once more to end at once)");
+            eprintln!("hortator: interrupted: rolling back open transactions (interrupt again to exit at once)");
             let (interrupter, ended) = (interrupter.clone(), ended.clone());
             std::thread::spawn(move || end(&interrupter, shown, &ended));
         }
@@ -226,11 +227,11 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
     Ok(has_ended)
 }
 
-/// Ends the load, and the program where the load only waits for input that does not come.
+/// Ends the load; exits the program if the load still waits for input.
 fn end(interrupter: &Interrupter, shown: Shown, has_ended: &AtomicBool) {
     interrupter.interrupt();
     let summary = interrupter.summary();
-    std::thread::sleep(INPUT_PATIENCE);
+    std::thread::sleep(INPUT_TIMEOUT);
     if !has_ended.load(Ordering::Acquire) {
         // The main session's transaction rolls back with its connection.
         let status = shown.show(&summary).unwrap_or(INTERRUPTED);

@@ -1,4 +1,4 @@
-//! The progress of a load on a terminal: bytes, rows, rates, time left, and the tables at work.
+//! The progress of a load on a terminal: bytes, rows, rates, time left, and the current tables.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -35,15 +35,15 @@ impl ProgressLine {
         Some(Self { bar, done, thread })
     }
 
-    /// The line itself, to be put aside while something else is printed.
+    /// The line, to suspend while other text is printed.
     pub(super) fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
-    /// Takes the line off the terminal.
+    /// Removes the line from the terminal.
     pub(super) fn finish(self) {
         self.done.store(true, Ordering::Relaxed);
-        // A drawing thread that panicked has nothing to tell that matters to the load.
+        // A panic of the drawing thread does not matter to the load.
         let _ = self.thread.join();
     }
 }

@@ -7,14 +7,14 @@ use hortator_load::Output;
 use hortator_mysql::{Column, Rows};
 use indicatif::ProgressBar;
 
-/// Prints result sets to standard output, or to standard error where that is taken.
+/// Prints result sets to standard output, or to standard error with `--json`.
 pub(super) struct BatchRows {
     out: BufWriter<Box<dyn Write>>,
     /// The line of names, until the first row: a result set without rows prints nothing.
     heading: Vec<u8>,
     /// The names, where the rows are printed one value a line; and the rows printed so.
     vertical: Option<(Vec<Vec<u8>>, u64)>,
-    /// A line on the terminal that must not be written into.
+    /// The progress line on the terminal, which other text must not overwrite.
     bar: Option<ProgressBar>,
     /// The first failure to write; nothing is written behind it.
     failed: io::Result<()>,
@@ -26,7 +26,7 @@ impl BatchRows {
         Self { out: BufWriter::new(out), heading: Vec::new(), vertical: None, bar, failed: Ok(()) }
     }
 
-    /// Writes what is buffered, and tells of the first failure.
+    /// Flushes the buffer; returns the first failure.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let flushed = self.out.flush();
         self.failed.and(flushed)
@@ -77,7 +77,7 @@ impl Rows for BatchRows {
 
 impl Output for BatchRows {
     fn shape(&mut self, is_vertical: bool) {
-        // What the statement before printed is to be seen now, not when the buffer is full.
+        // Shows the output of the previous statement now, not when the buffer is full.
         if !self.out.buffer().is_empty() {
             let flushed = match &self.bar {
                 Some(bar) => bar.suspend(|| self.out.flush()),

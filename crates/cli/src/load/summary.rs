@@ -4,21 +4,21 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use hortator_load::cluster::ClusterSummary;
-use hortator_load::preview::Plan;
+use hortator_load::plan_report::Plan;
 use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::checks;
 use super::verification;
 
-/// A few lines for standard error.
+/// The summary, for standard error.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
     let rate = HumanCount(summary.rows_per_s() as u64);
     let what = match summary.end {
         End::Complete => "loaded",
         End::WithErrors => "loaded with errors:",
-        End::Unproven => "loaded and not proven:",
+        End::NotValidated => "loaded, not validated:",
         End::Failed => "failed after",
         End::Interrupted => "interrupted after",
     };
@@ -34,12 +34,12 @@ pub(super) fn text(summary: &Summary) -> String {
     );
     let _ = writeln!(
         text,
-        "connections: {} ({}); inserts as parameters: {}, statements as written: {}, left out: {}, barriers: {}, replays: {}",
+        "connections: {} ({}); binary statements: {}, text statements: {}, skipped: {}, barriers: {}, replays: {}",
         summary.threads,
-        summary.threads_because,
-        HumanCount(summary.by_array),
-        HumanCount(summary.as_written),
-        HumanCount(summary.omitted),
+        summary.threads_reason,
+        HumanCount(summary.binary_statements),
+        HumanCount(summary.text_statements),
+        HumanCount(summary.skipped),
         HumanCount(summary.barriers),
         HumanCount(summary.replays),
     );
@@ -48,25 +48,26 @@ pub(super) fn text(summary: &Summary) -> String {
     }
     let _ = writeln!(text, "{}", checks::line(summary));
     if summary.warnings > 0 {
-        let _ = writeln!(text, "warnings of the server: {} (the client gets them too)", HumanCount(summary.warnings));
+        let _ = writeln!(text, "server warnings: {} (as with the client)", HumanCount(summary.warnings));
     }
     if summary.end != End::Complete {
         for table in &summary.tables {
             let _ = writeln!(text, "  {}: {} rows", table.table, HumanCount(table.rows));
         }
     }
-    let record = &summary.record;
-    if record.rows_before > 0 {
-        let _ = writeln!(text, "{} of the rows were in before; they are counted", HumanCount(record.rows_before));
+    let checkpoint = &summary.checkpoint;
+    if checkpoint.rows_before > 0 {
+        let _ = writeln!(text, "{} of these rows were loaded before this run", HumanCount(checkpoint.rows_before));
     }
-    if record.restarts > 0 {
-        let _ = writeln!(text, "lost the main session and went on by itself: {} times", record.restarts);
+    if checkpoint.restarts > 0 {
+        let _ =
+            writeln!(text, "the load lost the main session and resumed automatically: {} times", checkpoint.restarts);
     }
-    if let (true, Some(load_id)) = (record.can_resume, record.load_id) {
+    if let (true, Some(load_id)) = (checkpoint.can_resume, checkpoint.load_id) {
         let _ = writeln!(
             text,
-            "what is in is on record as load {load_id}: the same command with --resume goes on; --forget={load_id} drops \
-             the record",
+            "checkpoints of load {load_id} are stored: resume with the same command and --resume, or discard them with \
+             --discard-checkpoint={load_id}",
         );
     }
     if let Some(verification) = &summary.verification {
@@ -80,40 +81,42 @@ pub(super) fn text(summary: &Summary) -> String {
 
 /// The lines on a cluster.
 fn of_cluster(cluster: &ClusterSummary, all_nodes_s: Option<f64>) -> String {
-    let mut text = format!("cluster: all rows went to {}; ", cluster.written_to);
+    let mut text = format!("cluster: writer: {}; ", cluster.written_to);
     let watched = cluster.nodes.len();
     let _ = match all_nodes_s {
-        Some(seconds) if watched >= cluster.size => writeln!(text, "all {watched} nodes had them {seconds:.2} s later"),
-        Some(seconds) => writeln!(text, "{watched} of {} nodes had them {seconds:.2} s later", cluster.size),
-        None => writeln!(text, "not all nodes are known to have them"),
+        Some(seconds) if watched >= cluster.size => {
+            writeln!(text, "all {watched} nodes applied all rows {seconds:.2} s later")
+        }
+        Some(seconds) => writeln!(text, "{watched} of {} nodes applied all rows {seconds:.2} s later", cluster.size),
+        None => writeln!(text, "some nodes may not have applied all rows"),
     };
-    let _ = write!(text, "flow control stopped the cluster for {:.2} s", cluster.paused_s());
+    let _ = write!(text, "flow control paused the cluster for {:.2} s", cluster.paused_s());
     if let Some(slowest) = cluster.slowest().filter(|node| node.most_waiting > 0) {
-        let _ = write!(text, "; most write sets waited at {}: {}", slowest.node, slowest.most_waiting);
+        let _ = write!(text, "; longest receive queue: {} with {} write sets", slowest.node, slowest.most_waiting);
     }
-    let _ = writeln!(text, "; workers were held back for {:.2} s", cluster.held_back_s);
+    let _ = writeln!(text, "; throttle delayed the workers for {:.2} s", cluster.throttled_s);
     for note in &cluster.notes {
         let _ = writeln!(text, "  {note}");
     }
     text
 }
 
-/// What a load would do, for standard output.
+/// The plan, for standard output.
 pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::new();
     let mut tables = Table::new();
     tables.load_preset(presets::NOTHING);
-    tables.set_header(["table", "rows", "text", "road", "order"]);
+    tables.set_header(["table", "rows", "text", "protocol", "order"]);
     for table in &plan.tables {
         let (rows, bytes) = (HumanCount(table.rows).to_string(), HumanBytes(table.bytes).to_string());
-        tables.add_row([table.table.as_str(), &rows, &bytes, table.road, &table.order]);
+        tables.add_row([table.table.as_str(), &rows, &bytes, table.protocol, &table.order]);
     }
     let _ = writeln!(text, "{tables}");
     let _ = writeln!(
         text,
-        "statements: {}, left out: {}, barriers: {}",
+        "statements: {}, skipped: {}, barriers: {}",
         HumanCount(plan.statements),
-        HumanCount(plan.omitted),
+        HumanCount(plan.skipped),
         HumanCount(plan.barrier_count),
     );
     for barrier in &plan.barriers {

@@ -1,11 +1,11 @@
-//! What `--verify` found, as text.
+//! The findings of `--verify` as text.
 
 use std::fmt::Write;
 
 use hortator_load::verify::Verification;
 use indicatif::HumanCount;
 
-/// What is not as it should be: a line each, and more where it is about rows.
+/// One line for each problem.
 pub(super) fn problems(verification: &Verification) -> String {
     let mut text = String::new();
     for problem in &verification.problems {
@@ -19,19 +19,19 @@ pub(super) fn problems(verification: &Verification) -> String {
     text
 }
 
-/// A few lines for the summary.
+/// The lines of the summary.
 pub(super) fn text(verification: &Verification) -> String {
     let mut text = String::new();
     let counted = verification.tables.iter().filter(|table| table.found.is_some());
     let objects: Vec<String> = verification.objects.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     let mut parts = vec![
-        format!("rows of {} tables counted", counted.count()),
-        format!("looked for and found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
+        format!("rows counted in {} tables", counted.count()),
+        format!("objects found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
         format!("AUTO_INCREMENT {}", verification.counters),
-        format!("foreign keys proven {}", verification.foreign_keys),
+        format!("foreign keys validated {}", verification.foreign_keys),
     ];
     if !verification.nodes.is_empty() {
-        parts.push(format!("the same on {}", verification.nodes.join(", ")));
+        parts.push(format!("same content on {}", verification.nodes.join(", ")));
     }
     let result = match verification.problem_count {
         0 => "verified".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn text(verification: &Verification) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{result}: {}; in {:.2} s", parts.join("; "), verification.elapsed_s);
     for table in &verification.tables {
-        if let Some(reason) = &table.not_counted_because {
+        if let Some(reason) = &table.not_counted_reason {
             let _ = writeln!(text, "  {}: rows not counted: {reason}", table.table);
         }
     }

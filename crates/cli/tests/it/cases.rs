@@ -130,7 +130,7 @@ fn deferred(pair: &Pair, dump: Dump<'_>, orphans: Option<&str>) -> Vec<String> {
     if let Some(orphans) = orphans
         && !Way::only_client()
     {
-        let told = format!("{orphans} row(s) whose (");
+        let told = format!("{orphans} row(s) have no parent row: (");
         match found.iter().position(|found| found.contains("exit status Some(1) instead of 0")) {
             Some(at) if found[at].contains(&told) => drop(found.remove(at)),
             _ => found.push(format!("{orphans} orphan(s) are not told")),

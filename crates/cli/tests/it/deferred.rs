@@ -31,12 +31,13 @@ fn one_row_without_a_parent() {
         "{PARENTS}INSERT INTO parent VALUES (1, NULL);\nINSERT INTO child VALUES\n(10,1),\n(11,7),\n(12,NULL);\n"
     );
     let outcome = deferred(server, &text, &[]);
-    let told = ["child: 1 row(s) whose (p) is not in hortator_case.parent (id) (constraint child_ibfk_1)"];
+    let told =
+        ["child: 1 row(s) have no parent row: (p) is not in hortator_case.parent (id) (constraint child_ibfk_1)"];
     assert_tells(&outcome, 1, &told);
     assert_tells(
         &outcome,
         1,
-        &["at line 6 in file: '", "dump.sql': p = 7, id = 11\n", "1 of 1 constraint(s) do not hold"],
+        &["at line 6 in file: '", "dump.sql': p = 7, id = 11\n", "1 of 1 constraint(s) violated"],
     );
     assert!(!outcome.messages.contains("id = 10") && !outcome.messages.contains("id = 12"), "{}", outcome.messages);
     assert_eq!(ids(server, "child"), "10,11,12", "everything is in, the offender too");
@@ -53,7 +54,7 @@ fn a_child_before_its_parent_is_right_in_the_end() {
     let server = &pair().hortator;
     let text = format!("{PARENTS}INSERT INTO child VALUES (10,1),(11,2);\nINSERT INTO parent VALUES (1,1),(2,2);\n");
     let outcome = deferred(server, &text, &[]);
-    assert_tells(&outcome, 0, &["foreign keys: deferred, 1 constraint(s) proven"]);
+    assert_tells(&outcome, 0, &["foreign keys: deferred, 1 constraint(s) validated"]);
     assert_eq!(ids(server, "child"), "10,11");
 }
 
@@ -66,7 +67,7 @@ fn many_rows_without_a_parent_are_counted() {
         rows.chunks(100).map(|rows| format!("INSERT INTO child VALUES {};\n", rows.join(","))).collect();
     let text = format!("{PARENTS}INSERT INTO parent VALUES {};\n{inserts}", parents.join(","));
     let outcome = deferred(server, &text, &["--chunk-bytes", "1000"]);
-    assert_tells(&outcome, 1, &["child: 4000 row(s) whose (p) is not in", "\n  and 3980 more\n"]);
+    assert_tells(&outcome, 1, &["child: 4000 row(s) have no parent row: (p) is not in", "\n  and 3980 more\n"]);
     let told = outcome.messages.lines().filter(|line| line.contains("dump.sql': p = ")).count();
     assert_eq!(told, 20, "{}", outcome.messages);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM child")[0][0], "5000");
@@ -90,14 +91,14 @@ fn every_kind_of_foreign_key() {
         INSERT INTO c (b, a) VALUES ('y',8);\n";
     let outcome = deferred(server, text, &["--threads", "4", "--chunk-bytes", "1"]);
     let told = [
-        "c: 2 row(s) whose (a, b) is not in hortator_case.p (a, b) (constraint pair)\n",
+        "c: 2 row(s) have no parent row: (a, b) is not in hortator_case.p (a, b) (constraint pair)\n",
         "at line 12 in file: '",
         "dump.sql': a = 2, b = it's, id = 4\n",
         "at line 13 in file: '",
         "dump.sql': a = 8, b = y, id = 5\n",
-        "c: 1 row(s) whose (q) is not in hortator_other.q (id) (constraint far)\n",
+        "c: 1 row(s) have no parent row: (q) is not in hortator_other.q (id) (constraint far)\n",
         "at line 11 in file: '",
-        "c: 1 row(s) whose (up) is not in hortator_case.c (id) (constraint self)\n",
+        "c: 1 row(s) have no parent row: (up) is not in hortator_case.c (id) (constraint self)\n",
         "dump.sql': up = 77, id = 4\n",
     ];
     assert_tells(&outcome, 1, &told);
@@ -110,11 +111,15 @@ fn a_dump_that_switches_checks_off_is_proven_all_the_same() {
     let text = format!(
         "SET foreign_key_checks = 0;\n{PARENTS}INSERT INTO child VALUES (10,1),(11,2);\nINSERT INTO parent VALUES (1,1);\n"
     );
-    assert_tells(&deferred(server, &text, &[]), 1, &["child: 1 row(s) whose", "at line 4", "p = 2, id = 11"]);
+    assert_tells(
+        &deferred(server, &text, &[]),
+        1,
+        &["child: 1 row(s) have no parent row", "at line 4", "p = 2, id = 11"],
+    );
 
     server.reset();
     let as_written = load(Way::Default, server, Dump::Bytes(text.as_bytes()), false);
-    assert_tells(&as_written, 0, &["foreign keys: not checked, as the dump has it"]);
+    assert_tells(&as_written, 0, &["foreign keys: not checked, as set by the dump"]);
 }
 
 #[test]
@@ -143,9 +148,13 @@ fn what_the_dump_does_to_others_with_checks_off() {
         let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
         let outcome = run(load_into(server, &[DEFERRED, dump.to_str().unwrap()]));
         if orphans == 0 {
-            assert_tells(&outcome, 0, &["1 constraint(s) proven"]);
+            assert_tells(&outcome, 0, &["1 constraint(s) validated"]);
         } else {
-            assert_tells(&outcome, 1, &[&format!("child: {orphans} row(s) whose ("), "no line: no row of the dump"]);
+            assert_tells(
+                &outcome,
+                1,
+                &[&format!("child: {orphans} row(s) have no parent row: ("), "no line: no row of the dump"],
+            );
         }
     }
 }
@@ -166,7 +175,7 @@ fn rows_that_were_there_before_count() {
     assert_tells(
         &outcome,
         1,
-        &["p = 99, id = 1 (no line: no row of the dump holds these as plain values; it was there before"],
+        &["p = 99, id = 1 (no line: no row of the dump has these values as literals; the row existed before"],
     );
 }
 
@@ -179,11 +188,11 @@ fn parents_that_are_not_there() {
     assert_tells(
         &outcome,
         1,
-        &["its (p) refers to hortator_case.nowhere (id), and there is no such table (constraint c)"],
+        &["(p) refers to hortator_case.nowhere (id), but the parent table does not exist (constraint c)"],
     );
 
     // While the dump has its checks on, a definition is refused as ever: only rows are put off.
-    assert_tells(&deferred(server, child, &[]), 1, &["ERROR 1005", "at line 1", "DEFERRED AND NOT PROVEN"]);
+    assert_tells(&deferred(server, child, &[]), 1, &["ERROR 1005", "at line 1", "DEFERRED AND NOT VALIDATED"]);
     assert!(server.rows_of_case("SHOW TABLES").is_empty());
 
     let text = "SET foreign_key_checks = 0;\n\
@@ -194,7 +203,7 @@ fn parents_that_are_not_there() {
     assert_tells(
         &outcome,
         1,
-        &["refers to hortator_case.p (k), and that table has no key which begins with these columns"],
+        &["refers to hortator_case.p (k), but the parent table has no key that starts with these columns"],
     );
 }
 
@@ -227,17 +236,17 @@ fn a_load_that_stops_says_that_nothing_is_proven() {
     assert_tells(
         &outcome,
         1,
-        &["ERROR 1062", "foreign keys: DEFERRED AND NOT PROVEN: the load did not come to its end"],
+        &["ERROR 1062", "foreign keys: DEFERRED AND NOT VALIDATED: the load did not reach its end"],
     );
     assert_eq!(ids(server, "child"), "10");
 
     // With --force it comes to its end, and the proof says more than the failed statement does.
     let outcome = deferred(server, &text, &["--force"]);
-    assert_tells(&outcome, 1, &["ERROR 1062", "child: 1 row(s) whose (p)", "loaded and not proven"]);
+    assert_tells(&outcome, 1, &["ERROR 1062", "child: 1 row(s) have no parent row: (p)", "loaded, not validated"]);
     let text = format!(
         "{PARENTS}INSERT INTO child VALUES (1,1);\nINSERT INTO parent VALUES (1,1);\nINSERT INTO parent VALUES (1,1);\n"
     );
-    assert_tells(&deferred(server, &text, &["--force"]), 3, &["ERROR 1062", "1 constraint(s) proven"]);
+    assert_tells(&deferred(server, &text, &["--force"]), 3, &["ERROR 1062", "1 constraint(s) validated"]);
 }
 
 #[test]
@@ -247,12 +256,12 @@ fn the_summary_as_an_object() {
     let json = |outcome: &Outcome| serde_json::from_slice::<serde_json::Value>(&outcome.rows).unwrap();
     let outcome = deferred(server, &text, &["--json"]);
     let summary = json(&outcome);
-    assert_eq!(summary["end"], "unproven");
+    assert_eq!(summary["end"], "not_validated");
     let keys = &summary["foreign_keys"];
     assert_eq!((&keys["mode"], &keys["dump"]), (&"deferred".into(), &"checked".into()));
-    let proof = &keys["proof"];
-    assert_eq!((&proof["outcome"], &proof["constraints"]), (&"broken".into(), &1.into()));
-    let broken = &proof["broken"][0];
+    let validation = &keys["validation"];
+    assert_eq!((&validation["outcome"], &validation["constraints"]), (&"violated".into(), &1.into()));
+    let broken = &validation["violations"][0];
     assert_eq!((&broken["table"], &broken["rows"]), (&"hortator_case.child".into(), &1.into()));
     assert_eq!((&broken["first"][0]["line"], &broken["first"][0]["row"]), (&4.into(), &"p = 1, id = 10".into()));
 
@@ -260,7 +269,7 @@ fn the_summary_as_an_object() {
     let (_folder, dump) = dump_file("dump.sql", PARENTS.as_bytes());
     let outcome = run(load_into(server, &["--json", dump.to_str().unwrap()]));
     let keys = &json(&outcome)["foreign_keys"];
-    assert_eq!(keys, &serde_json::json!({"mode": "as_written", "dump": "none", "proof": null}));
+    assert_eq!(keys, &serde_json::json!({"mode": "as_written", "dump": "none", "validation": null}));
 }
 
 #[test]
@@ -279,7 +288,7 @@ fn the_plan_says_who_checks() {
     );
     assert!(as_written.contains("foreign_key_checks = ON:"), "{as_written}");
     let deferred = plan(&[DEFERRED]);
-    assert!(deferred.contains("foreign keys: deferred: not checked row by row"), "{deferred}");
+    assert!(deferred.contains("foreign keys: deferred: the load validates each constraint at the end"), "{deferred}");
     assert!(!deferred.contains("foreign_key_checks = ON:"), "{deferred}");
     assert!(server.rows_of_case("SHOW TABLES").is_empty());
 }
@@ -296,7 +305,7 @@ fn rows_from_a_pipe_have_no_line() {
     assert_tells(
         &run(command),
         1,
-        &["p = 1, id = 10 (no line: the input cannot be read a second time, as a file could)"],
+        &["p = 1, id = 10 (no line: the input is not a file that can be read a second time)"],
     );
 }
 
@@ -317,7 +326,7 @@ fn rows_are_found_wherever_the_dump_writes_them() {
     std::fs::write(&dump, text).unwrap();
     let outcome = run(load_into(server, &[DEFERRED, dump.to_str().unwrap()]));
     let told = [
-        "inner.sql': p = 11, id = 1 (the line is that of its statement)",
+        "inner.sql': p = 11, id = 1 (line of the statement)",
         "at line 6 in file: '",
         "dump.sql': p = 12, id = 2\n",
         "dump.sql': p = 14, id = 4\n",
@@ -341,13 +350,17 @@ fn a_load_that_is_gone_on_with_proves_all_of_it() {
     let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
     let dump = dump.to_str().unwrap();
     let outcome = run(load_into(server, &[DEFERRED, dump]));
-    assert_tells(&outcome, 1, &["ERROR 1062", "DEFERRED AND NOT PROVEN"]);
+    assert_tells(&outcome, 1, &["ERROR 1062", "DEFERRED AND NOT VALIDATED"]);
 
     // Nobody says again that checks were put off: the load knows.
     root.execute(b"DELETE FROM hortator_case.other").unwrap();
     let outcome = run(load_into(server, &["--resume", dump]));
-    let told =
-        ["child: 1 row(s) whose (p) is not in", "at line 4 in file: '", "p = 7, id = 10", "foreign keys: deferred"];
+    let told = [
+        "child: 1 row(s) have no parent row: (p) is not in",
+        "at line 4 in file: '",
+        "p = 7, id = 10",
+        "foreign keys: deferred",
+    ];
     assert_tells(&outcome, 1, &told);
     assert_eq!((ids(server, "parent"), ids(server, "other")), ("1".to_owned(), "5".to_owned()));
 }
@@ -356,8 +369,8 @@ fn a_load_that_is_gone_on_with_proves_all_of_it() {
 fn a_proof_that_is_cut_short_is_made_again() {
     let server = &pair().hortator;
     for (ends, status, told) in [
-        (Ends::Signal, 130, "DEFERRED AND NOT PROVEN: the proof failed: it was interrupted"),
-        (Ends::Connection, 1, "DEFERRED AND NOT PROVEN: the proof failed: lost the connection"),
+        (Ends::Signal, 130, "DEFERRED AND NOT VALIDATED: the validation failed: interrupted"),
+        (Ends::Connection, 1, "DEFERRED AND NOT VALIDATED: the validation failed: lost the connection"),
     ] {
         server.reset();
         let mut root = server.connect();
@@ -385,7 +398,11 @@ fn a_proof_that_is_cut_short_is_made_again() {
 
         root.execute(b"UNLOCK TABLES").unwrap();
         let outcome = run(load_into(server, &["--resume", dump]));
-        assert_tells(&outcome, 1, &["child: 1 row(s) whose (p) is not in", "at line 1 in file: '", "p = 7, id = 10"]);
+        assert_tells(
+            &outcome,
+            1,
+            &["child: 1 row(s) have no parent row: (p) is not in", "at line 1 in file: '", "p = 7, id = 10"],
+        );
         assert_eq!(ids(server, "child"), "10", "no row went in twice");
     }
 }

@@ -32,7 +32,7 @@ fn duplicates_that_the_server_finds_are_told_as_ever() {
             let more = ["--chunk-bytes", "1", "--threads", "3", dump.to_str().unwrap()];
             let outcome = run(load_into(server, &[&DEFERRED[..], &more].concat()));
             let told = format!("ERROR 1062 (23000) at line {line} in file: '{}': {message}", dump.display());
-            assert_tells(&outcome, 1, &[&told, "unique keys: DEFERRED AND NOT PROVEN"]);
+            assert_tells(&outcome, 1, &[&told, "unique keys: DEFERRED AND NOT VALIDATED"]);
         }
     }
 }
@@ -88,13 +88,16 @@ fn duplicates_that_the_server_does_not_find() {
     let outcome = run(load_into(&server, &[&DEFERRED[..], &[dump]].concat()));
     assert_eq!(new_rows(), "10", "{}", outcome.messages);
     let told = [
-        "t: 20 row(s) share their values of a unique key with others (constraint u)",
+        "t: 20 row(s) have duplicate values in a unique key (constraint u)",
         "at line 3 in file: '",
         &format!("dump.sql': u = {}\n", value(10_000)),
         "at line 13 in file: '",
         &format!("dump.sql': u = {}\n", value(100_000)),
-        &format!("u = {} (no line: no row of the dump holds these as plain values; it was there before", value(50_000)),
-        "unique keys: deferred, 1 of 2 constraint(s) do not hold",
+        &format!(
+            "u = {} (no line: no row of the dump has these values as literals; the row existed before",
+            value(50_000)
+        ),
+        "unique keys: deferred, 1 of 2 constraint(s) violated",
     ];
     assert_tells(&outcome, 1, &told);
 

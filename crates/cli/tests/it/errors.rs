@@ -178,7 +178,7 @@ fn a_compressed_dump_that_is_cut_off() {
         fs::write(&cut, &whole[..whole.len() * 9 / 10]).unwrap();
         pair.hortator.reset();
         let outcome = run(load_into(&pair.hortator, &[path(&cut)]));
-        assert_tells(&outcome, 1, &[path(&cut), "cut off"]);
+        assert_tells(&outcome, 1, &[path(&cut), "truncated"]);
         let rows =
             pair.hortator.rows_of_case("SELECT COUNT(*) FROM t WHERE id < 100000 UNION ALL SELECT COUNT(*) FROM t");
         let (singles, all): (u64, u64) = (rows[0][0].parse().unwrap(), rows[1][0].parse().unwrap());

@@ -40,7 +40,7 @@ const VARIANTS: [Variant; 12] = [
     Variant { name: HISTORY, runs: &[&["--skip-tz-utc", "--order-by-primary", "--dump-history"]] },
 ];
 
-const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Pieces, Way::Default, Way::SmallPieces];
+const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Batches, Way::Default, Way::SmallBatches];
 
 const LATIN1: &str = "latin1";
 const BINARY: &str = "binary";
@@ -63,7 +63,7 @@ const WITHOUT_LOCKS: [&str; 1] = ["sequences"];
 
 /// Schemas with rows whose parents are missing, as their dumps have them: with checks put off, that is found out.
 const WITH_ORPHANS: [&str; 1] = ["cyclic_keys"];
-const ORPHAN: &str = "a_child: 1 row(s) whose (parent) is not in";
+const ORPHAN: &str = "a_child: 1 row(s) have no parent row: (parent) is not in";
 
 macro_rules! features {
     ($($feature:ident),* $(,)?) => {

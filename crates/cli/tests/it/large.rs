@@ -58,7 +58,7 @@ impl Dumper {
 }
 
 fn check(dump: &[u8], code: Option<u16>) {
-    check_by(&[Way::Default, Way::Pieces], dump, code);
+    check_by(&[Way::Default, Way::Batches], dump, code);
 }
 
 fn check_by(ways: &[Way], dump: &[u8], code: Option<u16>) {

@@ -59,7 +59,7 @@ fn connect(pair: &Pair) -> Connection {
 /// `table expected found reason` of each table.
 fn tables(verification: &Value) -> Vec<String> {
     let shown = |table: &Value| {
-        let reason = table["not_counted_because"].as_str().unwrap_or_default();
+        let reason = table["not_counted_reason"].as_str().unwrap_or_default();
         let name = table["table"].as_str().unwrap().trim_start_matches(DATABASE).trim_start_matches('.');
         format!("{name} {} {} {reason}", table["expected"], table["found"]).trim_end().to_owned()
     };
@@ -97,7 +97,7 @@ fn the_summary_tells_it_in_words() {
     fs::write(&file, format!("{DUMP}\nREPLACE INTO empty VALUES (1);")).unwrap();
     command.arg(&file);
     let told = format!("  {DATABASE}.empty: rows not counted: REPLACE at line 20");
-    assert_tells(&run(command), 0, &["verified: rows of 2 tables counted; looked for and found: event 1, ", &told]);
+    assert_tells(&run(command), 0, &["verified: rows counted in 2 tables; objects found: event 1, ", &told]);
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn what_is_not_counted_has_a_reason() {
         (
             &["CREATE TABLE t (id INT)", "INSERT INTO t VALUES (9)"],
             "INSERT INTO t VALUES (1);".to_owned(),
-            &["t null null it was there before, and may have held rows"],
+            &["t null null the table existed before the load and may have had rows"],
         ),
         (
             &["CREATE TABLE t (id INT)", "INSERT INTO t VALUES (9)"],
             "CREATE TABLE IF NOT EXISTS t (id INT); INSERT INTO t VALUES (1);".to_owned(),
-            &["t null null CREATE … IF NOT EXISTS: it may have held rows"],
+            &["t null null CREATE … IF NOT EXISTS: the table may have had rows"],
         ),
         (
             &[
@@ -134,14 +134,14 @@ fn what_is_not_counted_has_a_reason() {
             ],
             format!("{MADE}INSERT INTO old VALUES (4);"),
             &[
-                "old null null it was there before, and may have held rows",
-                "t null null hortator_case.old had triggers before, which may have written anywhere",
+                "old null null the table existed before the load and may have had rows",
+                "t null null table hortator_case.old already had triggers, which may have written to any table",
             ],
         ),
         (
             &[],
             "CREATE TABLE t (id INT) ENGINE=BLACKHOLE; INSERT INTO t VALUES (1);".to_owned(),
-            &["t null null rows of the engine blackhole may be elsewhere"],
+            &["t null null engine blackhole may store the rows elsewhere"],
         ),
         (&[], format!("{FILLED}CREATE TEMPORARY TABLE u (id INT); INSERT INTO u VALUES (1);"), &["t 1 1"]),
         (&[], format!("{FILLED}RENAME TABLE t TO u;"), &["u null null renamed at line 1"]),
@@ -165,13 +165,13 @@ fn what_is_not_as_it_should_be_is_told_with_status_1() {
     for (dump, told) in [
         (
             "CREATE TABLE t (id INT); CREATE VIEW v AS SELECT id FROM t; ALTER TABLE t CHANGE id other INT;",
-            "verify: view hortator_case.v does not work: ",
+            "verify: CHECK TABLE reports an error for view hortator_case.v: ",
         ),
         (
             "SET foreign_key_checks = 0; CREATE TABLE p (id INT PRIMARY KEY);
              CREATE TABLE c (id INT PRIMARY KEY, p INT, CONSTRAINT up FOREIGN KEY (p) REFERENCES p (id));
              INSERT INTO c VALUES (1, NULL), (2, 7), (3, 8);",
-            "verify: foreign key up of hortator_case.c: 2 rows refer to none that is there: (p = '7', id = '2'), (p = '8'",
+            "verify: foreign key up of hortator_case.c: 2 rows have no parent row: (p = '7', id = '2'), (p = '8'",
         ),
     ] {
         let (outcome, verification) = load(&pair, &[], dump, &[]);
@@ -189,20 +189,20 @@ fn what_is_not_as_it_should_be_is_told_with_status_1() {
 fn what_somebody_else_takes_away_meanwhile_is_told() {
     let pair = pair();
     for (meanwhile, told) in [
-        ("DROP TABLE empty", "table hortator_case.empty is not there"),
-        ("ALTER TABLE parent DROP KEY by_name", "index hortator_case.parent.by_name is not there"),
+        ("DROP TABLE empty", "table hortator_case.empty does not exist"),
+        ("ALTER TABLE parent DROP KEY by_name", "index hortator_case.parent.by_name does not exist"),
         (
             "ALTER TABLE child DROP FOREIGN KEY child_parent",
-            "foreign key hortator_case.child.child_parent is not there",
+            "foreign key hortator_case.child.child_parent does not exist",
         ),
-        ("DROP VIEW names", "view hortator_case.names is not there"),
-        ("DROP TRIGGER before_child", "trigger hortator_case.before_child is not there"),
-        ("DROP PROCEDURE nothing", "procedure hortator_case.nothing is not there"),
-        ("DROP FUNCTION one", "function hortator_case.one is not there"),
-        ("DROP EVENT later", "event hortator_case.later is not there"),
-        ("DROP SEQUENCE numbers", "sequence hortator_case.numbers is not there"),
-        ("DELETE FROM child WHERE id = 2", "table hortator_case.child holds 2 rows, and 3 were loaded"),
-        ("INSERT INTO empty VALUES (1), (2)", "table hortator_case.empty holds 2 rows, and 0 were loaded"),
+        ("DROP VIEW names", "view hortator_case.names does not exist"),
+        ("DROP TRIGGER before_child", "trigger hortator_case.before_child does not exist"),
+        ("DROP PROCEDURE nothing", "procedure hortator_case.nothing does not exist"),
+        ("DROP FUNCTION one", "function hortator_case.one does not exist"),
+        ("DROP EVENT later", "event hortator_case.later does not exist"),
+        ("DROP SEQUENCE numbers", "sequence hortator_case.numbers does not exist"),
+        ("DELETE FROM child WHERE id = 2", "table hortator_case.child has 2 rows, but 3 were loaded"),
+        ("INSERT INTO empty VALUES (1), (2)", "table hortator_case.empty has 2 rows, but 0 were loaded"),
     ] {
         pair.hortator.reset();
         let mut other = connect(&pair);
@@ -233,8 +233,8 @@ fn what_may_be_gone_for_a_reason_is_remarked() {
     let verification = verification.expect("it was verified");
     assert_eq!(tables(&verification), ["u 1 1"]);
     let remarks = serde_json::json!([
-        "table hortator_case.t is not there; CALL at line 1 may be why",
-        "view hortator_case.v is not there; CALL at line 1 may be why",
+        "table hortator_case.t does not exist; possible reason: CALL at line 1",
+        "view hortator_case.v does not exist; possible reason: CALL at line 1",
     ]);
     assert_eq!(verification["remarks"], remarks);
 }
@@ -245,10 +245,10 @@ fn a_load_that_fails_is_not_verified_and_a_forced_one_is() {
                         CREATE VIEW v AS SELECT nothing FROM t;\n";
     let pair = pair();
     let (outcome, verification) = load(&pair, &[], DUMP, &[]);
-    assert_tells(&outcome, 1, &["nothing is verified, as the load did not come to its end", "1062"]);
+    assert_tells(&outcome, 1, &["nothing verified: the load did not reach its end", "1062"]);
     assert_eq!(verification, None);
     let (outcome, verification) = load(&pair, &[], DUMP, &["--force"]);
-    assert_tells(&outcome, 1, &["verify: view hortator_case.v is not there"]);
+    assert_tells(&outcome, 1, &["verify: view hortator_case.v does not exist"]);
     assert_eq!(tables(&verification.unwrap()), ["t 1 1"]);
     let (outcome, _) =
         load(&pair, &[], "CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\nFROBNICATE;\n", &["--force"]);
@@ -271,13 +271,13 @@ fn a_load_that_went_on_is_verified_from_its_beginning() {
         command.args(["--verify", "--json"]).args(options).arg(&file);
         run(command)
     };
-    assert_tells(&call(&[]), 1, &["1146", "nothing is verified"]);
+    assert_tells(&call(&[]), 1, &["1146", "nothing verified"]);
     connect(&pair).execute(b"CREATE TABLE late (id INT)").unwrap();
     let outcome = call(&["--resume"]);
     assert_tells(&outcome, 0, &[]);
     let json: Value = serde_json::from_slice(&outcome.rows).unwrap();
     let verification = &json["verification"];
-    let expected = ["late null null it was there before, and may have held rows", "t 3 3", "u 2 2"];
+    let expected = ["late null null the table existed before the load and may have had rows", "t 3 3", "u 2 2"];
     assert_eq!(tables(verification), expected);
     assert_eq!(verification["objects"], serde_json::json!({"index": 3, "table": 2}));
 }

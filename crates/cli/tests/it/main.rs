@@ -32,7 +32,7 @@ mod programs;
 mod random;
 mod resumed;
 mod resumed_corners;
-mod resumed_unsettled;
+mod resumed_in_doubt;
 mod sandboxes;
 mod servers;
 mod shown;

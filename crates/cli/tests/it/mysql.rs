@@ -73,8 +73,8 @@ fn a_dump_that_sets_gtid_purged() {
     assert_tells(&run(client), 0, &[]);
     let mut load = hortator("load");
     // Progress records are transactions of the load's own, which the server would log.
-    load.args(["--no-defaults", "--no-progress", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
-    assert_tells(&run(load), 0, &["inserts as parameters: 1"]);
+    load.args(["--no-defaults", "--no-checkpoint", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
+    assert_tells(&run(load), 0, &["binary statements: 1"]);
     let (client, ours) = (pair.client.state(true), pair.hortator.state(true));
     assert_eq!(client[DATABASE.as_bytes()].differences(&ours[DATABASE.as_bytes()]), Vec::<String>::new());
     assert_eq!(executed(&pair.hortator), executed(&pair.client), "rows were written to the binary log");
@@ -134,7 +134,7 @@ fn who_waits_for_whom_is_known() {
         connection.select_db(DATABASE.as_bytes()).unwrap();
     }
     holder.execute(b"CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
-    assert_eq!(hortator_load::apply::holds_up_another(&mut holder).unwrap(), Some(false));
+    assert_eq!(hortator_load::apply::blocks_others(&mut holder).unwrap(), Some(false));
     holder.execute(b"START TRANSACTION").unwrap();
     holder.execute(b"INSERT INTO t VALUES (1)").unwrap();
     std::thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn who_waits_for_whom_is_known() {
         // InnoDB tells what it told before to those who ask again within a tenth of a second.
         let mut looks = (0..50).map(|_| {
             std::thread::sleep(Duration::from_millis(200));
-            hortator_load::apply::holds_up_another(&mut holder).unwrap()
+            hortator_load::apply::blocks_others(&mut holder).unwrap()
         });
         assert!(looks.any(|holds| holds == Some(true)), "that it holds up another is not known");
         holder.execute(b"COMMIT").unwrap();
@@ -160,7 +160,7 @@ fn a_plan_for_mysql() {
     let outcome = run(load_into(&pair.hortator, &["--plan", dump.to_str().unwrap()]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let shown = String::from_utf8(outcome.rows).unwrap();
-    assert!(shown.contains("prepared rows") && shown.contains("COM_STMT_BULK_EXECUTE"), "{shown}");
+    assert!(shown.contains("prepared batches") && shown.contains("COM_STMT_BULK_EXECUTE"), "{shown}");
 }
 
 /// The sandbox that all of this runs in.

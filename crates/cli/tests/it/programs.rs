@@ -38,16 +38,16 @@ pub enum Way {
     /// As without any option, from standard input.
     Default,
     /// Rows by prepared statements, as to servers without arrays.
-    Pieces,
+    Batches,
     /// The same, of so few rows that small dumps have some too.
-    SmallPieces,
+    SmallBatches,
     /// As many chunks, with the checks of foreign keys put off, and those of unique keys unless errors are passed over.
     Deferred,
 }
 
 impl Way {
     /// The ways of `hortator load` in which every case is loaded.
-    pub const OURS: [Way; 4] = [Way::OneThread, Way::ManyChunks, Way::Default, Way::SmallPieces];
+    pub const OURS: [Way; 4] = [Way::OneThread, Way::ManyChunks, Way::Default, Way::SmallBatches];
 
     /// Whether the client loads both sides, to show what of a comparison is its own doing.
     pub fn only_client() -> bool {
@@ -60,8 +60,8 @@ impl Way {
             Way::OneThread => &["--threads", "1"],
             Way::ManyChunks => &["--threads", "4", "--chunk-bytes", "1"],
             Way::Default => &[],
-            Way::Pieces => &["--prepared-rows", "256"],
-            Way::SmallPieces => &["--threads", "2", "--prepared-rows", "2"],
+            Way::Batches => &["--batch-rows", "256"],
+            Way::SmallBatches => &["--threads", "2", "--batch-rows", "2"],
             Way::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
         }
     }
@@ -250,7 +250,7 @@ impl Outcome {
 impl Outcome {
     /// INSERTs that Hortator's summary says travelled as arrays or prepared rows.
     pub fn arrays(&self) -> u64 {
-        const BEFORE: &str = "inserts as parameters: ";
+        const BEFORE: &str = "binary statements: ";
         let told = self.messages.split_once(BEFORE).map(|(_, rest)| rest.split(|sign: char| !sign.is_ascii_digit()));
         told.and_then(|mut digits| digits.next()?.parse().ok()).unwrap_or_default()
     }

@@ -189,7 +189,7 @@ fn an_input_that_has_changed() {
     load_failing(server, file);
     // Other rows in what is loaded, of the same length: the hash tells.
     std::fs::write(&path, FAILING.replace("(1), (2)", "(4), (5)")).unwrap();
-    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["not the one that was loaded", "line 2"]);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["differs from the dump that was loaded", "line 2"]);
     // Another size: the record is of another input, and is named.
     std::fs::write(&path, FAILING.replace("INTO later", "INTO t")).unwrap();
     let outcome = run(load_into(server, &["--resume", file]));
@@ -213,7 +213,7 @@ fn shown_and_forgotten() {
     load_failing(server, file);
     let status = run(load_into(server, &["--status"]));
     let told = String::from_utf8(status.rows).unwrap();
-    for words in ["dump.sql", "interrupted", "3 rows", "hortator_case.t: 3 rows", "--resume", "--forget="] {
+    for words in ["dump.sql", "interrupted", "3 rows", "hortator_case.t: 3 rows", "--resume", "--discard-checkpoint="] {
         assert!(told.contains(words), "{words} is missing in: {told}");
     }
     let json = run(load_into(server, &["--status", "--json"]));
@@ -229,8 +229,8 @@ fn shown_and_forgotten() {
         "its first statement failed, so there is nothing to go on with: {found}"
     );
     load_failing(server, file);
-    let forgotten = run(load_into(server, &["--forget"]));
-    assert!(String::from_utf8_lossy(&forgotten.rows).contains("is forgotten"), "{}", forgotten.messages);
+    let forgotten = run(load_into(server, &["--discard-checkpoint"]));
+    assert!(String::from_utf8_lossy(&forgotten.rows).contains("discarded the checkpoints"), "{}", forgotten.messages);
     assert_no_records(server);
     assert_tells(&run(load_into(server, &["--resume", file])), 1, &["nothing to resume"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["3"]]);
@@ -243,7 +243,7 @@ fn without_records() {
     let (_folder, path) = dump_file("dump.sql", FAILING.as_bytes());
     let file = path.to_str().unwrap();
     server.reset();
-    let outcome = run(load_into(server, &["--no-progress", file]));
+    let outcome = run(load_into(server, &["--no-checkpoint", file]));
     assert_eq!(outcome.status, Some(1), "{}", outcome.messages);
     assert!(!outcome.messages.contains("--resume"), "{}", outcome.messages);
     assert_no_records(server);
@@ -259,10 +259,10 @@ fn without_records() {
         run(command)
     };
     let outcome = as_small(&[]);
-    assert_tells(&outcome, 0, &["warning", "--no-progress"]);
+    assert_tells(&outcome, 0, &["warning", "--no-checkpoint"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
     // Asked for, records are not done without.
-    assert_tells(&as_small(&["--progress-schema", "elsewhere"]), 1, &["elsewhere", "denied"]);
+    assert_tells(&as_small(&["--checkpoint-schema", "elsewhere"]), 1, &["elsewhere", "denied"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
 }
 
@@ -287,13 +287,9 @@ fn what_a_server_cannot_tell() {
         }
     };
     interrupted();
-    assert_tells(
-        &run(load_into(server, &["--resume", file])),
-        1,
-        &["had begun", "can't tell", "--unsettled", "line 4"],
-    );
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["in doubt", "cannot tell", "--in-doubt", "line 4"]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
-    let outcome = run(load_into(server, &["--resume", "--unsettled=done", file]));
+    let outcome = run(load_into(server, &["--resume", "--in-doubt=applied", file]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id) FROM t"), [["1,2"]]);
     assert_no_records(server);
@@ -342,13 +338,13 @@ fn records_in_the_dump() {
         let text = format!("CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n{statement};\n");
         let (_folder, path) = dump_file("dump.sql", text.as_bytes());
         let file = path.to_str().unwrap();
-        assert_tells(&run(load_into(server, &[file])), 1, &["progress records", "--progress-schema", "line 3"]);
+        assert_tells(&run(load_into(server, &[file])), 1, &["checkpoint schema", "--checkpoint-schema", "line 3"]);
         assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["1"]]);
     }
     // Kept elsewhere they are not in the way.
     server.reset();
     let (_folder, path) = dump_file("dump.sql", b"CREATE DATABASE hortator;\nCREATE TABLE hortator.loads (id INT);\n");
-    let outcome = run(load_into(server, &["--progress-schema", "records", path.to_str().unwrap()]));
+    let outcome = run(load_into(server, &["--checkpoint-schema", "records", path.to_str().unwrap()]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let left = server.rows_of_case("SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'records'");
     assert_eq!(left[0][0], "0");

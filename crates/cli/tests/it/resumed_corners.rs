@@ -31,7 +31,7 @@ fn fail_and_go_on(server: &Server, text: &str) {
 
 /// The number that a message gives an ended load.
 fn load_id(outcome: &Outcome) -> String {
-    let behind = outcome.messages.split(" as load ").nth(1).expect("the load is named");
+    let behind = outcome.messages.split("checkpoints of load ").nth(1).expect("the load is named");
     behind.chars().take_while(char::is_ascii_digit).collect()
 }
 
@@ -62,8 +62,8 @@ fn a_number_with_other_options() {
     for (arguments, words) in [
         (&["-D", "elsewhere"][..], &["--database=hortator_case", "--database=elsewhere"][..]),
         (&[], &["--database=hortator_case", "no --database"]),
-        (&["-D", "hortator_case", "--binary-mode"], &["no --binary-mode", "there is --binary-mode now"]),
-        (&["-D", "hortator_case", "--comments"], &["no --comments", "there is --comments now"]),
+        (&["-D", "hortator_case", "--binary-mode"], &["no --binary-mode", "this run has --binary-mode"]),
+        (&["-D", "hortator_case", "--comments"], &["no --comments", "this run has --comments"]),
     ] {
         let outcome = run(load_as(server, &[arguments, &[&resume, file]].concat()));
         assert_tells(&outcome, 1, &[words, &[&id]].concat());
@@ -142,7 +142,7 @@ fn what_failed_before_a_connection_was_lost() {
     // The rows of the SELECT come first.
     let at = outcome.rows.iter().position(|byte| *byte == b'{').expect("the summary is there");
     let summary: serde_json::Value = serde_json::from_slice(&outcome.rows[at..]).expect("the summary is JSON");
-    assert_eq!(summary["record"]["restarts"], 1, "{summary}");
+    assert_eq!(summary["checkpoint"]["restarts"], 1, "{summary}");
     assert_eq!((&summary["failure_count"], &summary["failures"][0]["line"]), (&1.into(), &2.into()), "{summary}");
     assert_eq!(server.rows_of_case("SELECT a FROM t"), [["1"]]);
 }
@@ -162,7 +162,7 @@ fn statements_that_the_server_does_not_take() {
             let (_folder, path) = dump_file("dump.sql", text.as_bytes());
             let outcome = run(load_into(&server, &["--json", "--comments", path.to_str().unwrap()]));
             let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).expect("the summary is JSON");
-            assert_eq!(summary["record"]["restarts"], 0, "{bytes}: {summary}");
+            assert_eq!(summary["checkpoint"]["restarts"], 0, "{bytes}: {summary}");
             let rows = server.rows_of_case("SELECT COUNT(*) FROM t WHERE v LIKE '%!'")[0][0].clone();
             if is_taken {
                 assert_eq!((outcome.status, rows.as_str()), (Some(0), "1"), "{bytes}: {summary}");
@@ -172,7 +172,7 @@ fn statements_that_the_server_does_not_take() {
                 let again = load_into_anew(&server, &forced);
                 let told: serde_json::Value = serde_json::from_slice(&again.rows).expect("the summary is JSON");
                 assert_tells(&again, 3, &[]);
-                assert_eq!((&told["failure_count"], &told["record"]["restarts"]), (&1.into(), &0.into()), "{told}");
+                assert_eq!((&told["failure_count"], &told["checkpoint"]["restarts"]), (&1.into(), &0.into()), "{told}");
                 assert_eq!(server.rows_of_case("SELECT v FROM t"), [["a!"]], "{told}");
                 assert_tells(&outcome, 1, &[]);
                 let failure = &summary["failures"][0];
@@ -236,11 +236,15 @@ fn rows_in_memory_that_a_restart_took() {
     load_failing(&server, file);
     server.sandbox().node(0).kill().unwrap();
     server.sandbox().node(0).start().unwrap();
-    assert_tells(&run(load_into(&server, &["--resume", file])), 1, &["hortator_case.m", "MEMORY", "2 rows", "holds 0"]);
+    assert_tells(
+        &run(load_into(&server, &["--resume", file])),
+        1,
+        &["hortator_case.m", "MEMORY", "has 0 rows", "2 rows are recorded"],
+    );
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["0"]]);
     // Put back by hand, they are taken as they are.
     server.connect().execute(b"INSERT INTO hortator_case.m VALUES (1)").unwrap();
-    assert_tells(&run(load_into(&server, &["--resume", "--unsettled=done", file])), 0, &[]);
+    assert_tells(&run(load_into(&server, &["--resume", "--in-doubt=applied", file])), 0, &[]);
     assert_eq!(server.rows_of_case("SELECT (SELECT id FROM m), t.id FROM t, later"), [["1", "3"]]);
 }
 

@@ -27,13 +27,13 @@ fn a_plan_names_tables_barriers_and_settings_and_writes_nothing() {
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let shown = String::from_utf8(outcome.rows).unwrap();
     let line = |word: &str| shown.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {shown}"));
-    assert!(line(".plain ").contains("arrays") && line(".plain ").contains("in parallel"), "{shown}");
-    let pieces = run(load_into(&pair.hortator, &["--plan", "--prepared-rows", "256", dump.to_str().unwrap()]));
-    assert!(String::from_utf8(pieces.rows).unwrap().contains("prepared rows"), "{}", pieces.messages);
-    assert!(line(".numbered ").contains("in order: the server numbers its rows"), "{shown}");
+    assert!(line(".plain ").contains("bulk execute") && line(".plain ").contains("in parallel"), "{shown}");
+    let pieces = run(load_into(&pair.hortator, &["--plan", "--batch-rows", "256", dump.to_str().unwrap()]));
+    assert!(String::from_utf8(pieces.rows).unwrap().contains("prepared batches"), "{}", pieces.messages);
+    assert!(line(".numbered ").contains("in order: the server generates AUTO_INCREMENT values"), "{shown}");
     assert!(line("INSERT INTO plain SELECT").contains("dump.sql:7"), "{shown}");
     assert!(line("SET GLOBAL").contains("barrier"), "{shown}");
-    assert!(line("left out: 2").contains("statements: 9"), "{shown}");
+    assert!(line("skipped: 2").contains("statements: 9"), "{shown}");
     assert!(shown.contains("server: innodb_autoinc_lock_mode = "), "{shown}");
     assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
     assert_eq!(connections(), before, "a plan sets nothing");
@@ -50,11 +50,11 @@ fn the_summary_is_one_object_and_selected_rows_go_elsewhere() {
     let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).unwrap();
     assert_eq!(summary["end"], "complete");
     assert_eq!(summary["rows"], 8);
-    assert_eq!(summary["omitted"], 2);
+    assert_eq!(summary["skipped"], 2);
     assert_eq!(summary["barriers"], 1);
-    assert_eq!(summary["barrier_reasons"], serde_json::json!({"its rows come from elsewhere than VALUES": 1}));
+    assert_eq!(summary["barrier_reasons"], serde_json::json!({"the rows do not come from VALUES": 1}));
     assert_eq!(summary["threads"], 2);
-    assert_eq!(summary["by_array"], 1);
+    assert_eq!(summary["binary_statements"], 1);
     assert_eq!(summary["failures"], serde_json::json!([]));
     assert_eq!(outcome.messages, "way\nhalf\n");
 }

@@ -26,9 +26,9 @@ pub struct RowTarget {
     pub table: Arc<Table>,
     /// Positions in [`Table::columns`] of a tuple's values; `None` where the statement names a column that is not there.
     pub columns: Option<Vec<usize>>,
-    /// The statements may be sent as typed arrays, and neighbours as one.
+    /// The binary protocol may send the statements, and merge neighbours.
     pub plain: bool,
-    /// The server thinks of AUTO_INCREMENT values.
+    /// The server generates AUTO_INCREMENT values.
     pub implicit_id: bool,
 }
 
@@ -46,12 +46,12 @@ impl RowTarget {
 /// What a chunk does.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// Rows for one table. `lane` is there where other chunks of the same table may run beside it: they commit in order.
+    /// Rows for one table. With a `commit_queue`, other chunks of the table may run in parallel; they commit in order.
     Rows {
         /// The table and its columns.
         target: Arc<RowTarget>,
         /// The table's commit order.
-        lane: Option<Key>,
+        commit_queue: Option<Key>,
     },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.
@@ -89,11 +89,11 @@ impl Chunk {
         }
     }
 
-    /// The lane in which the chunk commits.
+    /// The commit queue of the chunk.
     #[must_use]
-    pub fn lane(&self) -> Option<Key> {
+    pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
-            Work::Rows { lane, .. } => lane,
+            Work::Rows { commit_queue, .. } => commit_queue,
             Work::Definition => None,
         }
     }

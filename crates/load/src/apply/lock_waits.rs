@@ -1,4 +1,4 @@
-//! Who waits for whom, as far as a server tells.
+//! Whether other transactions wait for the locks of a connection.
 
 use hortator_mysql::{Connection, Error, Flavor};
 
@@ -17,7 +17,7 @@ const TELLS: &[u8] = b"SELECT @@performance_schema";
 ///
 /// # Errors
 /// A lost connection, or that the transaction was rolled back.
-pub fn holds_up_another(connection: &mut Connection) -> Result<Option<bool>, Error> {
+pub fn blocks_others(connection: &mut Connection) -> Result<Option<bool>, Error> {
     let question = match connection.version().flavor {
         Flavor::MariaDb => OF_MARIADB,
         Flavor::MySql => {

@@ -1,8 +1,8 @@
-//! What the producer and the workers share: the scheduler, the commit order of each table, and the end of the load.
+//! What the coordinator and the workers share: the scheduler, the commit order of each table, and the end of the load.
 //!
-//! Two rules hold here. A worker only ever waits for work that precedes its own: chunks are handed out lowest first, and
-//! a chunk waits to commit only for earlier ones of its lane. And a failure at one place stops what lies behind it, while
-//! all that lies before is carried through: so the earliest failure is the one that a serial load would have met.
+//! Two rules hold here. A worker waits only for earlier work: the pool hands out chunks in order, and a chunk waits to
+//! commit only for earlier chunks of its commit queue. And a failure stops later chunks, while earlier chunks complete: so
+//! the earliest failure in stream order is that of a serial load.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -14,23 +14,23 @@ use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
 use super::chunk::Chunk;
 use crate::report::Failure;
 
-/// Most failures that a forced load keeps in words; all are counted.
+/// Most failures that a forced load lists; it counts all.
 const FAILURES_KEPT: usize = 1000;
 
-/// The load is to end; nothing more is to be admitted.
+/// The load ends and admits nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Whose turn it is to commit.
+/// The result of waiting for a commit slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// The asker's.
-    Mine,
-    /// An earlier chunk's, for a while now.
-    NotYet,
+pub enum CommitSlot {
+    /// The chunk may commit.
+    Ready,
+    /// An earlier chunk still has the slot.
+    TimedOut,
 }
 
-/// Shared by the producer and all workers of one load.
+/// Shared by the coordinator and all workers of one load.
 #[derive(Debug)]
 pub struct Pool {
     state: Mutex<State>,
@@ -44,29 +44,29 @@ pub struct Pool {
 #[derive(Debug)]
 struct State {
     scheduler: Scheduler<Chunk>,
-    lanes: HashMap<Key, CommitOrder>,
+    commit_queues: HashMap<Key, CommitOrder>,
     /// The position behind everything admitted.
     next: Seqno,
     closed: bool,
-    /// What lies behind this position is not to be done any more.
+    /// Chunks after this position are cancelled.
     stop_at: Option<Seqno>,
-    failures: Vec<Noted>,
+    failures: Vec<FailureAt>,
     failure_count: u64,
     /// The load has been made ready once more: what fails again is no other failure.
     has_reopened: bool,
     /// The first position at which the load ended only because a connection was lost.
     lost_at: Option<Seqno>,
     latest_id: Option<(Seqno, u64)>,
-    /// A worker is gone without having ended its chunk: nobody may wait for it.
-    is_abandoned: bool,
+    /// A worker panicked without ending its chunk: no thread may wait for it.
+    is_poisoned: bool,
 }
 
 /// A failure and where it stands.
 #[derive(Debug)]
-struct Noted {
+struct FailureAt {
     seqno: Seqno,
     failure: Failure,
-    /// Only a connection was lost, and what is recorded may tell where to go on.
+    /// Only a connection was lost, and the load may resume from its checkpoints.
     is_lost: bool,
 }
 
@@ -77,7 +77,7 @@ impl Pool {
     pub fn new(workers: usize, limit_bytes: usize, force: bool) -> Self {
         let state = State {
             scheduler: Scheduler::new(limit_bytes),
-            lanes: HashMap::new(),
+            commit_queues: HashMap::new(),
             next: Seqno(1),
             closed: false,
             stop_at: None,
@@ -86,7 +86,7 @@ impl Pool {
             has_reopened: false,
             lost_at: None,
             latest_id: None,
-            is_abandoned: false,
+            is_poisoned: false,
         };
         Self {
             state: Mutex::new(state),
@@ -111,7 +111,7 @@ impl Pool {
     /// # Errors
     /// [`Stopped`] when the load is to end.
     pub fn admit(&self, mut write_set: WriteSet, size_bytes: usize, mut chunk: Chunk) -> Result<(), Stopped> {
-        let lane = chunk.lane();
+        let commit_queue = chunk.commit_queue();
         let mut state = self.lock();
         loop {
             if self.is_stopping(&state) {
@@ -120,8 +120,8 @@ impl Pool {
             match state.scheduler.admit(write_set, size_bytes, chunk) {
                 Ok(seqno) => {
                     state.next = seqno.next();
-                    if let Some(lane) = lane {
-                        state.lanes.entry(lane).or_default().register(seqno);
+                    if let Some(commit_queue) = commit_queue {
+                        state.commit_queues.entry(commit_queue).or_default().register(seqno);
                     }
                     self.changed.notify_all();
                     return Ok(());
@@ -156,7 +156,7 @@ impl Pool {
     /// [`Stopped`] when the load is to end; then too, nothing is under way any more.
     pub fn drain(&self) -> Result<(), Stopped> {
         let mut state = self.lock();
-        while !state.scheduler.is_idle() && !state.is_abandoned {
+        while !state.scheduler.is_idle() && !state.is_poisoned {
             state = self.wait(state);
         }
         if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
@@ -167,46 +167,46 @@ impl Pool {
         let mut state = self.lock();
         loop {
             while let Some((seqno, chunk)) = state.scheduler.take_ready() {
-                if !self.is_void(&state, seqno) {
+                if !self.is_cancelled(&state, seqno) {
                     return Some((seqno, chunk));
                 }
-                self.release(&mut state, seqno, chunk.lane());
+                self.release(&mut state, seqno, chunk.commit_queue());
             }
-            if state.is_abandoned || (state.closed && state.scheduler.is_idle()) {
+            if state.is_poisoned || (state.closed && state.scheduler.is_idle()) {
                 return None;
             }
             state = self.wait(state);
         }
     }
 
-    /// Waits, for `patience` at most, until all earlier chunks of the lane have ended.
-    pub fn await_turn(&self, seqno: Seqno, lane: Key, patience: Duration) -> Turn {
+    /// Waits up to `timeout` until all earlier chunks of the commit queue have ended.
+    pub fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key, timeout: Duration) -> CommitSlot {
         let mut state = self.lock();
         loop {
-            if state.is_abandoned || state.lanes.get(&lane).is_none_or(|order| order.may_enter(seqno)) {
-                return Turn::Mine;
+            if state.is_poisoned || state.commit_queues.get(&commit_queue).is_none_or(|order| order.may_enter(seqno)) {
+                return CommitSlot::Ready;
             }
-            let (next, timeout) = self.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+            let (next, timeout) = self.changed.wait_timeout(state, timeout).unwrap_or_else(PoisonError::into_inner);
             state = next;
             if timeout.timed_out() {
-                return Turn::NotYet;
+                return CommitSlot::TimedOut;
             }
         }
     }
 
     /// Ends a chunk, whatever became of it.
-    pub fn complete(&self, seqno: Seqno, lane: Option<Key>) {
+    pub fn complete(&self, seqno: Seqno, commit_queue: Option<Key>) {
         let mut state = self.lock();
-        self.release(&mut state, seqno, lane);
+        self.release(&mut state, seqno, commit_queue);
     }
 
-    fn release(&self, state: &mut State, seqno: Seqno, lane: Option<Key>) {
-        if let Some(lane) = lane
-            && let Some(order) = state.lanes.get_mut(&lane)
+    fn release(&self, state: &mut State, seqno: Seqno, commit_queue: Option<Key>) {
+        if let Some(commit_queue) = commit_queue
+            && let Some(order) = state.commit_queues.get_mut(&commit_queue)
         {
             order.leave(seqno);
             if order.first().is_none() {
-                state.lanes.remove(&lane);
+                state.commit_queues.remove(&commit_queue);
             }
         }
         state.scheduler.complete(seqno);
@@ -216,10 +216,10 @@ impl Pool {
     /// Takes note of a failed statement. Unless the load is forced (and the failure is one statement's own), what lies
     /// behind it will not be done.
     pub fn fail(&self, seqno: Seqno, failure: Failure, is_fatal: bool) {
-        self.note(Noted { seqno, failure, is_lost: false }, is_fatal || !self.force);
+        self.note(FailureAt { seqno, failure, is_lost: false }, is_fatal || !self.force);
     }
 
-    fn note(&self, noted: Noted, stops: bool) {
+    fn note(&self, noted: FailureAt, stops: bool) {
         let mut state = self.lock();
         let (seqno, is_lost) = (noted.seqno, noted.is_lost);
         let is_told = state.has_reopened && state.failures.iter().any(|known| known.failure == noted.failure);
@@ -239,10 +239,9 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// Takes note that the load cannot go on at this place because a connection was lost: what is recorded may tell
-    /// where to go on.
+    /// Records that a lost connection ended the load at this position; the load may resume from its checkpoints.
     pub fn fail_lost(&self, seqno: Seqno, failure: Failure) {
-        self.note(Noted { seqno, failure, is_lost: true }, true);
+        self.note(FailureAt { seqno, failure, is_lost: true }, true);
     }
 
     /// Where only a lost connection ended the load.
@@ -252,7 +251,7 @@ impl Pool {
         first.map(|noted| noted.failure.clone())
     }
 
-    /// Adds to what is told of that.
+    /// Appends to the message of that failure.
     pub fn add_to_lost(&self, words: &str) {
         let mut state = self.lock();
         if let Some(first) = state.failures.iter_mut().filter(|noted| noted.is_lost).min_by_key(|noted| noted.seqno) {
@@ -266,9 +265,9 @@ impl Pool {
         let mut state = self.lock();
         let is_lost_first = state.lost_at.is_some() && state.lost_at == state.stop_at;
         // All statements of the main session between two chunks share one position: a failure of one of them stands there.
-        let is_failed = |noted: &Noted| !noted.is_lost && state.stop_at.is_some_and(|stop| noted.seqno <= stop);
+        let is_failed = |noted: &FailureAt| !noted.is_lost && state.stop_at.is_some_and(|stop| noted.seqno <= stop);
         let has_failed = !self.force && state.failures.iter().any(is_failed);
-        if !is_lost_first || has_failed || self.is_interrupted() || state.is_abandoned {
+        if !is_lost_first || has_failed || self.is_interrupted() || state.is_poisoned {
             return false;
         }
         let found = state.failures.len();
@@ -284,33 +283,33 @@ impl Pool {
     }
 
     /// Gives the load up: a worker has ended without ending its chunk, which only an error of ours can bring about.
-    pub fn abandon(&self) {
-        self.lock().is_abandoned = true;
+    pub fn poison(&self) {
+        self.lock().is_poisoned = true;
         self.changed.notify_all();
     }
 
-    /// The position of a statement that the producer runs itself: behind everything admitted.
+    /// The position of a statement that the coordinator runs itself: behind everything admitted.
     pub fn position(&self) -> Seqno {
         self.lock().next
     }
 
     /// Whether the work at this position is not to be done (any more).
-    pub fn is_void_at(&self, seqno: Seqno) -> bool {
-        self.is_void(&self.lock(), seqno)
+    pub fn is_cancelled_at(&self, seqno: Seqno) -> bool {
+        self.is_cancelled(&self.lock(), seqno)
     }
 
-    fn is_void(&self, state: &State, seqno: Seqno) -> bool {
-        self.is_interrupted() || state.is_abandoned || state.stop_at.is_some_and(|stop| stop < seqno)
+    fn is_cancelled(&self, state: &State, seqno: Seqno) -> bool {
+        self.is_interrupted() || state.is_poisoned || state.stop_at.is_some_and(|stop| stop < seqno)
     }
 
     fn is_stopping(&self, state: &State) -> bool {
-        self.is_interrupted() || state.is_abandoned || state.stop_at.is_some()
+        self.is_interrupted() || state.is_poisoned || state.stop_at.is_some()
     }
 
     /// Whether the rest of the work at this position is still to be done: nothing failed before it, or at it.
     pub fn may_go_on_at(&self, seqno: Seqno) -> bool {
         let state = self.lock();
-        !self.is_void(&state, seqno) && state.stop_at != Some(seqno)
+        !self.is_cancelled(&state, seqno) && state.stop_at != Some(seqno)
     }
 
     /// Whether nothing more is worth waiting for.
@@ -326,7 +325,7 @@ impl Pool {
     /// Whether a failure has stopped the load.
     pub fn has_stopped(&self) -> bool {
         let state = self.lock();
-        state.stop_at.is_some() || state.is_abandoned
+        state.stop_at.is_some() || state.is_poisoned
     }
 
     /// Nothing more will be admitted: workers end when all is done.

@@ -1,28 +1,28 @@
-//! Why a load cannot begin on the nodes that it was given.
+//! Why a load cannot start on its nodes.
 
-/// Why a load cannot begin on the nodes that it was given.
+/// Why a load cannot start on its nodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A server cannot be reached, or refuses.
     #[error(transparent)]
     Connection(#[from] hortator_mysql::Error),
-    /// A name of a node is not understood.
-    #[error("`{name}` names no node: {found}; write HOST, HOST:PORT, [IPv6]:PORT or a socket's path")]
+    /// A node address is invalid.
+    #[error("`{name}` is not a node address: {found}; write HOST, HOST:PORT, [IPv6]:PORT or the path of a socket")]
     Name {
         /// As it was written.
         name: String,
         /// What is wrong with it.
         found: &'static str,
     },
-    /// A server among the nodes is none.
-    #[error("{node} is no node of a Galera cluster: leave it out of --nodes, or connect to it with -h alone")]
+    /// A server is not a node.
+    #[error("{node} is not a node of a Galera cluster: remove it from --nodes, or connect to it with -h only")]
     NoNode {
         /// Its name.
         node: String,
     },
     /// Two nodes are of different clusters.
     #[error(
-        "{node} is of cluster {found}, but {other} is of cluster {expected}: --nodes takes the nodes of one cluster"
+        "{node} belongs to cluster {found}, but {other} belongs to cluster {expected}: --nodes needs nodes of the same cluster"
     )]
     OtherCluster {
         /// The node that differs.
@@ -34,8 +34,10 @@ pub enum Error {
         /// The state UUID of that one's cluster.
         expected: String,
     },
-    /// No node takes statements.
-    #[error("no node takes statements now: {found}; look at wsrep_cluster_status and wsrep_local_state_comment there")]
+    /// No node accepts statements.
+    #[error(
+        "no node accepts statements: {found}; check wsrep_cluster_status and wsrep_local_state_comment on the nodes"
+    )]
     NoneReady {
         /// What each of them said.
         found: String,

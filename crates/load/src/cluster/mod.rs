@@ -1,30 +1,31 @@
-//! Where a load writes to: one server, or a Galera cluster of which it knows every node it can.
+//! The servers that a load writes to: one server, or the nodes of a Galera cluster.
 //!
-//! Everything is written to one node, the *home*: then transactions of the load meet no certification conflicts among
-//! themselves, children find their parents, and numbers come from one place. The other nodes matter in three ways. They
-//! are watched, so that the load slows down before the slowest of them stops the cluster ([`Gate`], [`Watch`]). One of
-//! them becomes home when home is lost ([`Targets`]). And the load is done when all of them have everything
-//! ([`Watch::wait_everywhere`]).
+//! A load writes to one node, the *writer*: its transactions then have no certification conflicts with each other, child
+//! rows find their parents, and one node generates the AUTO_INCREMENT values. The other nodes matter in three ways. The
+//! load samples their receive queues and slows down before flow control pauses the cluster ([`Throttle`],
+//! [`NodeMonitor`]). One of them becomes the writer when the writer is lost ([`Targets`]). The load ends when all nodes
+//! have applied all rows ([`NodeMonitor::wait_for_all_nodes`]).
 //!
-//! From the inside out: `address` (names of nodes), `facts` (what a node says of itself), `targets` (which one is home),
-//! `gate` (the pure rule, and the place where workers wait), `watch` (a look at every node, again and again), `report`.
+//! From the inside out: `address` (node addresses), `node_info` (variables and status of a node), `nodes` (node
+//! discovery), `targets` (the writer), `throttle` (the rule, and where workers wait), `node_monitor` (samples of every
+//! node), `report`.
 //!
-//! What it is not for: it sends no rows and knows no statements; what a worker does with a lost transaction is the
-//! worker's affair. It does not spread rows over nodes: measured, that made loads slower.
+//! This module sends no rows and knows no statements; the worker handles a lost transaction. It does not spread rows over
+//! nodes: measured, that made loads slower.
 
 mod address;
 mod error;
-mod facts;
-mod gate;
+mod node_info;
+mod node_monitor;
 mod nodes;
 mod report;
 mod targets;
-mod watch;
+mod throttle;
 
 pub use address::node_address;
 pub use error::Error;
-pub use facts::{Facts, NodeState};
-pub use gate::{Gate, Look, allowed};
+pub use node_info::{NodeInfo, NodeState};
+pub use node_monitor::{MonitorGuard, NodeMonitor};
 pub use report::{ClusterSummary, NodeSummary};
-pub use targets::{Caps, Targets, Visit};
-pub use watch::{Watch, Watching};
+pub use targets::{Caps, Targets, WriterConnection};
+pub use throttle::{QueueDepth, Throttle, allowed};

@@ -1,96 +1,97 @@
-//! Finding a cluster's nodes: those that the user names, or those that the first one knows.
+//! Node discovery: the nodes that the user names, or those that the first node reports.
 
 use std::thread;
 use std::time::Duration;
 
 use hortator_mysql::{Address, ConnectOptions, Connection};
 
-use super::facts::{Facts, NodeState};
+use super::node_info::{NodeInfo, NodeState};
 use super::{Error, node_address};
 
 /// The port of nodes that are named without one.
 const DEFAULT_PORT: u16 = 3306;
-/// How long a node may take for each step while it is looked for.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+/// How long each step of probing a node may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server, and how it is called in messages.
+/// A server, with its name in messages.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) label: String,
     pub(super) options: ConnectOptions,
-    pub(super) found: Found,
+    pub(super) found: ProbeResult,
 }
 
-/// What was found where a node should be.
+/// The result of probing an address.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// A node, and what it says.
-    Node(Box<Facts>),
-    /// A server that is no node.
-    NoNode,
-    /// Nobody who lets us in, and why.
-    Away(String),
+pub(super) enum ProbeResult {
+    /// A node.
+    Node(Box<NodeInfo>),
+    /// A server outside any cluster.
+    NotANode,
+    /// No connection, and why.
+    Unreachable(String),
 }
 
 /// Nodes of one cluster.
 #[derive(Debug)]
 pub(super) struct Nodes {
     pub(super) list: Vec<Node>,
-    /// The first that takes statements, a synced one if there is any.
-    pub(super) home: usize,
-    /// What the user should know of the others.
+    /// The first node that accepts statements; a synced node if there is one.
+    pub(super) writer: usize,
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
 impl Node {
-    pub(super) fn facts(&self) -> Option<&Facts> {
+    pub(super) fn info(&self) -> Option<&NodeInfo> {
         match &self.found {
-            Found::Node(facts) => Some(facts),
-            Found::NoNode | Found::Away(_) => None,
+            ProbeResult::Node(info) => Some(info),
+            ProbeResult::NotANode | ProbeResult::Unreachable(_) => None,
         }
     }
 
-    /// Why it takes no statements; `None` when it does.
+    /// Why the node does not accept statements; `None` if it does.
     fn trouble(&self) -> Option<String> {
         match &self.found {
-            Found::Node(facts) => match &facts.state {
+            ProbeResult::Node(info) => match &info.state {
                 NodeState::NotReady(said) => Some(said.clone()),
                 NodeState::Synced | NodeState::Desynced => None,
             },
-            Found::NoNode => Some("it is no node of a Galera cluster".to_owned()),
-            Found::Away(reason) => Some(reason.clone()),
+            ProbeResult::NotANode => Some("not a node of a Galera cluster".to_owned()),
+            ProbeResult::Unreachable(reason) => Some(reason.clone()),
         }
     }
 }
 
-/// The nodes that a server knows, itself first; `None` when it is no node.
+/// The nodes that a server reports, itself first; `None` for a server outside any cluster.
 pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error> {
     let port = default_port(connect);
-    let Some(facts) = Facts::ask(&mut Connection::open(connect)?, port)? else { return Ok(None) };
-    let own = facts.index;
-    let told = facts.addresses.iter().enumerate().filter(|(index, _)| Some(*index) != own);
-    let others: Vec<Address> = told.filter_map(|(_, address)| address.clone()).collect();
+    let Some(info) = NodeInfo::ask(&mut Connection::open(connect)?, port)? else { return Ok(None) };
+    let own = info.index;
+    let known = info.addresses.iter().enumerate().filter(|(index, _)| Some(*index) != own);
+    let others: Vec<Address> = known.filter_map(|(_, address)| address.clone()).collect();
     let mut notes = Vec::new();
-    let untold = facts.size.saturating_sub(1 + others.len());
-    if untold > 0 {
+    let unreported = info.size.saturating_sub(1 + others.len());
+    if unreported > 0 {
         notes.push(format!(
-            "{untold} of the cluster's {} nodes do not tell their address (wsrep_node_incoming_address): name all with \
-             --nodes to have them watched",
-            facts.size,
+            "{unreported} of the {} nodes of the cluster do not report an address (wsrep_node_incoming_address): name all nodes \
+             with --nodes to have the load monitor them",
+            info.size,
         ));
     }
-    let cluster = facts.cluster.clone();
-    let own =
-        Node { label: label(&facts, &connect.address), options: connect.clone(), found: Found::Node(Box::new(facts)) };
-    let (others, strangers): (Vec<Node>, Vec<Node>) = look(connect, others)
-        .into_iter()
-        .partition(|node| node.facts().map_or(!matches!(node.found, Found::NoNode), |facts| facts.cluster == cluster));
-    // An address that means another server from here than it does over there.
-    notes.extend(
-        strangers
-            .iter()
-            .map(|node| format!("{} is another server as seen from here: name all with --nodes", node.label)),
-    );
+    let cluster = info.cluster.clone();
+    let own = Node {
+        label: label(&info, &connect.address),
+        options: connect.clone(),
+        found: ProbeResult::Node(Box::new(info)),
+    };
+    let (others, outsiders): (Vec<Node>, Vec<Node>) = probe_nodes(connect, others).into_iter().partition(|node| {
+        node.info().map_or(!matches!(node.found, ProbeResult::NotANode), |info| info.cluster == cluster)
+    });
+    // From here, the address leads to another server than from the node that reported it.
+    notes.extend(outsiders.iter().map(|node| {
+        format!("address {} leads to a server outside the cluster: name all nodes with --nodes", node.label)
+    }));
     Ok(Some(chosen([own].into_iter().chain(others).collect(), notes)?))
 }
 
@@ -98,89 +99,91 @@ pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error>
 pub(super) fn named(connect: &ConnectOptions, names: &[String]) -> Result<Nodes, Error> {
     let port = default_port(connect);
     let addresses = names.iter().map(|name| node_address(name.trim(), port)).collect::<Result<Vec<_>, _>>()?;
-    let mut list = look(connect, addresses);
-    if let Some(node) = list.iter().find(|node| matches!(node.found, Found::NoNode)) {
+    let mut list = probe_nodes(connect, addresses);
+    if let Some(node) = list.iter().find(|node| matches!(node.found, ProbeResult::NotANode)) {
         return Err(Error::NoNode { node: node.label.clone() });
     }
     let mut notes = Vec::new();
     let (mut members, mut first) = (Vec::new(), None::<(String, String)>);
     list.retain(|node| {
-        let member = node.facts().map(|facts| facts.member.clone()).unwrap_or_default();
+        let member = node.info().map(|info| info.member.clone()).unwrap_or_default();
         let is_again = !member.is_empty() && members.contains(&member);
         if is_again {
-            notes.push(format!("{} is named twice", node.label));
+            notes.push(format!("--nodes names {} twice", node.label));
         }
         members.push(member);
         !is_again
     });
     for node in &list {
-        let Some(facts) = node.facts().filter(|facts| facts.has_cluster()) else { continue };
+        let Some(info) = node.info().filter(|info| info.has_cluster()) else { continue };
         match &first {
-            None => first = Some((node.label.clone(), facts.cluster.clone())),
-            Some((_, cluster)) if *cluster == facts.cluster => {}
+            None => first = Some((node.label.clone(), info.cluster.clone())),
+            Some((_, cluster)) if *cluster == info.cluster => {}
             Some((other, expected)) => {
                 return Err(Error::OtherCluster {
                     node: node.label.clone(),
-                    found: facts.cluster.clone(),
+                    found: info.cluster.clone(),
                     other: other.clone(),
                     expected: expected.clone(),
                 });
             }
         }
     }
-    let size = list.iter().filter_map(|node| Some(node.facts()?.size)).max().unwrap_or(0);
+    let size = list.iter().filter_map(|node| Some(node.info()?.size)).max().unwrap_or(0);
     if size > list.len() {
-        notes.push(format!("the cluster has {size} nodes, and --nodes names {}: only these are watched", list.len()));
+        notes.push(format!(
+            "the cluster has {size} nodes, but --nodes names {}: the load monitors only these",
+            list.len()
+        ));
     }
     chosen(list, notes)
 }
 
-/// Chooses home, and says which nodes cannot take its place for now.
+/// Chooses the writer, and notes which nodes cannot replace it for now.
 fn chosen(list: Vec<Node>, mut notes: Vec<String>) -> Result<Nodes, Error> {
-    let first =
-        |state: &NodeState| list.iter().position(|node| node.facts().is_some_and(|facts| facts.state == *state));
-    let Some(home) = first(&NodeState::Synced).or_else(|| first(&NodeState::Desynced)) else {
+    let first = |state: &NodeState| list.iter().position(|node| node.info().is_some_and(|info| info.state == *state));
+    let Some(writer) = first(&NodeState::Synced).or_else(|| first(&NodeState::Desynced)) else {
         let found = list.iter().map(|node| format!("{}: {}", node.label, node.trouble().unwrap_or_default()));
         return Err(Error::NoneReady { found: found.collect::<Vec<_>>().join("; ") });
     };
     for node in &list {
         if let Some(trouble) = node.trouble() {
-            notes.push(format!("{} takes no part in the load: {trouble}", node.label));
+            notes.push(format!("the load does not use {}: {trouble}", node.label));
         }
     }
-    Ok(Nodes { list, home, notes })
+    Ok(Nodes { list, writer, notes })
 }
 
-/// Looks at all of them at once: one that is away costs its patience only once.
-fn look(connect: &ConnectOptions, addresses: Vec<Address>) -> Vec<Node> {
+/// Probes all addresses in parallel: unreachable nodes cost one timeout in total.
+fn probe_nodes(connect: &ConnectOptions, addresses: Vec<Address>) -> Vec<Node> {
     thread::scope(|scope| {
-        let looks: Vec<_> = addresses
+        let probes: Vec<_> = addresses
             .into_iter()
-            .map(|address| scope.spawn(|| look_at(ConnectOptions { address, ..connect.clone() })))
+            .map(|address| scope.spawn(|| probe_node(ConnectOptions { address, ..connect.clone() })))
             .collect();
-        looks.into_iter().map(|look| look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        probes.into_iter().map(|probe| probe.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }
 
-fn look_at(options: ConnectOptions) -> Node {
-    let patient = ConnectOptions {
-        connect_timeout: options.connect_timeout.min(LOOK_LIMIT),
-        read_timeout: Some(LOOK_LIMIT),
-        // A node that takes no statements has no default schema either.
+fn probe_node(options: ConnectOptions) -> Node {
+    let options_for_probe = ConnectOptions {
+        connect_timeout: options.connect_timeout.min(PROBE_TIMEOUT),
+        read_timeout: Some(PROBE_TIMEOUT),
+        // A node that does not accept statements has no default schema.
         database: None,
         ..options.clone()
     };
     let port = default_port(&options);
     let address = options.address.clone();
-    match Connection::open(&patient).and_then(|mut connection| Facts::ask(&mut connection, port)) {
-        Ok(Some(facts)) => Node { label: label(&facts, &address), options, found: Found::Node(Box::new(facts)) },
-        Ok(None) => Node { label: address.to_string(), options, found: Found::NoNode },
-        Err(error) => Node { label: address.to_string(), options, found: Found::Away(error.to_string()) },
+    match Connection::open(&options_for_probe).and_then(|mut connection| NodeInfo::ask(&mut connection, port)) {
+        Ok(Some(info)) => Node { label: label(&info, &address), options, found: ProbeResult::Node(Box::new(info)) },
+        Ok(None) => Node { label: address.to_string(), options, found: ProbeResult::NotANode },
+        Err(error) => Node { label: address.to_string(), options, found: ProbeResult::Unreachable(error.to_string()) },
     }
 }
 
-fn label(facts: &Facts, address: &Address) -> String {
-    format!("{} ({address})", facts.name)
+fn label(info: &NodeInfo, address: &Address) -> String {
+    format!("{} ({address})", info.name)
 }
 
 fn default_port(connect: &ConnectOptions) -> u16 {

@@ -1,4 +1,4 @@
-//! Which node is home: where every connection of a load goes, and where it goes when that node is lost.
+//! The writer: the node that every connection of a load uses, and the failover to another node.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -8,18 +8,19 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 
 use super::Error;
-use super::facts::{Facts, NodeState, Values};
-use super::nodes::{self, Found, Node, Nodes};
-use crate::session::open_for_long_telling;
+use super::node_info::{NodeInfo, NodeState, Values};
+use super::nodes::{self, Node, Nodes, ProbeResult};
+use crate::session::open_long_lived_with_autocommit;
 
-/// How long lost servers are tried for.
-const RECONNECT_LIMIT: Duration = Duration::from_secs(20);
-/// How long home may be away before another node takes its place: a load that moves has to find its place again.
-const HOME_PATIENCE: Duration = Duration::from_secs(2);
-/// Between two tries.
+/// How long the load tries to reconnect.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the writer may be unreachable before another node replaces it: after a failover the load resumes from its
+/// checkpoints.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(2);
+/// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How long each step of looking at a node may take.
-const LOOK_LIMIT: Duration = Duration::from_secs(3);
+/// How long each step of probing a node may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Notes that are kept.
 const NOTES_KEPT: usize = 100;
 /// Text of a transaction on a cluster, in bytes, unless said otherwise. Measured: write sets of 4 MiB cost the nodes a
@@ -32,30 +33,30 @@ const WRITE_SET_PER_TEXT: u64 = 32;
 /// sets them again before every statement, so that a session's own setting would not last until the next.
 const ONE_SERIES: &[u8] = b"SET STATEMENT auto_increment_increment = 1, auto_increment_offset = 1 FOR ";
 
-/// The servers that a load can write to, of which one is home.
+/// The servers that a load can write to; one of them is the writer.
 #[derive(Debug)]
 pub struct Targets {
     nodes: Vec<Node>,
-    /// What home said at the beginning; none when it is no node.
-    facts: Option<Facts>,
+    /// The info of the first writer; `None` for a single server.
+    info: Option<NodeInfo>,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    home: usize,
-    /// How often home has changed.
-    moves: u64,
+    writer: usize,
+    /// How often the writer has changed.
+    failover_epoch: u64,
     notes: Vec<String>,
 }
 
-/// A connection to home.
+/// A connection to the writer.
 #[derive(Debug)]
-pub struct Visit {
+pub struct WriterConnection {
     /// The connection.
     pub connection: Connection,
-    /// What [`Targets::is_current`] takes.
-    pub moves: u64,
+    /// For [`Targets::is_current`].
+    pub failover_epoch: u64,
     /// Whether statements of a new session commit by themselves on this server; on this connection they do.
     pub autocommits: bool,
 }
@@ -79,12 +80,12 @@ impl Targets {
     /// When no server can be written to, or they do not belong together.
     pub fn open(connect: &ConnectOptions, names: &[String]) -> Result<Targets, Error> {
         let found = if names.is_empty() { nodes::known_to(connect)? } else { Some(nodes::named(connect, names)?) };
-        let Nodes { list, home, notes } = found.unwrap_or_else(|| {
+        let Nodes { list, writer, notes } = found.unwrap_or_else(|| {
             let (label, options) = (connect.address.to_string(), connect.clone());
-            Nodes { list: vec![Node { label, options, found: Found::NoNode }], home: 0, notes: Vec::new() }
+            Nodes { list: vec![Node { label, options, found: ProbeResult::NotANode }], writer: 0, notes: Vec::new() }
         });
-        let facts = list[home].facts().cloned();
-        Ok(Targets { nodes: list, facts, state: Mutex::new(State { home, moves: 0, notes }) })
+        let info = list[writer].info().cloned();
+        Ok(Targets { nodes: list, info, state: Mutex::new(State { writer, failover_epoch: 0, notes }) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -92,72 +93,71 @@ impl Targets {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How to connect to home, as of now.
+    /// How to connect to the current writer.
     #[must_use]
     pub fn options(&self) -> &ConnectOptions {
-        &self.nodes[self.home().0].options
+        &self.nodes[self.writer().0].options
     }
 
-    /// How many nodes there are; 0 when the server is none.
+    /// The number of nodes; 0 for a single server.
     #[must_use]
     pub fn size(&self) -> usize {
-        if self.facts().is_some() { self.nodes.len() } else { 0 }
+        if self.info().is_some() { self.nodes.len() } else { 0 }
     }
 
-    /// Connects to home; where it stays away, to the node that takes its place.
+    /// Connects to the writer; fails over if the writer stays unreachable.
     ///
     /// # Errors
-    /// When nobody is there for too long, or `is_over` says that nobody waits any more.
-    pub fn connect(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
+    /// When no node is reachable for too long, or `is_over` returns true.
+    pub fn connect(&self, is_over: &dyn Fn() -> bool) -> Result<WriterConnection, ServerError> {
         self.connect_with(ConnectOptions::clone, is_over)
     }
 
-    /// The same without a default schema, and in UTF-8: for questions and records of the load's own.
+    /// The same without a default schema, and in UTF-8: for the load's own queries and checkpoints.
     ///
     /// # Errors
     /// As [`Targets::connect`].
-    pub fn connect_apart(&self, is_over: &dyn Fn() -> bool) -> Result<Visit, ServerError> {
-        let apart = |options: &ConnectOptions| ConnectOptions {
+    pub fn connect_internal(&self, is_over: &dyn Fn() -> bool) -> Result<WriterConnection, ServerError> {
+        let internal = |options: &ConnectOptions| ConnectOptions {
             database: None,
             charset: "utf8mb4".to_owned(),
             ..options.clone()
         };
-        self.connect_with(apart, is_over)
+        self.connect_with(internal, is_over)
     }
 
     fn connect_with(
         &self,
         options: impl Fn(&ConnectOptions) -> ConnectOptions,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Visit, ServerError> {
+    ) -> Result<WriterConnection, ServerError> {
         let start = Instant::now();
         loop {
-            let (home, moves) = self.home();
-            let error = match self.visit(&options(&self.nodes[home].options), moves) {
-                Ok(visit) => return Ok(visit),
+            let (writer, failover_epoch) = self.writer();
+            let error = match self.open_writer(&options(&self.nodes[writer].options), failover_epoch) {
+                Ok(connection) => return Ok(connection),
                 Err(error) => error,
             };
             let may_pass = matches!(error, ServerError::Connect { .. } | ServerError::Lost { .. });
-            if !may_pass || start.elapsed() > RECONNECT_LIMIT || is_over() {
+            if !may_pass || start.elapsed() > RECONNECT_TIMEOUT || is_over() {
                 return Err(error);
             }
-            if start.elapsed() >= HOME_PATIENCE && self.size() > 1 {
-                self.leave(moves, &error.to_string());
+            if start.elapsed() >= WRITER_TIMEOUT && self.size() > 1 {
+                self.fail_over(failover_epoch, &error.to_string());
             }
             thread::sleep(PAUSE);
         }
     }
 
-    /// Whether a connection of [`Targets::connect`] is still to home.
+    /// Whether a connection of [`Targets::connect`] still leads to the writer.
     #[must_use]
-    pub fn is_current(&self, moves: u64) -> bool {
-        self.lock().moves == moves
+    pub fn is_current(&self, failover_epoch: u64) -> bool {
+        self.lock().failover_epoch == failover_epoch
     }
 
-    /// What is to be said of a connection to a node that is not home any more: what others write elsewhere may not be
-    /// there yet.
+    /// The error for a connection to a former writer, which may not have the rows that the new writer has.
     #[must_use]
-    pub fn left_behind(&self) -> ServerError {
+    pub fn failed_over_error(&self) -> ServerError {
         ServerError::Lost {
             address: self.options().address.to_string(),
             doing: "loading".to_owned(),
@@ -165,105 +165,102 @@ impl Targets {
         }
     }
 
-    fn home(&self) -> (usize, u64) {
+    fn writer(&self) -> (usize, u64) {
         let state = self.lock();
-        (state.home, state.moves)
+        (state.writer, state.failover_epoch)
     }
 
-    fn visit(&self, options: &ConnectOptions, moves: u64) -> Result<Visit, ServerError> {
-        let (mut connection, autocommits) = open_for_long_telling(options)?;
-        if self.facts().is_some()
+    fn open_writer(&self, options: &ConnectOptions, failover_epoch: u64) -> Result<WriterConnection, ServerError> {
+        let (mut connection, autocommits) = open_long_lived_with_autocommit(options)?;
+        if self.info().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {
-            // It lets anybody in, and then refuses every statement.
+            // The node accepts connections, and then refuses every statement.
             let address = options.address.to_string();
-            let reason = "the node takes no statements: it is not in the cluster's primary component, or not ready yet";
+            let reason = "the node does not accept statements: it is outside the primary component, or not ready yet";
             return Err(ServerError::Connect { address, reason: reason.to_owned() });
         }
-        if moves > 0 {
-            // What was committed on the node that was home before may still wait here: each transaction, when it
-            // begins, waits until it is there.
+        if failover_epoch > 0 {
+            // Write sets of the former writer may still wait in the receive queue: each transaction waits until the node
+            // has applied them.
             connection.execute(b"SET SESSION wsrep_sync_wait = 1")?;
         }
-        Ok(Visit { connection, moves, autocommits })
+        Ok(WriterConnection { connection, failover_epoch, autocommits })
     }
 
-    /// Makes another node home, if one takes statements and nobody else has moved meanwhile.
-    fn leave(&self, moves: u64, why: &str) {
-        let (home, _) = self.home();
-        let others = (1..self.nodes.len()).map(|step| (home + step) % self.nodes.len());
+    /// Makes another node the writer, if one accepts statements and no other thread has failed over meanwhile.
+    fn fail_over(&self, failover_epoch: u64, why: &str) {
+        let (writer, _) = self.writer();
+        let others = (1..self.nodes.len()).map(|step| (writer + step) % self.nodes.len());
         let ready: Vec<(usize, NodeState)> = others.filter_map(|index| Some((index, self.state_of(index)?))).collect();
         let is_synced = |(_, state): &&(usize, NodeState)| *state == NodeState::Synced;
         let Some((next, _)) = ready.iter().find(is_synced).or(ready.first()) else { return };
         let mut state = self.lock();
-        if state.moves == moves {
-            state.home = *next;
-            state.moves += 1;
-            let (from, to) = (&self.nodes[home].label, &self.nodes[*next].label);
-            state.notes.push(format!("left {from} for {to}: {why}"));
+        if state.failover_epoch == failover_epoch {
+            state.writer = *next;
+            state.failover_epoch += 1;
+            let (from, to) = (&self.nodes[writer].label, &self.nodes[*next].label);
+            state.notes.push(format!("failover from {from} to {to}: {why}"));
         }
     }
 
-    /// What a node of our cluster that takes statements is; `None` for any other.
+    /// The state of a node that belongs to the cluster and accepts statements; `None` for any other.
     fn state_of(&self, index: usize) -> Option<NodeState> {
-        let mut connection = Connection::open(&self.look_options(index)).ok()?;
-        let facts = Facts::ask(&mut connection, 0).ok()??;
-        let is_ours = self.facts().is_some_and(|ours| ours.cluster == facts.cluster);
-        (is_ours && !matches!(facts.state, NodeState::NotReady(_))).then_some(facts.state)
+        let mut connection = Connection::open(&self.probe_options(index)).ok()?;
+        let info = NodeInfo::ask(&mut connection, 0).ok()??;
+        let is_ours = self.info().is_some_and(|ours| ours.cluster == info.cluster);
+        (is_ours && !matches!(info.state, NodeState::NotReady(_))).then_some(info.state)
     }
 
-    /// How to connect to a node to look at it, with patience for no more than that.
-    pub(super) fn look_options(&self, index: usize) -> ConnectOptions {
+    /// How to connect to a node to probe it, with short timeouts.
+    pub(super) fn probe_options(&self, index: usize) -> ConnectOptions {
         let options = &self.nodes[index].options;
         ConnectOptions {
-            connect_timeout: options.connect_timeout.min(LOOK_LIMIT),
-            read_timeout: Some(LOOK_LIMIT),
+            connect_timeout: options.connect_timeout.min(PROBE_TIMEOUT),
+            read_timeout: Some(PROBE_TIMEOUT),
             database: None,
             ..options.clone()
         }
     }
 
-    /// What home said at the beginning; `None` when it is no node.
+    /// The info of the first writer; `None` for a single server.
     #[must_use]
-    pub fn facts(&self) -> Option<&Facts> {
-        self.facts.as_ref()
+    pub fn info(&self) -> Option<&NodeInfo> {
+        self.info.as_ref()
     }
 
-    /// What a transaction may hold here.
+    /// The limits of a transaction on these servers.
     #[must_use]
     pub fn caps(&self) -> Caps {
-        let Some(facts) = self.facts() else { return Caps::default() };
-        let text_bytes = facts.transaction_bytes / WRITE_SET_PER_TEXT;
+        let Some(info) = self.info() else { return Caps::default() };
+        let text_bytes = info.transaction_bytes / WRITE_SET_PER_TEXT;
         Caps {
             usual_text_bytes: Some(TRANSACTION_TEXT_BYTES),
             text_bytes: usize::try_from(text_bytes).ok().filter(|bytes| *bytes > 0),
-            rows: Some(facts.transaction_rows).filter(|rows| *rows > 0),
+            rows: Some(info.transaction_rows).filter(|rows| *rows > 0),
         }
     }
 
-    /// What is to stand before a statement that lets the server number rows, so that they get a single server's numbers.
+    /// The prefix for a statement that generates AUTO_INCREMENT values, so that they are those of a single server.
     #[must_use]
-    pub fn numbering(&self) -> Option<&'static [u8]> {
-        self.facts().filter(|facts| facts.spreads_numbers).map(|_| ONE_SERIES)
+    pub fn auto_increment_prefix(&self) -> Option<&'static [u8]> {
+        self.info().filter(|info| info.has_auto_increment_control).map(|_| ONE_SERIES)
     }
 
-    /// What `--plan` tells of them.
+    /// The lines of `--plan` on the cluster.
     #[must_use]
     pub fn plan(&self) -> Vec<String> {
-        let Some(facts) = self.facts() else { return Vec::new() };
-        let seen: Vec<&str> =
-            self.nodes.iter().filter(|node| node.facts().is_some()).map(|node| &*node.label).collect();
+        let Some(info) = self.info() else { return Vec::new() };
+        let view: Vec<&str> = self.nodes.iter().filter(|node| node.info().is_some()).map(|node| &*node.label).collect();
         let mut lines = vec![
             format!(
-                "all rows go to {}; the other nodes are watched, and one takes its place if it is lost",
-                self.home_label()
+                "the load writes to {} and monitors the other nodes; if the writer fails, another node replaces it",
+                self.writer_label()
             ),
-            format!("{} of {} nodes are watched: {}", seen.len(), facts.size, seen.join(", ")),
+            format!("the load monitors {} of {} nodes: {}", view.len(), info.size, view.join(", ")),
         ];
-        if facts.spreads_numbers {
-            lines.push(
-                "rows that the server numbers get a single server's numbers, not the node's own series".to_owned(),
-            );
+        if info.has_auto_increment_control {
+            lines.push("AUTO_INCREMENT values are those of a single server, not of the node's own series".to_owned());
         }
         lines.extend(self.notes());
         lines
@@ -275,39 +272,39 @@ impl Targets {
         known.map(|node| (node.label.clone(), node.options.clone())).collect()
     }
 
-    /// How a node is called.
+    /// The name of a node in messages.
     pub(super) fn label(&self, index: usize) -> &str {
         &self.nodes[index].label
     }
 
-    /// How home is called.
+    /// The name of the writer in messages.
     #[must_use]
-    pub fn home_label(&self) -> &str {
-        self.label(self.home().0)
+    pub fn writer_label(&self) -> &str {
+        self.label(self.writer().0)
     }
 
-    /// Whether a node let us in when the load began.
-    pub(super) fn was_seen(&self, index: usize) -> bool {
-        self.nodes[index].facts().is_some()
+    /// Whether a node was reachable when the load started.
+    pub(super) fn was_reachable(&self, index: usize) -> bool {
+        self.nodes[index].info().is_some()
     }
 
-    /// What the user should know of them.
+    /// Notes for the user.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.lock().notes.clone()
     }
 
-    /// A table got rows that cannot roll back: Galera does not replicate such.
+    /// A table that is not transactional received rows: Galera does not replicate them.
     pub(crate) fn local_rows(&self, table: &TableName) {
-        if let Some(facts) = self.facts().filter(|facts| !facts.replicates_beyond_innodb()) {
+        if let Some(info) = self.info().filter(|info| !info.replicates_beyond_innodb()) {
             self.note(format!(
-                "the rows of {table} are on {} alone: its engine cannot roll back, and Galera replicates InnoDB",
-                facts.name,
+                "only {} has the rows of {table}: the table is not transactional, and Galera replicates InnoDB only",
+                info.name,
             ));
         }
     }
 
-    /// Adds to that, once.
+    /// Adds a note, once.
     pub(super) fn note(&self, note: String) {
         let mut state = self.lock();
         if state.notes.len() < NOTES_KEPT && !state.notes.contains(&note) {

@@ -1,14 +1,14 @@
-//! Checks that are put off: rows go in unchecked, and what they had to keep is proven when all are in.
+//! Deferred checks: workers insert rows without checks, and the load validates the constraints after the last row.
 //!
-//! Only rows that a worker sends are put off, INSERTs of plain values that can do nothing but add their rows. What acts
-//! on other rows through a constraint (REPLACE, DELETE, UPDATE, INSERT IGNORE, triggers, definitions) runs with the
-//! dump's own setting, which is also what the dump sees when it asks for the variable.
+//! Only INSERTs of literals that workers send are deferred; these do nothing but add their rows. Statements that act on
+//! other rows through a constraint (REPLACE, DELETE, UPDATE, INSERT IGNORE, triggers, DDL) run with the dump's own
+//! setting, which is also the value that the dump reads from the variable.
 
-mod proof;
+mod affected_tables;
 mod report;
 mod rescan;
 mod row_text;
-mod touched;
+mod validation;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,82 +16,84 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
 
+use crate::checkpoint::Checkpoints;
 use crate::load::Options;
-use crate::record::Records;
 use crate::session::SessionState;
 
-pub(crate) use proof::{Proofs, prove};
-pub use report::{Broken, BrokenRow, CheckReport, Proof, ProofOutcome, RowsWere};
-use touched::Touched;
+use affected_tables::AffectedTables;
+pub use report::{CheckReport, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
+pub(crate) use validation::{Validations, validate};
 
-/// The bits by which a load's record says what is put off.
+/// The bits of deferred checks in the checkpoint tables.
 const FOREIGN_KEYS: u8 = 1;
 const UNIQUE_KEYS: u8 = 2;
 
-/// Tables remembered as filled; beyond that, the next rows of each count as its first again.
+/// Most tables remembered as filled; beyond that, the next rows of each table count as its first.
 const FILLED_LIMIT: usize = 100_000;
 
-/// Who checks what rows must keep.
+/// When a load checks the constraints of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checks {
-    /// The server, row by row, as far as the dump has it so.
+    /// Row by row, where the dump's session has the check on. For foreign keys.
     #[default]
     AsWritten,
-    /// One query for each constraint, when all rows are in.
+    /// Row by row, whatever the dump's session says. For unique keys.
+    Immediate,
+    /// At the end: one query for each constraint, after the last row.
     Deferred,
 }
 
-/// What of a load is put off, and what must be proven for it.
+/// The deferred checks of a load, and the tables to validate.
 #[derive(Debug)]
 pub(crate) struct Deferral {
     foreign_keys: Checks,
     unique_checks: Checks,
-    /// Where errors are passed over, a table may still be empty behind its first rows.
+    /// Without this, a table may still be empty after its first rows failed.
     stops_at_errors: bool,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// A session's state as the dump has it, and with checks put off: foreign keys, and then unique keys too.
-    lowered: Option<Lowered>,
-    /// Tables that have got rows of this load, and have not been emptied since as far as is known.
+    /// The session of the dump, without foreign key checks, and without both checks.
+    relaxed: Option<RelaxedSession>,
+    /// Tables that received rows of this load and were not emptied since.
     filled: HashSet<TableName>,
-    touched: Touched,
+    affected_tables: AffectedTables,
 }
 
 #[derive(Debug)]
-struct Lowered {
+struct RelaxedSession {
     own: Arc<SessionState>,
     keeps_unique_checks: Arc<SessionState>,
     all: Arc<SessionState>,
 }
 
-/// How rows are to go in.
-pub(crate) struct RowsTerms {
-    /// The state of the session.
+/// How to insert rows.
+pub(crate) struct RowPolicy {
+    /// The session state.
     pub(crate) session: Arc<SessionState>,
-    /// Before anything else goes to the table.
+    /// Whether these rows go before all other rows of the table.
     pub(crate) first: bool,
 }
 
 impl Deferral {
-    /// What a load's options say.
+    /// From the options of a load.
     pub(crate) fn new(options: &Options) -> Self {
         let Options { foreign_keys, unique_checks, force, .. } = *options;
         Self { foreign_keys, unique_checks, stops_at_errors: !force, state: Mutex::default() }
     }
 
-    /// The same, and what was put off before the load was interrupted: that is still to be proven.
+    /// The same, with the checks that earlier runs of the load deferred: the load still has to validate them.
     ///
     /// # Errors
-    /// What the server or the connection says of the records.
-    pub(crate) fn of_load(options: &Options, records: Option<&Records>) -> Result<Self, Error> {
+    /// What the server or the connection says.
+    pub(crate) fn of_load(options: &Options, checkpoints: Option<&Checkpoints>) -> Result<Self, Error> {
         let mut deferral = Self::new(options);
-        if let Some(records) = records {
+        if let Some(checkpoints) = checkpoints {
             let kinds = [(&mut deferral.foreign_keys, FOREIGN_KEYS), (&mut deferral.unique_checks, UNIQUE_KEYS)];
             let asked = kinds.iter().filter(|(checks, _)| **checks == Checks::Deferred).map(|(_, bit)| bit).sum();
-            let recorded = records.defer(asked)?;
+            let recorded = checkpoints.defer(asked)?;
             for (checks, bit) in kinds {
                 if recorded & bit != 0 {
                     *checks = Checks::Deferred;
@@ -109,36 +111,36 @@ impl Deferral {
         self.unique_checks
     }
 
-    /// How rows go into a table: with checks put off where `only_adds` (the statement can do nothing but add its rows),
-    /// else in the dump's own session.
+    /// How to insert rows into a table: with deferred checks if `only_adds` (the statement does nothing but add its rows),
+    /// else with the dump's own session state.
     ///
-    /// The first rows keep their unique checks and go alone: where a table is empty and both checks are off, InnoDB takes
-    /// it for one connection alone (bulk mode), and tells duplicates when it commits, where nobody can say which they are.
-    /// What holds of an empty table holds of each partition, so the keys of partitioned ones are always checked.
-    pub(crate) fn terms(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowsTerms {
+    /// The first rows of a table keep their unique checks and go alone: if a table is empty and both checks are off, InnoDB
+    /// locks it for one connection (bulk insert) and reports duplicates only at commit, without the rows. The same holds
+    /// for each partition, so partitioned tables always keep unique checks.
+    pub(crate) fn row_policy(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowPolicy {
         let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !table.partitioned;
-        if !only_adds || (self.foreign_keys == Checks::AsWritten && !unique) {
-            return RowsTerms { session: own.clone(), first: false };
+        if !only_adds || (self.foreign_keys != Checks::Deferred && !unique) {
+            return RowPolicy { session: own.clone(), first: false };
         }
         let mut state = self.lock();
-        if state.lowered.as_ref().is_none_or(|lowered| !Arc::ptr_eq(&lowered.own, own)) {
+        if state.relaxed.as_ref().is_none_or(|relaxed| !Arc::ptr_eq(&relaxed.own, own)) {
             let foreign_keys = self.foreign_keys == Checks::Deferred;
-            state.lowered = Some(Lowered {
+            state.relaxed = Some(RelaxedSession {
                 own: own.clone(),
                 keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
                 all: Arc::new(own.with_checks_off(foreign_keys, true)),
             });
         }
         let first = unique && !state.filled.contains(&table.name);
-        let session = match &state.lowered {
-            Some(lowered) if first || !unique => lowered.keeps_unique_checks.clone(),
-            Some(lowered) => lowered.all.clone(),
+        let session = match &state.relaxed {
+            Some(relaxed) if first || !unique => relaxed.keeps_unique_checks.clone(),
+            Some(relaxed) => relaxed.all.clone(),
             None => own.clone(),
         };
-        RowsTerms { session, first }
+        RowPolicy { session, first }
     }
 
-    /// A table may be empty now; all may, where none is named.
+    /// A table may be empty now; without a name, all tables may.
     pub(crate) fn emptied(&self, table: Option<&TableName>) {
         let filled = &mut self.lock().filled;
         match table {
@@ -147,10 +149,10 @@ impl Deferral {
         }
     }
 
-    /// Rows go to a table. `own` is the dump's session at their place; `replaces`: rows that are there may go for them.
+    /// A table receives rows. `own` is the dump's session state; `replaces`: the statement may delete other rows.
     pub(crate) fn rows(&self, table: &TableName, own: &SessionState, replaces: bool) {
         let mut state = self.lock();
-        state.touched.rows(table, own.checks_foreign_keys(), own.checks_unique_keys(), replaces);
+        state.affected_tables.rows(table, own.checks_foreign_keys(), own.checks_unique_keys(), replaces);
         if self.unique_checks == Checks::Deferred && !state.filled.contains(table) {
             if state.filled.len() >= FILLED_LIMIT {
                 state.filled.clear();
@@ -159,29 +161,29 @@ impl Deferral {
         }
     }
 
-    /// Tables' definitions change, or they go, in a session that checks foreign keys or does not.
+    /// DDL changes or drops tables, in a session that checks foreign keys or does not.
     pub(crate) fn defined(&self, tables: &[TableName], checks_foreign_keys: bool) {
-        self.lock().touched.defined(tables, checks_foreign_keys);
+        self.lock().affected_tables.defined(tables, checks_foreign_keys);
     }
 
-    /// A statement has run of which it is not known what it did to which tables.
+    /// A statement has run that may have changed any table.
     pub(crate) fn anything(&self, schema: Option<&[u8]>) {
-        self.lock().touched.anything(schema);
+        self.lock().affected_tables.anything(schema);
     }
 
-    /// What is told of foreign keys at the end.
-    pub(crate) fn report_foreign_keys(&self, proof: Option<Proof>) -> CheckReport {
-        CheckReport { mode: self.foreign_keys, dump: self.lock().touched.foreign_keys_were(), proof }
+    /// The report on foreign keys.
+    pub(crate) fn report_foreign_keys(&self, validation: Option<Validation>) -> CheckReport {
+        CheckReport { mode: self.foreign_keys, dump: self.lock().affected_tables.foreign_keys_were(), validation }
     }
 
-    /// What is told of unique keys at the end.
-    pub(crate) fn report_unique_checks(&self, proof: Option<Proof>) -> CheckReport {
-        CheckReport { mode: self.unique_checks, dump: self.lock().touched.unique_keys_were(), proof }
+    /// The report on unique keys.
+    pub(crate) fn report_unique_checks(&self, validation: Option<Validation>) -> CheckReport {
+        CheckReport { mode: self.unique_checks, dump: self.lock().affected_tables.unique_keys_were(), validation }
     }
 
-    /// What is known of the rows and tables so far.
-    fn touched(&self) -> Touched {
-        self.lock().touched.clone()
+    /// The tables affected so far.
+    fn affected_tables(&self) -> AffectedTables {
+        self.lock().affected_tables.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,4 +1,4 @@
-//! What a load tells of its checks: how they were made, and what the proof found.
+//! The report of a load on its checks.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::Checks;
 use crate::input::STANDARD_INPUT;
 
-/// How one kind of check was made.
+/// The report on one kind of check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// As the user asked for.
+    /// The option of the user.
     pub mode: Checks,
-    /// What the dump itself has its session do while rows go in.
+    /// What the dump sets for its session.
     pub dump: RowsWere,
-    /// The proof, where the checks were deferred.
-    pub proof: Option<Proof>,
+    /// The validation, if the checks were deferred.
+    pub validation: Option<Validation>,
 }
 
-/// What a dump has its session do with rows.
+/// What a dump sets for its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowsWere {
@@ -33,60 +33,60 @@ pub enum RowsWere {
     None,
 }
 
-/// What came of a proof.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Proof {
-    /// In a word.
-    pub outcome: ProofOutcome,
-    /// Why it is not there, where it is not; else empty.
-    pub because: String,
-    /// Constraints that were proven, or found broken.
+pub struct Validation {
+    /// The outcome.
+    pub outcome: ValidationOutcome,
+    /// Why there is no result; empty if there is one.
+    pub reason: String,
+    /// Constraints that were validated.
     pub constraints: usize,
     /// Seconds that it took.
     pub elapsed_s: f64,
-    /// The constraints that do not hold.
-    pub broken: Vec<Broken>,
+    /// The violated constraints.
+    pub violations: Vec<ViolatedConstraint>,
 }
 
-/// How a proof ended.
+/// The outcome of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ProofOutcome {
-    /// Every constraint holds.
-    Holds,
-    /// Some do not, or cannot be proven.
-    Broken,
-    /// It was not made: the load did not come that far.
-    NotMade,
-    /// It was begun and not ended.
+pub enum ValidationOutcome {
+    /// Every constraint is valid.
+    Valid,
+    /// Some constraints are violated or could not be validated.
+    Violated,
+    /// The load ended before the validation.
+    Skipped,
+    /// The validation did not end.
     Failed,
 }
 
-impl Proof {
-    /// One that says nothing of the rows.
-    pub(super) fn without_result(outcome: ProofOutcome, because: impl Into<String>) -> Self {
-        Self { outcome, because: because.into(), constraints: 0, elapsed_s: 0.0, broken: Vec::new() }
+impl Validation {
+    /// A validation without a result.
+    pub(super) fn without_result(outcome: ValidationOutcome, reason: impl Into<String>) -> Self {
+        Self { outcome, reason: reason.into(), constraints: 0, elapsed_s: 0.0, violations: Vec::new() }
     }
 }
 
-/// A constraint that does not hold.
+/// A violated constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct ViolatedConstraint {
     /// `schema.table`.
     pub table: String,
     /// The constraint's name.
     pub constraint: String,
-    /// What is wrong, in a sentence without its end.
+    /// The violation.
     pub message: String,
-    /// Rows that break it; of equal ones, all.
+    /// Rows that violate the constraint; of duplicates, all.
     pub rows: u64,
     /// The first of them.
-    pub first: Vec<BrokenRow>,
+    pub first: Vec<ReportedRow>,
 }
 
-/// A row that breaks a constraint.
+/// A row that violates a constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BrokenRow {
+pub struct ReportedRow {
     /// `customer_id = 7, id = 12`: the constraint's columns, then the primary key's.
     pub row: String,
     /// The dump's file; empty where the row was not found in it.
@@ -95,11 +95,11 @@ pub struct BrokenRow {
     pub line: u64,
     /// The byte at which the row's statement begins, from 0.
     pub byte: u64,
-    /// Why there is no line, or what it is the line of, where that is not the row itself; else empty.
-    pub because: String,
+    /// Why there is no line, or what the line is of if not of the row; else empty.
+    pub reason: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for ViolatedConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ERROR: {}: {} (constraint {})", self.table, self.message, self.constraint)?;
         for row in &self.first {
@@ -112,8 +112,8 @@ impl fmt::Display for Broken {
                 f.write_str(": ")?;
             }
             f.write_str(&row.row)?;
-            if !row.because.is_empty() {
-                write!(f, " ({})", row.because)?;
+            if !row.reason.is_empty() {
+                write!(f, " ({})", row.reason)?;
             }
         }
         let more = self.rows - (self.first.len() as u64).min(self.rows);
@@ -128,6 +128,7 @@ impl Serialize for Checks {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::AsWritten => "as_written",
+            Self::Immediate => "immediate",
             Self::Deferred => "deferred",
         })
     }

@@ -1,8 +1,8 @@
-//! Finds rows that are known to the server again in the dump, for the file and line of each.
+//! Finds the file and line of rows in the dump.
 //!
-//! The dump is read once more, with the session followed on a connection of its own, as `--plan` does it. A row is told
-//! by its values: those of the constraint must all stand in it as plain values, those of the primary key must where the
-//! statement gives them.
+//! It reads the dump a second time and tracks the session on a separate connection, as `--plan` does. It recognizes a row
+//! by its values: the constraint's columns must be literals, and the primary key's columns must match if the statement
+//! has them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,12 +14,12 @@ use hortator_mysql::{Connection, Error, Flavor};
 
 use super::row_text::{RowText, RowTexts, stands_for};
 use crate::apply::Pool;
-use crate::class::{Class, classify, reads_session_results};
 use crate::cluster::Targets;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::rows::{InsertHead, RowSource};
 use crate::session::{Tracker, assignments};
+use crate::statement_kind::{StatementKind, classify, reads_session_results};
 
 /// A row to look for.
 #[derive(Debug)]
@@ -36,28 +36,28 @@ pub(super) struct Found {
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) byte: u64,
-    pub(super) because: String,
+    pub(super) reason: String,
 }
 
 const NOT_FOUND: &str =
-    "no line: no row of the dump holds these as plain values; it was there before, or a statement has made it";
+    "no line: no row of the dump has these values as literals; the row existed before, or another statement created it";
 
 /// Looks for all of them; the answers are in their order.
 pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, pool: &Pool) -> Vec<Found> {
     let count = wanted.len();
-    let without_line = |because: &str| vec![Found { because: because.to_owned(), ..Found::default() }; count];
+    let without_line = |reason: &str| vec![Found { reason: reason.to_owned(), ..Found::default() }; count];
     if wanted.is_empty() {
         return Vec::new();
     }
     let can_be_read_again = |file: &Path| file != Path::new("-") && file.metadata().is_ok_and(|data| data.is_file());
     if options.files.is_empty() || !options.files.iter().all(|file| can_be_read_again(file)) {
-        return without_line("no line: the input cannot be read a second time, as a file could");
+        return without_line("no line: the input is not a file that can be read a second time");
     }
     match Rescan::open(wanted, targets, pool).and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan)) {
         Ok(rescan) => rescan
             .found
             .into_iter()
-            .map(|found| found.unwrap_or_else(|| Found { because: NOT_FOUND.to_owned(), ..Found::default() }))
+            .map(|found| found.unwrap_or_else(|| Found { reason: NOT_FOUND.to_owned(), ..Found::default() }))
             .collect(),
         Err(why) => without_line(&format!("no line: {why}")),
     }
@@ -76,20 +76,20 @@ struct Rescan {
 
 impl Rescan {
     fn open(wanted: Vec<Wanted>, targets: &Targets, pool: &Pool) -> Result<Self, String> {
-        let told = |error: Error| error.to_string();
-        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(told)?.connection;
+        let text = |error: Error| error.to_string();
+        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(text)?.connection;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
         let mut tables = HashMap::new();
         for name in wanted.iter().map(|wanted| &wanted.table).collect::<HashSet<_>>() {
-            if let Some(table) = catalog::table(&mut connection, name).map_err(told)? {
+            if let Some(table) = catalog::table(&mut connection, name).map_err(text)? {
                 tables.insert(name.clone(), Arc::new(table));
             }
         }
-        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(told)?;
+        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(text)?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let tracker = Tracker::new(&mut connection).map_err(told)?;
+        let tracker = Tracker::new(&mut connection).map_err(text)?;
         let found = wanted.iter().map(|_| None).collect();
         Ok(Self { connection, tracker, server, folds_case, wanted, found, tables })
     }
@@ -100,12 +100,12 @@ impl Rescan {
 
     fn read(&mut self, options: &Options, pool: &Pool) -> Result<(), String> {
         let charset = Charset::from_name(options.connect.charset.as_bytes());
-        let cutting = StatementsOptions {
+        let splitting = StatementsOptions {
             comments: options.comments,
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };
-        let mut statements = Statements::open(&options.files, cutting).map_err(|error| error.to_string())?;
+        let mut statements = Statements::open(&options.files, splitting).map_err(|error| error.to_string())?;
         while let Some(item) = statements.next() {
             if pool.is_interrupted() || self.found.iter().all(Option::is_some) {
                 return Ok(());
@@ -137,8 +137,8 @@ impl Rescan {
     fn statement(&mut self, statement: &Statement) -> Result<(), Error> {
         let dialect = self.dialect();
         match classify(&statement.text, &dialect) {
-            Class::Rows(head) => self.rows(statement, &head, &dialect),
-            Class::Session => {
+            StatementKind::Rows(head) => self.rows(statement, &head, &dialect),
+            StatementKind::Session => {
                 let assignments = assignments(&statement.text, &dialect);
                 let is_own = !assignments.beyond_session && !reads_session_results(&statement.text, &dialect);
                 if is_own && self.connection.execute(&statement.text).is_ok() {
@@ -185,9 +185,9 @@ fn place(statement: &Statement, row: &RowText<'_>) -> Found {
     let lines = memchr::memchr_iter(b'\n', &statement.text[..row.offset]).count() as u64;
     let (file, byte) = (at.file.to_string(), at.byte);
     if is_whole(statement) {
-        Found { file, line: at.line + lines, byte, because: String::new() }
+        Found { file, line: at.line + lines, byte, reason: String::new() }
     } else {
-        Found { file, line: at.line, byte, because: "the line is that of its statement".to_owned() }
+        Found { file, line: at.line, byte, reason: "line of the statement".to_owned() }
     }
 }
 

@@ -1,13 +1,13 @@
-//! CREATE, DROP, ALTER and RENAME: what is there behind them, by name.
+//! The effect of CREATE, DROP, ALTER and RENAME on the expected objects.
 
 use hortator_mysql::catalog::TableName;
 
-use super::names::{Name, Place, name_at, names_at, pass};
+use super::name_context::{Name, NameContext, name_at, names_at, pass};
 use super::{Expectations, Kind, Object, Relation, RelationKind};
 use crate::lexer::{Location, Token, Tokens};
 use crate::rows;
 
-/// Tokens between CREATE and what it makes: OR REPLACE, DEFINER, ALGORITHM …
+/// Tokens between CREATE and the kind of the object: OR REPLACE, DEFINER, ALGORITHM …
 const CLAUSES_LIMIT: usize = 40;
 
 /// What CREATE and DROP name, by its word.
@@ -40,7 +40,7 @@ struct Clauses {
     ignores: bool,
 }
 
-/// Passes the clauses of CREATE, DROP or ALTER up to the word that says what it is about.
+/// Skips the clauses of CREATE, DROP or ALTER up to the kind of the object.
 fn what(rest: &mut Tokens<'_>) -> Option<(What, Clauses)> {
     let mut clauses = Clauses::default();
     for token in rest.by_ref().take(CLAUSES_LIMIT) {
@@ -58,19 +58,19 @@ fn what(rest: &mut Tokens<'_>) -> Option<(What, Clauses)> {
 }
 
 impl Expectations {
-    pub(super) fn create(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+    pub(super) fn create(&mut self, mut rest: Tokens<'_>, context: &NameContext, location: &Location) {
         let Some((what, clauses)) = what(&mut rest) else { return };
         let body = what == What::Object(Kind::Package) && pass(&mut rest, &[b"BODY"]);
         let if_not_exists = pass(&mut rest, &[b"IF", b"NOT", b"EXISTS"]);
         let Some(name) = name_at(&mut rest) else { return };
         match what {
             What::Relation(kind) => {
-                let Some(name) = place.table(name) else { return };
+                let Some(name) = context.table(name) else { return };
                 self.create_relation(&name, kind, &clauses, if_not_exists, rest, location);
             }
             What::Index => {
                 let table = rest.find(|token| token.is_word(b"ON")).and_then(|_| name_at(&mut rest));
-                if let Some(table) = table.and_then(|table| place.table(table)) {
+                if let Some(table) = table.and_then(|table| context.table(table)) {
                     self.relation(&table).keys.insert(name.name);
                 }
             }
@@ -82,7 +82,7 @@ impl Expectations {
             }
             What::Object(Kind::Trigger) => {
                 let table = rest.find(|token| token.is_word(b"ON")).and_then(|_| name_at(&mut rest));
-                let Some(table) = table.and_then(|table| place.table(table)) else { return };
+                let Some(table) = table.and_then(|table| context.table(table)) else { return };
                 self.relation(&table).has_triggers = true;
                 self.add(Kind::Trigger, table.schema.clone(), name.name, Some(table));
             }
@@ -90,7 +90,7 @@ impl Expectations {
             What::Object(Kind::Function) if rest.clone().any(|token| token.is_word(b"SONAME")) => {}
             What::Object(kind) => {
                 let kind = if body { Kind::PackageBody } else { kind };
-                if let Some((schema, name)) = place.object(name) {
+                if let Some((schema, name)) = context.object(name) {
                     self.add(kind, schema, name, None);
                 }
             }
@@ -111,7 +111,8 @@ impl Expectations {
         if clauses.is_temporary {
             match self.relations.get_mut(name) {
                 Some(known) => {
-                    known.do_not_count(|| format!("a temporary table has its name from line {} on", location.line));
+                    known
+                        .do_not_count(|| format!("a temporary table has the same name from line {} on", location.line));
                 }
                 None => {
                     let temporary = Relation { is_made: false, ..Relation::made(RelationKind::Temporary) };
@@ -125,7 +126,7 @@ impl Expectations {
                 let mut relation = Relation::found();
                 relation.kind = kind;
                 relation.is_made = true;
-                relation.not_counted = Some("CREATE … IF NOT EXISTS: it may have held rows".to_owned());
+                relation.not_counted = Some("CREATE … IF NOT EXISTS: the table may have had rows".to_owned());
                 self.relations.insert(name.clone(), relation);
             }
             return;
@@ -133,7 +134,7 @@ impl Expectations {
         let mut relation = Relation::made(kind);
         if known.is_some_and(|known| known.has_rows) {
             relation.has_rows = true;
-            relation.do_not_count(|| format!("made anew at line {}, after it had got rows", location.line));
+            relation.do_not_count(|| format!("created again at line {}, after it received rows", location.line));
         }
         if kind == RelationKind::Table {
             if rest.clone().any(|token| token.is_word(b"SELECT")) {
@@ -149,14 +150,14 @@ impl Expectations {
         self.objects.insert((kind, schema, name), Object { table, touched_by: None });
     }
 
-    pub(super) fn drop(&mut self, mut rest: Tokens<'_>, place: &Place) {
+    pub(super) fn drop(&mut self, mut rest: Tokens<'_>, context: &NameContext) {
         let Some((what, clauses)) = what(&mut rest) else { return };
         let body = what == What::Object(Kind::Package) && pass(&mut rest, &[b"BODY"]);
         pass(&mut rest, &[b"IF", b"EXISTS"]);
         match what {
             What::Relation(kind) => {
                 for name in names_at(&mut rest) {
-                    if let Some(name) = place.table(name) {
+                    if let Some(name) = context.table(name) {
                         self.drop_relation(&name, kind, clauses.is_temporary);
                     }
                 }
@@ -164,7 +165,7 @@ impl Expectations {
             What::Index => {
                 let Some(name) = name_at(&mut rest) else { return };
                 let table = rest.find(|token| token.is_word(b"ON")).and_then(|_| name_at(&mut rest));
-                if let Some(table) = table.and_then(|table| place.table(table)) {
+                if let Some(table) = table.and_then(|table| context.table(table)) {
                     forget(&mut self.relation(&table).keys, &name.name);
                 }
             }
@@ -175,7 +176,7 @@ impl Expectations {
             }
             What::Object(kind) => {
                 let kind = if body { Kind::PackageBody } else { kind };
-                let Some((schema, name)) = name_at(&mut rest).and_then(|name| place.object(name)) else { return };
+                let Some((schema, name)) = name_at(&mut rest).and_then(|name| context.object(name)) else { return };
                 let is_it = |key: &(Kind, Vec<u8>, Vec<u8>)| {
                     let of_package = kind == Kind::Package && key.0 == Kind::PackageBody;
                     (key.0 == kind || of_package) && key.1 == schema && key.2.eq_ignore_ascii_case(&name)
@@ -209,7 +210,7 @@ impl Expectations {
         }
     }
 
-    pub(super) fn rename(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+    pub(super) fn rename(&mut self, mut rest: Tokens<'_>, context: &NameContext, location: &Location) {
         if !(pass(&mut rest, &[b"TABLE"]) || pass(&mut rest, &[b"TABLES"])) {
             return;
         }
@@ -219,15 +220,15 @@ impl Expectations {
             // WAIT n, NOWAIT
             let Some(_) = rest.find(|token| token.is_word(b"TO")) else { return };
             let Some(to) = name_at(&mut rest) else { return };
-            self.rename_relation(from, to, place, location);
+            self.rename_relation(from, to, context, location);
             if !rest.next().is_some_and(|token| token.is_symbol(b",")) {
                 return;
             }
         }
     }
 
-    fn rename_relation(&mut self, from: Name, to: Name, place: &Place, location: &Location) {
-        let (Some(from), Some(to)) = (place.table(from), place.table(to)) else { return };
+    fn rename_relation(&mut self, from: Name, to: Name, context: &NameContext, location: &Location) {
+        let (Some(from), Some(to)) = (context.table(from), context.table(to)) else { return };
         let old = self.relation(&from);
         let mut moved = old.clone();
         *old = Relation { is_dropped: true, has_rows: old.has_rows, ..Relation::found() };
@@ -237,21 +238,21 @@ impl Expectations {
         triggers.filter(|table| **table == from).for_each(|table| *table = to.clone());
     }
 
-    pub(super) fn alter(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+    pub(super) fn alter(&mut self, mut rest: Tokens<'_>, context: &NameContext, location: &Location) {
         let Some((what, clauses)) = what(&mut rest) else { return };
         pass(&mut rest, &[b"IF", b"EXISTS"]);
         let Some(name) = name_at(&mut rest) else { return };
         match what {
             What::Relation(RelationKind::Table) => {
-                if let Some(table) = place.table(name) {
+                if let Some(table) = context.table(name) {
                     if clauses.ignores {
                         self.relation(&table).do_not_count(|| format!("ALTER IGNORE TABLE at line {}", location.line));
                     }
-                    self.alter_table(&table, rest, place, location);
+                    self.alter_table(&table, rest, context, location);
                 }
             }
             What::Object(Kind::Event) if rest.any(|token| token.is_word(b"RENAME")) => {
-                if let Some((schema, name)) = place.object(name) {
+                if let Some((schema, name)) = context.object(name) {
                     self.objects.remove(&(Kind::Event, schema, name));
                 }
             }
@@ -259,7 +260,7 @@ impl Expectations {
         }
     }
 
-    fn alter_table(&mut self, table: &TableName, rest: Tokens<'_>, place: &Place, location: &Location) {
+    fn alter_table(&mut self, table: &TableName, rest: Tokens<'_>, context: &NameContext, location: &Location) {
         let mut renamed = None;
         let relation = self.relation(table);
         for action in elements(rest, 0) {
@@ -296,7 +297,7 @@ impl Expectations {
                     false => name(at).map(|name| Name { schema: None, name }),
                 };
             } else if word(0, b"DROP") && !word(1, b"PARTITION") {
-                // A column takes its keys along.
+                // Dropping a column drops its keys.
                 relation.keys.clear();
             } else if [b"DROP".as_slice(), b"TRUNCATE", b"EXCHANGE", b"IMPORT", b"DISCARD"]
                 .iter()
@@ -308,12 +309,12 @@ impl Expectations {
         }
         if let Some(to) = renamed {
             let from = Name { schema: Some(table.schema.clone()), name: table.table.clone() };
-            self.rename_relation(from, to, place, location);
+            self.rename_relation(from, to, context, location);
         }
     }
 }
 
-/// Takes a name out, in any case.
+/// Removes a name, ignoring case.
 fn forget(names: &mut std::collections::BTreeSet<Vec<u8>>, name: &[u8]) {
     names.retain(|known| !known.eq_ignore_ascii_case(name));
 }

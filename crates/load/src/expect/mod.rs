@@ -1,11 +1,11 @@
-//! What a stream should leave behind: the tables, keys, views, triggers and routines that its statements name, and which
-//! tables hold nothing but its rows.
+//! The expected content after a stream: tables, keys, views, triggers and routines by name, and the tables that have no
+//! rows but those of the stream.
 //!
-//! It goes by names, as the statements pass; nothing is asked of a server. What a statement may have done that its words do
-//! not tell makes tables *not countable*, with the reason: better no figure than a wrong one.
+//! It reads the statements only and asks no server. A statement with an unknown effect makes tables *not countable*, with
+//! the reason: no count is better than a wrong one.
 
 mod definition;
-mod names;
+mod name_context;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 
-use crate::class::is_several;
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
-pub(crate) use names::Place;
-use names::{Name, name_at};
+use crate::statement_kind::is_multi_statement;
+pub(crate) use name_context::NameContext;
+use name_context::{Name, name_at};
 
-/// Names that are kept, of all kinds together.
+/// Most names, of all kinds together.
 const NAMES_LIMIT: usize = 200_000;
 
 /// First words of statements that change rows and define nothing.
@@ -57,7 +57,7 @@ const HARMLESS: [&[u8]; 28] = [
     b"EXPLAIN",
 ];
 
-/// What is not a table, view or sequence.
+/// Kinds of objects other than tables, views and sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Schema,
@@ -69,13 +69,13 @@ pub(crate) enum Kind {
     Event,
 }
 
-/// What stands where tables do.
+/// Kinds of relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelationKind {
     Table,
     View,
     Sequence,
-    /// Gone with the session.
+    /// The session drops it at its end.
     Temporary,
 }
 
@@ -83,15 +83,15 @@ pub(crate) enum RelationKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relation {
     pub(crate) kind: RelationKind,
-    /// Whether the stream made it, and it should be there at the end.
+    /// Whether the stream created it, so it must exist at the end.
     pub(crate) is_made: bool,
-    /// Why its rows are not those of the stream alone; `None` where they are.
+    /// Why it may have other rows than those of the stream; `None` if it has not.
     pub(crate) not_counted: Option<String>,
-    /// What may have dropped or changed it, as its words do not tell.
+    /// The statement of unknown effect that may have dropped or changed it.
     pub(crate) touched_by: Option<String>,
-    /// Names of indexes that it should have.
+    /// Names of its expected indexes.
     pub(crate) keys: BTreeSet<Vec<u8>>,
-    /// Names of foreign keys that it should have.
+    /// Names of its expected foreign keys.
     pub(crate) foreign_keys: BTreeSet<Vec<u8>>,
     is_dropped: bool,
     has_rows: bool,
@@ -99,12 +99,12 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// One that was there before the stream, as far as is known.
+    /// A relation that existed before the stream.
     fn found() -> Self {
         Self {
             kind: RelationKind::Table,
             is_made: false,
-            not_counted: Some("it was there before, and may have held rows".to_owned()),
+            not_counted: Some("the table existed before the load and may have had rows".to_owned()),
             touched_by: None,
             keys: BTreeSet::new(),
             foreign_keys: BTreeSet::new(),
@@ -123,7 +123,7 @@ impl Relation {
     }
 }
 
-/// Something that is no relation.
+/// Another object.
 #[derive(Clone, Debug, Default)]
 struct Object {
     /// The table of a trigger.
@@ -131,7 +131,7 @@ struct Object {
     touched_by: Option<String>,
 }
 
-/// What the statements so far should have left behind.
+/// The expected content after the statements so far.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     relations: BTreeMap<TableName, Relation>,
@@ -141,47 +141,47 @@ pub(crate) struct Expectations {
 }
 
 impl Expectations {
-    /// Every table, view and sequence that was named.
+    /// Every table, view and sequence that the stream names.
     pub(crate) fn relations(&self) -> &BTreeMap<TableName, Relation> {
         &self.relations
     }
 
-    /// Everything else that should be there, by kind, schema and name; and what may have changed that unseen.
+    /// All other expected objects by kind, schema and name, and the statement of unknown effect that may have changed each.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (Kind, &[u8], &[u8], Option<&str>)> {
         self.objects.iter().map(|((kind, schema, name), object)| {
             (*kind, schema.as_slice(), name.as_slice(), object.touched_by.as_deref())
         })
     }
 
-    /// The stream ends inside of a transaction, which goes with its session.
+    /// The stream ends inside a transaction, which the end of the session rolls back.
     pub(crate) fn left_open(&mut self) {
-        self.count_nothing(None, || "a transaction that is open at the end".to_owned());
+        self.count_nothing(None, || "a transaction is open at the end of the dump".to_owned());
     }
 
-    /// Whether there were more names than are kept.
+    /// Whether the stream has more names than the limit.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Takes note of a statement that passes.
-    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    /// Records a statement.
+    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
-        if is_several(text, dialect) {
+        if is_multi_statement(text, dialect) {
             self.touch_all(&at("several statements in one text"));
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
-            self.rows(text, dialect, place, location);
+            self.rows(text, dialect, context, location);
         } else if first.is_word(b"CREATE") {
-            self.create(rest, place, location);
+            self.create(rest, context, location);
         } else if first.is_word(b"DROP") {
-            self.drop(rest, place);
+            self.drop(rest, context);
         } else if first.is_word(b"ALTER") {
-            self.alter(rest, place, location);
+            self.alter(rest, context, location);
         } else if first.is_word(b"RENAME") {
-            self.rename(rest, place, location);
+            self.rename(rest, context, location);
         } else if first.is_word(b"TRUNCATE") {
-            self.truncate(rest, place, location);
+            self.truncate(rest, context, location);
         } else if first.is_word(b"SET") {
             if rest.next().is_some_and(|second| second.is_word(b"STATEMENT")) {
                 self.touch_all(&at("SET STATEMENT"));
@@ -200,21 +200,21 @@ impl Expectations {
         }
     }
 
-    /// Takes note of an INSERT or REPLACE. May be called again for the same statement.
-    pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    /// Records an INSERT or REPLACE. A second call for the same statement changes nothing.
+    pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
         let at = |what: &str| format!("{what} at line {}", location.line);
-        if is_several(text, dialect) {
+        if is_multi_statement(text, dialect) {
             self.touch_all(&at("several statements in one text"));
             return;
         }
         let name = insert_head(replaces, rest).and_then(|head| {
             let named = Name { schema: head.schema, name: head.table };
-            Some((place.table(named)?, head.verb))
+            Some((context.table(named)?, head.verb))
         });
         let Some((name, verb)) = name else {
-            self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
+            self.count_nothing(None, || at("INSERT into a table whose name cannot be resolved"));
             return;
         };
         let relation = self.relation(&name);
@@ -225,21 +225,21 @@ impl Expectations {
         } else if tokens(text, dialect).any(|token| token.is_word(b"DUPLICATE")) {
             relation.do_not_count(|| at("INSERT … ON DUPLICATE KEY UPDATE"));
         }
-        if verb == InsertVerb::Replace && place.checks_foreign_keys {
+        if verb == InsertVerb::Replace && context.checks_foreign_keys {
             self.count_nothing(Some(&name), || {
                 at(&format!("REPLACE into {name}, which may delete rows that refer to it"))
             });
         }
         if has_triggers {
-            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write anywhere")));
+            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write to any table")));
         }
         if kind == RelationKind::View {
             self.count_nothing(None, || at(&format!("rows through the view {name}")));
         }
     }
 
-    /// Takes note of a statement that is done already, and whose rows nobody has counted.
-    pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, place: &Place, location: &Location) {
+    /// Records an applied statement whose rows the load did not count.
+    pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let replaces = first.is_word(b"REPLACE");
@@ -247,14 +247,13 @@ impl Expectations {
             return;
         }
         let head = insert_head(replaces, rest);
-        if let Some(name) = head.and_then(|head| place.table(Name { schema: head.schema, name: head.table })) {
+        if let Some(name) = head.and_then(|head| context.table(Name { schema: head.schema, name: head.table })) {
             let line = location.line;
-            self.relation(&name)
-                .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
+            self.relation(&name).do_not_count(|| format!("the load did not count the rows of line {line} by table"));
         }
     }
 
-    /// Nothing that is known of now can be counted, but perhaps one table.
+    /// Makes all known relations not countable, except one.
     fn count_nothing(&mut self, but: Option<&TableName>, reason: impl Fn() -> String) {
         for (name, relation) in &mut self.relations {
             if Some(name) != but {
@@ -263,7 +262,7 @@ impl Expectations {
         }
     }
 
-    /// Anything may have happened to what is there.
+    /// Records a statement that may have changed anything.
     fn touch_all(&mut self, reason: &str) {
         self.count_nothing(None, || reason.to_owned());
         let relations = self.relations.values_mut().map(|relation| &mut relation.touched_by);
@@ -273,13 +272,13 @@ impl Expectations {
         }
     }
 
-    /// A relation by name; what is not known was there before.
+    /// A relation by name; an unknown one existed before the stream.
     fn relation(&mut self, name: &TableName) -> &mut Relation {
         self.check_room();
         self.relations.entry(name.clone()).or_insert_with(Relation::found)
     }
 
-    /// Memory stays bounded: beyond the limit all is forgotten, and said so.
+    /// Bounds the memory: beyond the limit, discards all names and reports it.
     fn check_room(&mut self) {
         let keys: usize = self.objects.len() + self.relations.len();
         if keys >= NAMES_LIMIT {
@@ -289,16 +288,16 @@ impl Expectations {
         }
     }
 
-    fn truncate(&mut self, mut rest: Tokens<'_>, place: &Place, location: &Location) {
+    fn truncate(&mut self, mut rest: Tokens<'_>, context: &NameContext, location: &Location) {
         if rest.clone().next().is_some_and(|token| token.is_word(b"TABLE")) {
             rest.next();
         }
-        let Some(name) = name_at(&mut rest).and_then(|name| place.table(name)) else { return };
+        let Some(name) = name_at(&mut rest).and_then(|name| context.table(name)) else { return };
         let relation = self.relation(&name);
         if relation.has_rows {
             relation.do_not_count(|| format!("emptied at line {}", location.line));
         } else if relation.kind == RelationKind::Table && !relation.is_made {
-            // It is empty now, whatever it held.
+            // The table is empty now.
             relation.not_counted = None;
         }
     }

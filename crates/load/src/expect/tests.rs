@@ -1,21 +1,25 @@
 //! What is expected behind statements.
 
-use super::names::Place;
+use super::name_context::NameContext;
 use super::{Expectations, RelationKind};
 use crate::lexer::{Dialect, Location};
 
 /// What is expected, in short: a table with the keys it should have, `?` where it was there before, and in brackets why
 /// it is not counted.
 fn behind(statements: &[&str]) -> String {
-    let mut place =
-        Place { database: Some(b"d".to_vec()), folds_case: false, names_are_utf8: true, checks_foreign_keys: true };
+    let mut context = NameContext {
+        database: Some(b"d".to_vec()),
+        folds_case: false,
+        names_are_utf8: true,
+        checks_foreign_keys: true,
+    };
     let mut expectations = Expectations::default();
     for (index, statement) in statements.iter().enumerate() {
         if *statement == "SET foreign_key_checks = 0" {
-            place.checks_foreign_keys = false;
+            context.checks_foreign_keys = false;
         }
         let location = Location { file: "".into(), line: index as u64 + 1, byte: 0, ordinal: 0 };
-        expectations.statement(statement.as_bytes(), &Dialect::mariadb(101_100), &place, &location);
+        expectations.statement(statement.as_bytes(), &Dialect::mariadb(101_100), &context, &location);
     }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut parts = Vec::new();
@@ -116,7 +120,7 @@ fn what_cannot_be_counted_has_a_reason() {
     for (statements, expected) in [
         (&[MADE, ROW][..], "d.t"),
         (&[ROW], "d.t?"),
-        (&["CREATE TABLE IF NOT EXISTS t (a INT)"], "d.t [CREATE … IF NOT EXISTS: it may have held rows]"),
+        (&["CREATE TABLE IF NOT EXISTS t (a INT)"], "d.t [CREATE … IF NOT EXISTS: the table may have had rows]"),
         (&["DROP TABLE IF EXISTS t", "CREATE TABLE IF NOT EXISTS t (a INT)", ROW], "d.t"),
         (&[MADE, "CREATE TABLE IF NOT EXISTS t (a INT)", ROW], "d.t"),
         (&[MADE, "INSERT IGNORE INTO t VALUES (1)"], "d.t"),
@@ -139,7 +143,7 @@ fn what_cannot_be_counted_has_a_reason() {
         (&[MADE, ROW, "ROLLBACK"], "d.t [ROLLBACK at line 3]"),
         (&[MADE, ROW, "TRUNCATE TABLE t", ROW], "d.t [emptied at line 3]"),
         (&[MADE, "TRUNCATE t", ROW], "d.t"),
-        (&[MADE, ROW, "DROP TABLE t", MADE], "d.t [made anew at line 4, after it had got rows]"),
+        (&[MADE, ROW, "DROP TABLE t", MADE], "d.t [created again at line 4, after it received rows]"),
         (&["CREATE TABLE t (a INT) SELECT 1 AS a"], "d.t [CREATE TABLE … SELECT at line 1]"),
         (&[MADE, "ALTER TABLE t TRUNCATE PARTITION p"], "d.t [ALTER TABLE at line 2]"),
         (&[MADE, "ALTER TABLE t ADD b INT", "LOCK TABLES t WRITE", "SET @a = 1", ROW, "COMMIT"], "d.t"),
@@ -150,13 +154,13 @@ fn what_cannot_be_counted_has_a_reason() {
                 "CREATE TRIGGER g AFTER INSERT ON t FOR EACH ROW INSERT INTO o VALUES (1)",
                 ROW,
             ],
-            "d.o [rows for d.t, whose triggers may write anywhere at line 4], d.t, Trigger d.g",
+            "d.o [rows for d.t, whose triggers may write to any table at line 4], d.t, Trigger d.g",
         ),
         (
             &[MADE, "CREATE VIEW v AS SELECT * FROM t", "INSERT INTO v VALUES (1)"],
             "d.t [rows through the view d.v at line 3], view d.v [rows through the view d.v at line 3]",
         ),
-        (&[MADE, "CREATE TEMPORARY TABLE t (a INT)", ROW], "d.t [a temporary table has its name from line 2 on]"),
+        (&[MADE, "CREATE TEMPORARY TABLE t (a INT)", ROW], "d.t [a temporary table has the same name from line 2 on]"),
         (&[MADE, "ALTER IGNORE TABLE t ADD UNIQUE (a)"], "d.t [ALTER IGNORE TABLE at line 2]"),
         (
             &[MADE, "SET STATEMENT sort_buffer_size = 100000 FOR INSERT INTO t VALUES (1)"],

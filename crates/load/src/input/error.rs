@@ -1,10 +1,10 @@
-//! What can go wrong while reading an input. Every one of these ends the input.
+//! Errors of reading an input. Each of them ends the input.
 
 use std::io;
 
 use super::format::Format;
 
-/// An input that cannot be read on.
+/// Why reading an input failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It cannot be opened.
@@ -12,15 +12,12 @@ pub enum Error {
     Open {
         /// Its name as given.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
     /// It is a directory.
-    #[error(
-        "{file} is a directory, and loading a directory of files is not supported yet: name the .sql file that sources \
-         the others, or the files one by one"
-    )]
+    #[error("{file} is a directory: name the .sql file that sources the other files, or name the files one by one")]
     Directory {
         /// Its name as given.
         file: String,
@@ -32,14 +29,14 @@ pub enum Error {
         file: String,
         /// Bytes of the file read so far.
         byte: u64,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
     /// A compressed file ends before its stream does.
     #[error(
-        "{file}: unexpected end of the {format} stream at byte {byte}: the file is cut off ({decoded_bytes} bytes came \
-         out of it before); get a complete copy"
+        "{file}: unexpected end of the {format} stream at byte {byte}: the file is truncated ({decoded_bytes} bytes \
+         decompressed before); get a complete copy"
     )]
     CutOff {
         /// Its name as given.
@@ -48,13 +45,13 @@ pub enum Error {
         format: Format,
         /// Bytes of the compressed file read so far.
         byte: u64,
-        /// Plain bytes that came out of it before.
+        /// Plain bytes decompressed before.
         decoded_bytes: u64,
     },
-    /// A compressed file holds what its format does not allow.
+    /// A compressed file is damaged.
     #[error(
-        "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes came out of it \
-         before); get a sound copy"
+        "{file}: the {format} stream is damaged near byte {byte}: {reason} ({decoded_bytes} bytes \
+         decompressed before); get an undamaged copy"
     )]
     Damaged {
         /// Its name as given.
@@ -63,7 +60,7 @@ pub enum Error {
         format: Format,
         /// Bytes of the compressed file read so far.
         byte: u64,
-        /// Plain bytes that came out of it before.
+        /// Plain bytes decompressed before.
         decoded_bytes: u64,
         /// What the decoder found.
         reason: String,

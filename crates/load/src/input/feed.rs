@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Size of one read from a file.
 const BLOCK_BYTES: usize = 256 * 1024;
 
-/// How far the reading of an input, and of every file that it sources, has come. Shared with who shows it.
+/// The progress of reading an input and every file that it sources. Shared with the progress line.
 #[derive(Debug, Default)]
 pub struct Progress {
     consumed_bytes: AtomicU64,

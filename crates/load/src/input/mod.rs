@@ -1,5 +1,5 @@
-//! Getting at the bytes of a dump: opening files and standard input, undoing compression (known by content, never by
-//! name), and a window over the plain bytes that knows the place of each. Streams: memory is bounded by named limits.
+//! The bytes of a dump: opens files and standard input, detects compression by content and decompresses, and gives a window
+//! over the plain bytes with the position of each. It streams: named limits bound the memory.
 
 mod error;
 mod feed;
@@ -11,7 +11,7 @@ pub use error::Error;
 pub use feed::Progress;
 pub use format::Format;
 pub use source::{STANDARD_INPUT, Source};
-pub(crate) use window::{Place, Window};
+pub(crate) use window::{Position, Window};
 
 #[cfg(test)]
 mod tests;

@@ -96,7 +96,7 @@ fn a_long_file_that_is_cut_off_says_how_far_it_was_good() {
         let error = read_all(whole[..whole.len() / 2].to_vec()).unwrap_err();
         let message = error.to_string();
         assert!(message.starts_with(&format!("dump: unexpected end of the {format} stream at byte ")), "{message}");
-        assert!(message.contains("the file is cut off"), "{message}");
+        assert!(message.contains("the file is truncated"), "{message}");
         let Error::CutOff { byte, .. } = error else { panic!("{message}") };
         assert!(byte <= whole.len() as u64 / 2);
     }
@@ -155,7 +155,7 @@ fn a_window_knows_lines_and_bytes_across_its_blocks() {
         at += step;
         if step % 100 == 0 {
             let line = text[..at].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-            assert_eq!(window.place(), Place { line, byte: at as u64 });
+            assert_eq!(window.position(), Position { line, byte: at as u64 });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The part of an input that is in memory: what comes next, how far one may look ahead, and where that is in the file.
+//! The part of an input that is in memory: the next bytes, the lookahead, and their position in the file.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use super::source::Source;
 /// Bytes read ahead. Small enough to stay in a core's second-level cache, large enough for few system calls.
 const WINDOW_BYTES: usize = 256 * 1024;
 
-/// A place in the plain bytes of an input.
+/// A position in the plain bytes of an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Counted from 1.
     pub(crate) line: u64,
     /// Bytes before it.
@@ -54,11 +54,11 @@ impl Window {
         self.source.name()
     }
 
-    /// The place of the next byte.
-    pub(crate) fn place(&mut self) -> Place {
+    /// The position of the next byte.
+    pub(crate) fn position(&mut self) -> Position {
         self.line += memchr_iter(b'\n', &self.block[self.counted..self.position]).count() as u64;
         self.counted = self.position;
-        Place { line: self.line, byte: self.byte() }
+        Position { line: self.line, byte: self.byte() }
     }
 
     /// Bytes of the input before the next one.
@@ -81,7 +81,7 @@ impl Window {
 
     fn fill(&mut self, length: usize) -> Result<(), Error> {
         if self.position > 0 {
-            self.place();
+            self.position();
             self.block.copy_within(self.position..self.end, 0);
             self.base += self.position as u64;
             self.end -= self.position;

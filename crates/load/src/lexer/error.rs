@@ -1,11 +1,11 @@
-//! What can stop the cutting of a dump.
+//! Errors of splitting a dump.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::input;
 
-/// A place in an input.
+/// A position in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The input's name, as it was given or sourced.
@@ -24,9 +24,9 @@ impl fmt::Display for Location {
     }
 }
 
-/// Something in a dump that is not understood or not done.
+/// Why splitting a dump failed.
 ///
-/// Where [`Error::is_final`] is false, cutting can go on as the client's does with `--force`.
+/// If [`Error::is_final`] is false, splitting can continue as the client does with `--force`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input cannot be read on.
@@ -34,15 +34,15 @@ pub enum Error {
     Input(#[from] input::Error),
     /// A NUL byte outside of binary mode.
     #[error(
-        "{at}: a NUL byte in the dump, which is not allowed unless --binary-mode is given; a dump written with \
-         --hex-blob has none"
+        "{at}: the dump has a NUL byte, which needs --binary-mode; a dump written with --hex-blob has no NUL \
+         bytes"
     )]
     Nul {
         /// Where it is.
         at: Location,
     },
     /// A statement beyond the limit.
-    #[error("{at}: the statement that begins here is larger than {limit_bytes} bytes; no server takes it")]
+    #[error("{at}: the statement that starts here is larger than {limit_bytes} bytes; no server accepts it")]
     TooLarge {
         /// Where the statement begins.
         at: Location,
@@ -57,8 +57,8 @@ pub enum Error {
         /// What stands behind it.
         letter: u8,
     },
-    /// A command of the client that a load does not carry out.
-    #[error("{at}: the client command `{name}` is not carried out by a load: take it out of the dump")]
+    /// A client command that a load does not run.
+    #[error("{at}: a load does not run the client command `{name}`: remove it from the dump")]
     Refused {
         /// Where it is.
         at: Location,
@@ -66,7 +66,7 @@ pub enum Error {
         name: &'static str,
     },
     /// A command that the dump itself forbade by its `\-`.
-    #[error("{at}: the client command `{name}` is not allowed in the sandbox mode that the dump asked for")]
+    #[error("{at}: the dump turned on sandbox mode, which does not allow the client command `{name}`")]
     Sandboxed {
         /// Where it is.
         at: Location,
@@ -92,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// The input ends within a string, a quoted name or a comment.
-    #[error("{at}: {what} here is never closed: the rest of the input was taken for part of it; is the dump cut off?")]
+    #[error("{at}: {what} here has no end: the lexer read the rest of the input as part of it; is the dump truncated?")]
     Unterminated {
         /// Where the comment or the statement begins.
         at: Location,
@@ -117,11 +117,11 @@ impl Error {
         }
     }
 
-    /// What it says, without the place.
+    /// The message without the position.
     pub fn finding(&self) -> String {
         let said = self.to_string();
-        let place = self.location().map(|at| format!("{at}: ")).unwrap_or_default();
-        said.strip_prefix(&place).map(str::to_owned).unwrap_or(said)
+        let position = self.location().map(|at| format!("{at}: ")).unwrap_or_default();
+        said.strip_prefix(&position).map(str::to_owned).unwrap_or(said)
     }
 
     /// True when nothing more can be had from the input.

@@ -1,13 +1,13 @@
-//! Reading SQL as bytes: cutting a dump into the statements that the `mariadb` client would send, and the tokens of
-//! one statement. Nothing here talks to a server or knows what a statement means.
+//! Reads SQL as bytes: splits a dump into the statements that the `mariadb` client would send, and a statement into
+//! tokens. This module does not talk to a server and does not know what a statement means.
 
 mod charset;
 mod command;
-mod cutter;
 mod dialect;
 mod error;
 mod quoted;
 mod scan;
+mod splitter;
 mod statements;
 mod token;
 

@@ -1,5 +1,5 @@
-//! The fast road through a statement: how many of the next bytes are plain text, 64 at a time, following one kind of
-//! quote. It decides nothing; where a byte may mean something it stops, and the cutter looks at that byte.
+//! The fast path through a statement: how many of the next bytes are plain text, 64 at a time, following one kind of
+//! quote. It decides nothing; where a byte may mean something it stops, and the splitter looks at that byte.
 //!
 //! The method is that of "Parsing Gigabytes of JSON per Second" (Langdale, Lemire 2019): one bit per byte, strings as
 //! the prefix sums of unescaped quotes.
@@ -39,7 +39,7 @@ const ANYWHERE: u8 = 1 << 4;
 
 /// Measures the plain text that `text` begins with; `in_string` says whether it begins within a string.
 ///
-/// It stops before anything that the cutter must see: outside of strings a delimiter's first byte, another quote, the
+/// It stops before anything that the splitter must see: outside of strings a delimiter's first byte, another quote, the
 /// start of a comment, a backslash; anywhere a carriage return or NUL (unless `binary`), a `d` that begins a line (the
 /// client treats lines that begin with `delimiter` in its own way), an escaped end of a line; and before a byte at the
 /// end of `text` whose meaning depends on what follows.

@@ -1,5 +1,5 @@
-//! A dump as the statements that the `mariadb` client would send for it: the public face of the cutter, and the stack
-//! of inputs that `source` builds.
+//! A dump as the statements that the `mariadb` client would send: the public interface of the splitter, and the stack of
+//! inputs that `source` builds.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::cutter::{Cut, Cutter, Lexical};
 use super::dialect::Dialect;
 use super::error::{Error, Location};
-use crate::input::{self, Place, Progress, Source, Window};
+use super::splitter::{Lexical, Split, Splitter};
+use crate::input::{self, Position, Progress, Source, Window};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
 pub const STATEMENT_LIMIT_BYTES: usize = 1 << 30;
@@ -22,11 +22,11 @@ pub const SOURCE_DEPTH_LIMIT: usize = 32;
 const SPARE_BUFFERS_LIMIT: usize = 4;
 const SPARE_BUFFER_LIMIT_BYTES: usize = 16 << 20;
 
-/// How a dump is cut.
+/// How to split a dump.
 #[derive(Clone, Debug)]
 pub struct StatementsOptions {
     /// The SQL modes in force at the dump's beginning, and the *client's* character set (`--default-character-set`):
-    /// like the client's, it is moved by the command `charset`, and not by SET NAMES.
+    /// like the client's, the command `charset` changes it, and SET NAMES does not.
     pub dialect: Dialect,
     /// The client's `--comments`: comments are part of the statements.
     pub comments: bool,
@@ -84,7 +84,7 @@ pub enum Item {
         /// Where the command is.
         location: Location,
     },
-    /// `charset` and `\C`: the client sends `SET NAMES` with that name. The cutter has followed it already.
+    /// `charset` and `\C`: the client sends `SET NAMES` with that name. The splitter has followed it already.
     Charset {
         /// The name as given; whether the server knows it is not checked.
         name: Vec<u8>,
@@ -116,7 +116,7 @@ pub struct Statements {
     inputs: Vec<Input>,
     /// Files to be read after these.
     waiting: VecDeque<PathBuf>,
-    cutter: Cutter,
+    splitter: Splitter,
     progress: Arc<Progress>,
     /// Statements given so far.
     ordinal: u64,
@@ -145,45 +145,52 @@ impl Statements {
         if waiting.is_empty() {
             waiting.push_back(PathBuf::from("-"));
         }
-        Ok(Statements { inputs: Vec::new(), waiting, cutter: Cutter::new(options), progress, ordinal: 0, over: false })
+        Ok(Statements {
+            inputs: Vec::new(),
+            waiting,
+            splitter: Splitter::new(options),
+            progress,
+            ordinal: 0,
+            over: false,
+        })
     }
 
     /// The items of one input that is open already. Files that it sources are looked for in the current directory.
     pub fn new(source: Source, options: StatementsOptions) -> Statements {
         let progress = source.progress();
         let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
-        let cutter = Cutter::new(options);
-        Statements { inputs: vec![input], waiting: VecDeque::new(), cutter, progress, ordinal: 0, over: false }
+        let splitter = Splitter::new(options);
+        Statements { inputs: vec![input], waiting: VecDeque::new(), splitter, progress, ordinal: 0, over: false }
     }
 
     /// What the session is like from here on: of the dialect, the SQL modes count, which the client follows by the
     /// server's status flags.
     pub fn set_dialect(&mut self, dialect: Dialect) {
-        self.cutter.set_modes(&dialect);
+        self.splitter.set_modes(&dialect);
     }
 
-    /// How far reading has come, over all files.
+    /// The progress of reading, over all files.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// The place up to which the dump was cut.
+    /// The position up to which the dump was split.
     pub fn location(&mut self) -> Option<Location> {
         let window = &mut self.inputs.last_mut()?.window;
-        let place = window.place();
-        Some(locate(window.name(), place))
+        let position = window.position();
+        Some(locate(window.name(), position))
     }
 
     /// Gives the buffer of a statement back for another one.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
-        if self.cutter.spare.len() < SPARE_BUFFERS_LIMIT && buffer.capacity() <= SPARE_BUFFER_LIMIT_BYTES {
-            self.cutter.spare.push(buffer);
+        if self.splitter.spare.len() < SPARE_BUFFERS_LIMIT && buffer.capacity() <= SPARE_BUFFER_LIMIT_BYTES {
+            self.splitter.spare.push(buffer);
         }
     }
 
     #[cfg(test)]
     pub(super) fn cut_slowly(&mut self, slow: bool) {
-        self.cutter.slow = slow;
+        self.splitter.slow = slow;
     }
 
     fn advance(&mut self) -> Result<Option<Item>, Error> {
@@ -194,22 +201,22 @@ impl Statements {
                 continue;
             };
             let name = Arc::clone(input.window.name());
-            let at = |place| locate(&name, place);
-            match self.cutter.next(&mut input.window)? {
-                Cut::Statement { text, place, end_byte, terminator } => {
+            let at = |position| locate(&name, position);
+            match self.splitter.next(&mut input.window)? {
+                Split::Statement { text, position, end_byte, terminator } => {
                     self.ordinal += 1;
-                    let location = Location { ordinal: self.ordinal, ..at(place) };
+                    let location = Location { ordinal: self.ordinal, ..at(position) };
                     return Ok(Some(Item::Statement(Statement { text, location, end_byte, terminator })));
                 }
-                Cut::Use { database, place } => return Ok(Some(Item::Use { database, location: at(place) })),
-                Cut::Charset { name, place } => return Ok(Some(Item::Charset { name, location: at(place) })),
-                Cut::Source { file, place } => self.enter(&file, &at(place))?,
-                Cut::Ignored { name, place } => return Ok(Some(Item::Ignored { name, location: at(place) })),
-                Cut::Quit { place } => {
+                Split::Use { database, position } => return Ok(Some(Item::Use { database, location: at(position) })),
+                Split::Charset { name, position } => return Ok(Some(Item::Charset { name, location: at(position) })),
+                Split::Source { file, position } => self.enter(&file, &at(position))?,
+                Split::Ignored { name, position } => return Ok(Some(Item::Ignored { name, location: at(position) })),
+                Split::Quit { position } => {
                     self.leave();
-                    return Ok(Some(Item::Quit { location: at(place) }));
+                    return Ok(Some(Item::Quit { location: at(position) }));
                 }
-                Cut::End => self.leave(),
+                Split::End => self.leave(),
             }
         }
     }
@@ -222,14 +229,14 @@ impl Statements {
             (source, Some(file.canonicalize().unwrap_or_else(|_| file.to_owned())))
         };
         self.inputs.push(Input { window: Window::new(source), lexical: Lexical::default(), path });
-        self.cutter.begin();
+        self.splitter.begin();
         Ok(())
     }
 
     fn leave(&mut self) {
         self.inputs.pop();
         if let Some(input) = self.inputs.last_mut() {
-            self.cutter.enter(std::mem::take(&mut input.lexical));
+            self.splitter.enter(std::mem::take(&mut input.lexical));
         }
     }
 
@@ -242,14 +249,14 @@ impl Statements {
         let canonical = path.canonicalize().map_err(|error| failure(error.to_string()))?;
         if self.inputs.iter().any(|input| input.path.as_deref() == Some(&canonical)) {
             let chain: Vec<&str> = self.inputs.iter().map(|input| &**input.window.name()).collect();
-            return Err(failure(format!("it is being read already ({}), so this would never end", chain.join(", "))));
+            return Err(failure(format!("the file sources itself ({})", chain.join(", "))));
         }
         if self.inputs.len() > SOURCE_DEPTH_LIMIT {
-            return Err(failure(format!("files that source files are followed {SOURCE_DEPTH_LIMIT} deep at most")));
+            return Err(failure(format!("the nesting of source commands exceeds {SOURCE_DEPTH_LIMIT} levels")));
         }
         let source = Source::open_with(&path, self.progress()).map_err(|error| failure(error.to_string()))?;
         if let Some(outer) = self.inputs.last_mut() {
-            outer.lexical = self.cutter.enter(Lexical::default());
+            outer.lexical = self.splitter.enter(Lexical::default());
         }
         let window = Window::new(source);
         self.inputs.push(Input { window, lexical: Lexical::default(), path: Some(canonical) });
@@ -261,8 +268,8 @@ fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-pub(super) fn locate(file: &Arc<str>, place: Place) -> Location {
-    Location { file: Arc::clone(file), line: place.line, byte: place.byte, ordinal: 0 }
+pub(super) fn locate(file: &Arc<str>, position: Position) -> Location {
+    Location { file: Arc::clone(file), line: position.line, byte: position.byte, ordinal: 0 }
 }
 
 impl Iterator for Statements {

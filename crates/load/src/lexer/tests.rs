@@ -118,7 +118,7 @@ fn options(comments: bool, binary_mode: bool, charset: Charset) -> StatementsOpt
     StatementsOptions { comments, binary_mode, ..StatementsOptions::new(dialect) }
 }
 
-fn cut(text: &[u8], sizes: &[usize], options: &StatementsOptions, slow: bool) -> Vec<Result<Item, String>> {
+fn split(text: &[u8], sizes: &[usize], options: &StatementsOptions, slow: bool) -> Vec<Result<Item, String>> {
     let pieces = Pieces { bytes: io::Cursor::new(text.to_vec()), sizes: sizes.to_vec(), next: 0 };
     let mut statements = Statements::new(Source::from_reader("dump", pieces).unwrap(), options.clone());
     statements.cut_slowly(slow);
@@ -126,7 +126,7 @@ fn cut(text: &[u8], sizes: &[usize], options: &StatementsOptions, slow: bool) ->
 }
 
 fn cut_default(text: &[u8]) -> Vec<Result<Item, String>> {
-    cut(text, &[usize::MAX], &StatementsOptions::new(Dialect::mariadb(MARIADB)), false)
+    split(text, &[usize::MAX], &StatementsOptions::new(Dialect::mariadb(MARIADB)), false)
 }
 
 /// Statement texts as strings; anything else in brackets.
@@ -143,7 +143,7 @@ fn texts(items: Vec<Result<Item, String>>) -> Vec<String> {
         .collect()
 }
 
-/// Bytes in which what the cutter looks for is frequent.
+/// Bytes in which what the splitter looks for is frequent.
 fn dumps() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         6 => proptest::sample::select(&[
@@ -170,9 +170,9 @@ proptest! {
         charset in proptest::sample::select(&[Charset::AsciiSafe, Charset::Gbk, Charset::Sjis][..]),
     ) {
         let options = options(comments, binary_mode, charset);
-        let whole = cut(&text, &[usize::MAX], &options, false);
-        prop_assert_eq!(&cut(&text, &sizes, &options, false), &whole);
-        prop_assert_eq!(&cut(&text, &[usize::MAX], &options, true), &whole, "the fast road differs");
+        let whole = split(&text, &[usize::MAX], &options, false);
+        prop_assert_eq!(&split(&text, &sizes, &options, false), &whole);
+        prop_assert_eq!(&split(&text, &[usize::MAX], &options, true), &whole, "the fast path differs");
     }
 
     #[test]
@@ -213,7 +213,7 @@ fn a_file_is_looked_for_beside_the_one_that_names_it_then_in_the_current_directo
     let files = [folder.path().join("main.sql")];
     let statements = Statements::open(&files, options).unwrap();
     let items: Vec<_> = statements.map(|item| item.map_err(|error| error.to_string())).collect();
-    let places: Vec<_> = items
+    let positions: Vec<_> = items
         .iter()
         .map(|item| match item {
             Ok(Item::Statement(statement)) => {
@@ -225,7 +225,7 @@ fn a_file_is_looked_for_beside_the_one_that_names_it_then_in_the_current_directo
         .collect();
     // The delimiter outlives the file that set it, as with the client.
     assert_eq!(texts(items), ["select 1", "select 2", "select 3", "select 4;"]);
-    assert_eq!(places, ["main.sql:1:0", "one.sql:1:0", "two.sql:1:0", "main.sql:3:31"]);
+    assert_eq!(positions, ["main.sql:1:0", "one.sql:1:0", "two.sql:1:0", "main.sql:3:31"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn files_that_source_each_other_are_a_clear_error() {
     fs::write(path("b.sql"), "source a.sql\nselect 2;").unwrap();
     let statements = Statements::open(&[path("a.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB))).unwrap();
     let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
-    assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: it is being read already"), "{items:?}");
+    assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: the file sources itself"), "{items:?}");
     assert_eq!(items[1..], ["select 2", "select 1"]);
 }
 
@@ -274,9 +274,9 @@ fn a_statement_beyond_the_limit_ends_the_input() {
     let mut options = StatementsOptions::new(Dialect::mariadb(MARIADB));
     options.statement_limit_bytes = 1000;
     let text = [&b"select 1;\nselect '"[..], &[b'x'; 2000], b"'; select 2;"].concat();
-    let items = texts(cut(&text, &[100], &options, false));
+    let items = texts(split(&text, &[100], &options, false));
     assert_eq!(items.len(), 2);
-    assert!(items[1].contains("dump:2 (byte 10): the statement that begins here is larger than 1000 bytes"));
+    assert!(items[1].contains("dump:2 (byte 10): the statement that starts here is larger than 1000 bytes"));
 }
 
 #[test]
@@ -286,18 +286,18 @@ fn errors_name_the_place_and_go_on_as_the_client_does_with_force() {
         items,
         [
             "select 1",
-            "[dump:2 (byte 10): the client command `system` is not carried out by a load: take it out of the dump]",
+            "[dump:2 (byte 10): a load does not run the client command `system`: remove it from the dump]",
             "select 2",
             "[dump:4 (byte 35): unknown command '\\x'; is a quote missing before it?]",
             "select 3 \\x",
-            "[dump:5 (byte 46): the comment that begins here is never closed: the rest of the input was taken for part of \
-             it; is the dump cut off?]",
+            "[dump:5 (byte 46): the comment that starts here has no end: the lexer read the rest of the input as part of \
+             it; is the dump truncated?]",
             "select",
         ]
     );
     let nul = texts(cut_default(b"select 1;\nselect '\0';\nselect 2;"));
     assert_eq!(nul.len(), 2);
-    assert!(nul[1].contains("dump:2 (byte 18): a NUL byte"), "{nul:?}");
+    assert!(nul[1].contains("dump:2 (byte 18): the dump has a NUL byte"), "{nul:?}");
 }
 
 #[test]

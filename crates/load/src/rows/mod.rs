@@ -1,20 +1,20 @@
-//! The rows of an INSERT: what the producer must know of them, where their literals stand, and the typed parameters that
-//! carry them: one array where the server takes arrays, pieces of some rows where it does not.
+//! The rows of an INSERT: the prescan for the coordinator, the scan of literals for the worker, and their encoding as typed
+//! parameters of bulk execute or of a batch.
 
-mod array;
+mod batch;
+mod bulk_execute;
 mod insert;
 mod literal;
-mod piece;
-mod survey;
+mod prescan;
 mod temporal;
 mod wire;
 
-pub use array::encode_array;
+pub use batch::encode_batch;
+pub use bulk_execute::encode_bulk_execute;
 pub(crate) use insert::name;
 pub use insert::{InsertHead, InsertVerb, RowSource, insert_head};
 pub use literal::{Literal, LiteralKind, NotLiteral, Tuples, scan};
-pub use piece::encode_piece;
-pub use survey::{Survey, survey};
+pub use prescan::{Prescan, prescan};
 pub use wire::{Inexact, WireType, wire_types};
 
 #[cfg(test)]

@@ -88,8 +88,8 @@ fn sql_modes_change_what_quotes_and_backslashes_are() {
 
 #[test]
 fn a_survey_tells_rows_ids_suffixes_and_expressions() {
-    let look = |text: &str, id| survey(text.as_bytes(), 0, id, &dialect());
-    let rows = |rows| Survey { rows, ..Survey::default() };
+    let look = |text: &str, id| prescan(text.as_bytes(), 0, id, &dialect());
+    let rows = |rows| Prescan { rows, ..Prescan::default() };
     assert_eq!(look(" (1,'a;)'),(2,'(')", Some(0)), Ok(rows(2)));
     assert_eq!(look("('7',1)", Some(0)), Ok(rows(1)));
     for implicit in ["(NULL,1)", "(0,1)", "(DEFAULT,1)", "('',1)", "('0',1)", "(3,1),(NULL,2)", "()"] {
@@ -169,7 +169,7 @@ fn encoded(column: &Column, text: &str) -> Result<Vec<u8>, Inexact> {
     scan(text.as_bytes(), 0, &dialect(), &mut tuples).expect("literals");
     let mut command = Vec::new();
     let types = wire_types(text.as_bytes(), &tuples, &[column])?;
-    encode_array(text.as_bytes(), &tuples, &types, &dialect(), 7, &mut command)?;
+    encode_bulk_execute(text.as_bytes(), &tuples, &types, &dialect(), 7, &mut command)?;
     assert_eq!(command[..7], [0xfa, 7, 0, 0, 0, 128, 0], "command, statement, flags");
     Ok(command[7..].to_vec())
 }
@@ -230,7 +230,7 @@ fn a_piece_is_some_of_the_rows() {
     let (number, word) = (column(ColumnKind::Integer), column(ColumnKind::Text));
     let types = wire_types(text.as_bytes(), &tuples, &[&number, &word]).expect("types");
     let mut command = vec![9; 99];
-    let mut piece = |rows| encode_piece(text.as_bytes(), &tuples, rows, &types, &dialect(), 7, &mut command);
+    let mut piece = |rows| encode_batch(text.as_bytes(), &tuples, rows, &types, &dialect(), 7, &mut command);
     assert_eq!(piece(2..4), Err(Inexact), "the protocol has no DEFAULT");
     assert_eq!(piece(1..3), Ok(()));
     let head = [0x17, 7, 0, 0, 0, 0, 1, 0, 0, 0];

@@ -97,7 +97,7 @@ fn wire_type<'a>(
         return Err(Inexact);
     }
     // A single-row insert refuses what a many-row insert bends (NULL into NOT NULL, a default that is not there), and
-    // every row of an array counts as a single-row insert.
+    // every row of a bulk execute counts as a single-row insert.
     if range.kinds & L::Null.bit() != 0 && (!column.nullable || column.auto_increment) {
         return Err(Inexact);
     }

@@ -5,41 +5,41 @@ use crate::lexer::{Dialect, Kind, Token, tokens};
 /// What a SET statement touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignments {
-    /// Session variables, lower case, that other connections must have too.
-    pub mirrored: Vec<String>,
+    /// Session variables, lower case, to propagate to other connections.
+    pub propagated: Vec<String>,
     /// Something beyond this session changes: a global variable, a role.
     pub beyond_session: bool,
-    /// Variables that only the main session can hold until they are set to DEFAULT; `true` where this is such a reset.
-    pub pinned: Vec<(String, bool)>,
-    /// A variable that acts on the next statement only.
-    pub pins_next: bool,
+    /// Session-local variables: only the main session can have them until they are set to DEFAULT; `true` for such a reset.
+    pub session_local: Vec<(String, bool)>,
+    /// A variable for the next statement only.
+    pub is_one_shot: bool,
 }
 
-/// How a session variable is treated that is not simply copied to the other connections.
-enum Treatment {
-    /// The session follows its own value from then on: statements stay in the main session until it is reset.
-    Pinned,
+/// The scope of a session variable that is not propagated.
+enum VariableScope {
+    /// Local to the session: statements run in the main session until it is reset.
+    SessionLocal,
     /// It acts on the next statement of the session.
-    PinsNext,
-    /// It stands for what statements of other connections have done: it is set after all of them.
+    OneShot,
+    /// It depends on statements of other connections: set it after all of them.
     ReadByAll,
-    /// The server's status flags tell of it after every statement.
+    /// The server reports it in the status flags of every answer.
     Reported,
 }
 
-/// All variables that are not simply copied.
-const SPECIAL: &[(&str, Treatment)] = &[
-    ("timestamp", Treatment::Pinned),
-    ("pseudo_slave_mode", Treatment::Pinned),
-    ("pseudo_thread_id", Treatment::Pinned),
-    ("insert_id", Treatment::PinsNext),
-    ("last_insert_id", Treatment::ReadByAll),
-    ("identity", Treatment::ReadByAll),
-    ("rand_seed1", Treatment::PinsNext),
-    ("rand_seed2", Treatment::PinsNext),
-    ("gtid_seq_no", Treatment::PinsNext),
-    ("gtid_next", Treatment::Pinned),
-    ("autocommit", Treatment::Reported),
+/// All variables that are not propagated.
+const SPECIAL: &[(&str, VariableScope)] = &[
+    ("timestamp", VariableScope::SessionLocal),
+    ("pseudo_slave_mode", VariableScope::SessionLocal),
+    ("pseudo_thread_id", VariableScope::SessionLocal),
+    ("insert_id", VariableScope::OneShot),
+    ("last_insert_id", VariableScope::ReadByAll),
+    ("identity", VariableScope::ReadByAll),
+    ("rand_seed1", VariableScope::OneShot),
+    ("rand_seed2", VariableScope::OneShot),
+    ("gtid_seq_no", VariableScope::OneShot),
+    ("gtid_next", VariableScope::SessionLocal),
+    ("autocommit", VariableScope::Reported),
 ];
 
 /// The variables that SET NAMES and SET CHARACTER SET assign.
@@ -92,7 +92,7 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             found.beyond_session = true;
             // Connections that open later would begin with the new value, the main session keeps its own.
             if let Some(Kind::Word(name)) = item.get(1).map(|token| &token.kind) {
-                found.mirrored.push(String::from_utf8_lossy(name).to_ascii_lowercase());
+                found.propagated.push(String::from_utf8_lossy(name).to_ascii_lowercase());
             }
             return;
         }
@@ -109,25 +109,25 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
                 Some((_, name)) => {
                     found.beyond_session = true;
-                    found.mirrored.push(name.to_owned());
+                    found.propagated.push(name.to_owned());
                 }
                 None => variable(&name, is_reset, found),
             }
         }
         Kind::Word(_) if first.is_word(b"NAMES") || first.is_word(b"CHARSET") || first.is_word(b"CHARACTER") => {
-            found.mirrored.extend(CHARSET_VARIABLES.map(str::to_owned));
+            found.propagated.extend(CHARSET_VARIABLES.map(str::to_owned));
         }
         Kind::Word(_) if first.is_word(b"TRANSACTION") => {
             if rest.len() == item.len() {
                 // For the next transaction only.
-                found.pins_next = true;
+                found.is_one_shot = true;
             } else {
-                found.mirrored.extend(TRANSACTION_VARIABLES.map(str::to_owned));
+                found.propagated.extend(TRANSACTION_VARIABLES.map(str::to_owned));
             }
         }
         Kind::Word(_) if first.is_word(b"ROLE") => {
             found.beyond_session = true;
-            found.pinned.push(("role".to_owned(), rest.last().is_some_and(|last| last.is_word(b"NONE"))));
+            found.session_local.push(("role".to_owned(), rest.last().is_some_and(|last| last.is_word(b"NONE"))));
         }
         Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
@@ -138,10 +138,10 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
 
 fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
     match SPECIAL.iter().find(|(special, _)| *special == name) {
-        Some((_, Treatment::Pinned)) => found.pinned.push((name.to_owned(), is_reset)),
-        Some((_, Treatment::PinsNext)) => found.pins_next = true,
-        Some((_, Treatment::ReadByAll)) => found.beyond_session = true,
-        Some((_, Treatment::Reported)) => {}
-        None => found.mirrored.push(name.to_owned()),
+        Some((_, VariableScope::SessionLocal)) => found.session_local.push((name.to_owned(), is_reset)),
+        Some((_, VariableScope::OneShot)) => found.is_one_shot = true,
+        Some((_, VariableScope::ReadByAll)) => found.beyond_session = true,
+        Some((_, VariableScope::Reported)) => {}
+        None => found.propagated.push(name.to_owned()),
     }
 }

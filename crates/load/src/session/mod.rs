@@ -1,7 +1,7 @@
-//! The session's state at a statement's place in the stream, and how another connection takes it on.
+//! The session state at a position of the stream, and how to sync another connection to it.
 //!
-//! The main session runs every SET and USE itself and then reads back what the server made of it: values are never
-//! computed here. A [`SessionState`] is that reading; chunks carry the one that was in force where they stood.
+//! The main session runs every SET and USE and then reads the variables back: this module never computes values. A
+//! [`SessionState`] is the result; a chunk carries the state at its position.
 
 mod assignments;
 
@@ -48,8 +48,8 @@ const IDLE_LIMIT_S: u32 = 31_536_000;
 ///
 /// # Errors
 /// When there is no connection.
-pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
-    open_for_long_telling(options).map(|(connection, _)| connection)
+pub fn open_long_lived(options: &ConnectOptions) -> Result<Connection, Error> {
+    open_long_lived_with_autocommit(options).map(|(connection, _)| connection)
 }
 
 /// The same, with whether statements of a new session commit by themselves on this server: one may be set up to keep all
@@ -57,7 +57,7 @@ pub fn open_for_long(options: &ConnectOptions) -> Result<Connection, Error> {
 ///
 /// # Errors
 /// When there is no connection.
-pub fn open_for_long_telling(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
+pub fn open_long_lived_with_autocommit(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
     let mut connection = Connection::open(options)?;
     connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
     if connection.version().flavor == Flavor::MySql {
@@ -79,7 +79,7 @@ pub struct SessionState {
     pub database: Option<Vec<u8>>,
     /// Variables by lower-case name; `None` is NULL.
     variables: BTreeMap<String, Option<Vec<u8>>>,
-    /// Unique keys are proven later: the one case in which a worker may go without their checks.
+    /// The load validates unique keys later: the one case in which a worker turns unique checks off.
     defers_unique_checks: bool,
 }
 
@@ -90,7 +90,7 @@ impl SessionState {
         !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF")
     }
 
-    /// Whether the dump has unique keys checked.
+    /// Whether the dump has unique checks on.
     #[must_use]
     pub fn checks_unique_keys(&self) -> bool {
         !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF")
@@ -107,7 +107,7 @@ impl SessionState {
         state
     }
 
-    /// Whether a worker goes without unique checks.
+    /// Whether a worker turns unique checks off.
     #[must_use]
     pub fn defers_unique_checks(&self) -> bool {
         self.defers_unique_checks
@@ -153,8 +153,8 @@ impl SessionState {
 pub struct Tracker {
     names: BTreeSet<String>,
     state: Arc<SessionState>,
-    pinned: BTreeSet<String>,
-    pins_next: bool,
+    session_local: BTreeSet<String>,
+    is_one_shot: bool,
 }
 
 impl Tracker {
@@ -166,8 +166,8 @@ impl Tracker {
         let mut tracker = Self {
             names: ALWAYS.iter().map(|&name| name.to_owned()).collect(),
             state: Arc::default(),
-            pinned: BTreeSet::new(),
-            pins_next: false,
+            session_local: BTreeSet::new(),
+            is_one_shot: false,
         };
         tracker.refresh(main)?;
         Ok(tracker)
@@ -183,7 +183,7 @@ impl Tracker {
     /// because a connection that has taken the new value on could not go back.
     #[must_use]
     pub fn is_new(&self, assignments: &Assignments) -> bool {
-        assignments.mirrored.iter().any(|name| !self.names.contains(name))
+        assignments.propagated.iter().any(|name| !self.names.contains(name))
     }
 
     /// Takes note of a SET that the main session has run, and reads the state.
@@ -191,16 +191,16 @@ impl Tracker {
     /// # Errors
     /// What the server or the connection says.
     pub fn assigned(&mut self, assignments: &Assignments, main: &mut Connection) -> Result<(), Error> {
-        for (name, is_reset) in &assignments.pinned {
+        for (name, is_reset) in &assignments.session_local {
             if *is_reset {
-                self.pinned.remove(name);
+                self.session_local.remove(name);
             } else {
-                self.pinned.insert(name.clone());
+                self.session_local.insert(name.clone());
             }
         }
-        self.pins_next |= assignments.pins_next;
+        self.is_one_shot |= assignments.is_one_shot;
         let new: Vec<String> =
-            assignments.mirrored.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
+            assignments.propagated.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
         self.names.extend(new.iter().cloned());
         match self.refresh(main) {
             // Not every name can be read: one that exists globally only, one that does not exist at all.
@@ -242,37 +242,37 @@ impl Tracker {
         Ok(())
     }
 
-    /// Whether statements must stay in the main session, whatever they are.
+    /// Whether all statements must run in the main session.
     #[must_use]
-    pub fn is_pinned(&self) -> bool {
-        self.pins_next || !self.pinned.is_empty()
+    pub fn has_session_local(&self) -> bool {
+        self.is_one_shot || !self.session_local.is_empty()
     }
 
     /// Whether a variable is set that acts on the next statement only.
     #[must_use]
-    pub fn pins_next(&self) -> bool {
-        self.pins_next
+    pub fn is_one_shot(&self) -> bool {
+        self.is_one_shot
     }
 
     /// Takes note that a statement has run that uses up what was set for the next one.
     pub fn rows_ran(&mut self) {
-        self.pins_next = false;
+        self.is_one_shot = false;
     }
 }
 
-/// The state that a worker's connection has taken on.
+/// The session state that a worker's connection has.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct AppliedState {
     state: SessionState,
 }
 
-impl Taken {
-    /// Brings the connection to `target`, but for what connections that share tables must not have; tells whether
+impl AppliedState {
+    /// Syncs the connection to `target`, except for settings that parallel connections must not have; returns whether
     /// anything changed.
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn bring_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
+    pub fn sync_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
         if self.state == *target {
             return Ok(false);
         }

@@ -20,13 +20,13 @@ fn session_variables_are_found_in_every_spelling() {
     ] {
         assert_eq!(
             read(text),
-            Assignments { mirrored: vec!["sql_mode".to_owned()], ..Assignments::default() },
+            Assignments { propagated: vec!["sql_mode".to_owned()], ..Assignments::default() },
             "{text}"
         );
     }
     assert_eq!(read("SET @a = 1, @b = 2"), Assignments::default());
     for text in ["SET NAMES latin1 COLLATE latin1_bin", "SET CHARACTER SET utf8", "SET CHARSET utf8"] {
-        assert_eq!(read(text).mirrored, assignments::CHARSET_VARIABLES, "{text}");
+        assert_eq!(read(text).propagated, assignments::CHARSET_VARIABLES, "{text}");
     }
 }
 
@@ -35,10 +35,10 @@ fn what_only_the_main_session_can_hold_is_told_apart() {
     for text in ["SET GLOBAL x = 1", "SET @@global.x = 1", "SET PERSIST x = 1", "SET ROLE r"] {
         assert!(read(text).beyond_session, "{text}");
     }
-    assert_eq!(read("SET TIMESTAMP = 1").pinned, [("timestamp".to_owned(), false)]);
-    assert_eq!(read("SET timestamp = DEFAULT").pinned, [("timestamp".to_owned(), true)]);
-    assert!(read("SET INSERT_ID = 7").pins_next);
-    assert!(read("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").pins_next);
+    assert_eq!(read("SET TIMESTAMP = 1").session_local, [("timestamp".to_owned(), false)]);
+    assert_eq!(read("SET timestamp = DEFAULT").session_local, [("timestamp".to_owned(), true)]);
+    assert!(read("SET INSERT_ID = 7").is_one_shot);
+    assert!(read("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").is_one_shot);
     assert_eq!(read("SET autocommit = 0"), Assignments::default());
 }
 

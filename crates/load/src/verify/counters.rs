@@ -1,4 +1,4 @@
-//! Whether the next row that the server numbers gets a number that is free.
+//! Checks that the next AUTO_INCREMENT value of each table is free.
 
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
@@ -6,7 +6,7 @@ use super::inventory::Inventory;
 use super::report::Findings;
 use crate::expect::Expectations;
 
-/// Looks at every table of the stream that numbers its rows.
+/// Checks every table of the stream with AUTO_INCREMENT.
 pub(super) fn check(
     connection: &mut Connection,
     expectations: &Expectations,
@@ -14,8 +14,8 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Result<(), Error> {
     for name in expectations.relations().keys() {
-        let there = inventory.relations.get(name).filter(|there| there.holds_rows());
-        let Some((there, counter)) = there.and_then(|there| Some((there, there.counter?))) else { continue };
+        let found = inventory.relations.get(name).filter(|found| found.holds_rows());
+        let Some((found, counter)) = found.and_then(|found| Some((found, found.counter?))) else { continue };
         let column_query = [
             b"SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE EXTRA LIKE '%auto_increment%' AND TABLE_SCHEMA = "
                 .as_slice(),
@@ -27,7 +27,7 @@ pub(super) fn check(
         let first = |rows: Vec<hortator_mysql::Row>| rows.into_iter().next().and_then(|row| row.into_iter().next()?);
         let Some(column) = first(connection.fetch(&column_query)?) else { continue };
         // The second column of an index has a counter for each value of the first, which the server does not tell.
-        if !there.leads(&column) {
+        if !found.leads(&column) {
             continue;
         }
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
@@ -37,8 +37,8 @@ pub(super) fn check(
         let highest = highest.and_then(|text| std::str::from_utf8(&text).ok()?.parse::<u64>().ok());
         match highest.filter(|highest| is_in_the_way(counter, *highest)) {
             Some(highest) => findings.problem(format!(
-                "table {name}: the next AUTO_INCREMENT is {counter}, but {highest} is taken; \
-                 ALTER TABLE … AUTO_INCREMENT = {} moves it",
+                "table {name}: the next AUTO_INCREMENT value is {counter}, but value {highest} exists; \
+                 run ALTER TABLE … AUTO_INCREMENT = {}",
                 highest + 1,
             )),
             None => findings.counters += 1,

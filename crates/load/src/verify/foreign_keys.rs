@@ -1,4 +1,4 @@
-//! Whether every row of the stream's tables that refers to another finds it.
+//! Checks that every child row of the stream's tables has its parent row.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use super::Verify;
 use super::inventory::Inventory;
 use super::report::Findings;
 
-/// Rows that are told with values, of each foreign key.
-const ROWS_TOLD: usize = 3;
-/// Bytes of a value that is told.
+/// Most rows that the report on a foreign key lists.
+const REPORTED_ROWS_LIMIT: usize = 3;
+/// Bytes of a value in the report.
 const VALUE_BYTES: usize = 60;
 
-/// Proves the foreign keys of all tables that the stream made or filled, unless the load did so already.
-pub(super) fn prove(
+/// Validates the foreign keys of all tables that the stream created or filled, unless the load already did.
+pub(super) fn validate(
     verify: &Verify<'_>,
     connection: &mut Connection,
     inventory: &Inventory,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    if let Some(proven) = verify.proven_foreign_keys {
+    if let Some(proven) = verify.validated_foreign_keys {
         findings.foreign_keys = proven;
         return Ok(());
     }
@@ -33,10 +33,15 @@ pub(super) fn prove(
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
     let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
-    let prover = Prover { open: &|| verify.open(), threads: verify.threads, rows_limit: ROWS_TOLD, watch: &Unwatched };
-    let broken = prover.prove(&keys)?;
-    findings.foreign_keys = (keys.len() - broken.len()) as u64;
-    for finding in &broken {
+    let prover = Prover {
+        open: &|| verify.open(),
+        threads: verify.threads,
+        rows_limit: REPORTED_ROWS_LIMIT,
+        watch: &NoObserver,
+    };
+    let violations = prover.prove(&keys)?;
+    findings.foreign_keys = (keys.len() - violations.len()) as u64;
+    for finding in &violations {
         findings.problem(shown(finding));
     }
     Ok(())
@@ -47,7 +52,7 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
         Constraint::ForeignKey(key) => String::from_utf8_lossy(&key.name),
         Constraint::Unique(key) => String::from_utf8_lossy(&key.name),
     };
-    let told = match fault {
+    let text = match fault {
         Fault::Rows { count, first } => {
             let rows = first.iter().map(|row| {
                 let value = |(column, value): &(Vec<u8>, Option<Vec<u8>>)| {
@@ -59,19 +64,19 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
                 };
                 format!("({})", row.values.iter().map(value).collect::<Vec<_>>().join(", "))
             });
-            format!("{count} rows refer to none that is there: {}", rows.collect::<Vec<_>>().join(", "))
+            format!("{count} rows have no parent row: {}", rows.collect::<Vec<_>>().join(", "))
         }
-        Fault::NoParent => "the table that it refers to is not there".to_owned(),
-        Fault::NoParentKey => "the table that it refers to has no key on those columns".to_owned(),
-        Fault::Unproven(refusal) => format!("it could not be proven: {refusal}"),
+        Fault::NoParent => "the parent table does not exist".to_owned(),
+        Fault::NoParentKey => "the parent table has no key on the referenced columns".to_owned(),
+        Fault::Unproven(refusal) => format!("not validated: {refusal}"),
     };
-    format!("foreign key {name} of {}: {told}", constraint.table())
+    format!("foreign key {name} of {}: {text}", constraint.table())
 }
 
-/// Nobody looks on: an interrupt ends the program.
-struct Unwatched;
+/// No observer: an interrupt ends the program.
+struct NoObserver;
 
-impl Watch for Unwatched {
+impl Watch for NoObserver {
     fn runs_on(&self, _prover: usize, _connection_id: u32) {}
 
     fn is_ended(&self) -> bool {

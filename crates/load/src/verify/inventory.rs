@@ -1,4 +1,4 @@
-//! What is defined on the server, against what the stream should have defined.
+//! The objects on the server, compared with the expected objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const COUNTED_ENGINES: [&str; 8] = ["innodb", "myisam", "aria", "memory", "csv",
 
 /// A table, view or sequence on the server.
 #[derive(Debug)]
-pub(super) struct There {
+pub(super) struct FoundRelation {
     pub(super) kind: RelationKind,
     /// In lower case; empty for a view.
     pub(super) engine: String,
@@ -28,7 +28,7 @@ pub(super) struct There {
     foreign_keys: Vec<Vec<u8>>,
 }
 
-impl There {
+impl FoundRelation {
     /// Whether its rows are its own.
     pub(super) fn holds_rows(&self) -> bool {
         COUNTED_ENGINES.contains(&self.engine.as_str())
@@ -40,10 +40,10 @@ impl There {
     }
 }
 
-/// All that was read of some schemas.
+/// All objects of some schemas.
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
-    pub(super) relations: BTreeMap<TableName, There>,
+    pub(super) relations: BTreeMap<TableName, FoundRelation>,
     /// By kind, schema and name in lower case.
     objects: BTreeSet<(Kind, Vec<u8>, Vec<u8>)>,
 }
@@ -69,7 +69,7 @@ pub(super) fn read(connection: &mut Connection, schemas: &BTreeSet<Vec<u8>>) -> 
     };
     for row in rows("TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, AUTO_INCREMENT", "TABLES", "TABLE_SCHEMA")? {
         let [schema, table, kind, engine, counter] = fields(row);
-        let there = There {
+        let found = FoundRelation {
             kind: match kind.as_slice() {
                 b"VIEW" | b"SYSTEM VIEW" => RelationKind::View,
                 b"SEQUENCE" => RelationKind::Sequence,
@@ -83,30 +83,30 @@ pub(super) fn read(connection: &mut Connection, schemas: &BTreeSet<Vec<u8>>) -> 
             leading: Vec::new(),
             foreign_keys: Vec::new(),
         };
-        inventory.relations.insert(TableName { schema, table }, there);
+        inventory.relations.insert(TableName { schema, table }, found);
     }
     let columns = "TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX, COLUMN_NAME";
     for row in rows(columns, "STATISTICS", "TABLE_SCHEMA")? {
         let [schema, table, key, place, column] = fields(row);
-        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
-            there.keys.insert(key);
+        if let Some(found) = inventory.relations.get_mut(&TableName { schema, table }) {
+            found.keys.insert(key);
             if place == b"1" {
-                there.leading.push(column);
+                found.leading.push(column);
             }
         }
     }
     let columns = "CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME";
     for row in rows(columns, "REFERENTIAL_CONSTRAINTS", "CONSTRAINT_SCHEMA")? {
         let [schema, table, key] = fields(row);
-        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
-            there.foreign_keys.push(key);
+        if let Some(found) = inventory.relations.get_mut(&TableName { schema, table }) {
+            found.foreign_keys.push(key);
         }
     }
     for row in rows("EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, TRIGGER_NAME", "TRIGGERS", "TRIGGER_SCHEMA")? {
         let [schema, table, name] = fields(row);
         inventory.objects.insert((Kind::Trigger, schema.clone(), name.to_ascii_lowercase()));
-        if let Some(there) = inventory.relations.get_mut(&TableName { schema, table }) {
-            there.triggers.push(name);
+        if let Some(found) = inventory.relations.get_mut(&TableName { schema, table }) {
+            found.triggers.push(name);
         }
     }
     for row in rows("ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME", "ROUTINES", "ROUTINE_SCHEMA")? {
@@ -136,25 +136,25 @@ fn fields<const COUNT: usize>(row: Vec<Vec<u8>>) -> [Vec<u8>; COUNT] {
     std::array::from_fn(|_| values.next().unwrap_or_default())
 }
 
-/// Looks for everything by its name.
+/// Compares the objects by name.
 pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findings: &mut Findings) {
     for (name, expected) in expectations.relations().iter().filter(|(_, expected)| expected.is_made) {
-        let there = inventory.relations.get(name).filter(|there| there.kind == expected.kind);
+        let found = inventory.relations.get(name).filter(|found| found.kind == expected.kind);
         let kind = match expected.kind {
             RelationKind::View => "view",
             RelationKind::Sequence => "sequence",
             RelationKind::Table | RelationKind::Temporary => "table",
         };
         let touched_by = expected.touched_by.as_deref();
-        findings.named(kind, there.is_some(), touched_by, || name.to_string());
-        let Some(there) = there else { continue };
+        findings.named(kind, found.is_some(), touched_by, || name.to_string());
+        let Some(found) = found else { continue };
         for key in &expected.keys {
-            let is_there = has(&there.keys, key);
+            let is_there = has(&found.keys, key);
             findings.named("index", is_there, touched_by, || format!("{name}.{}", String::from_utf8_lossy(key)));
         }
         // Other engines read foreign keys and forget them, as the server has it.
-        for key in expected.foreign_keys.iter().filter(|_| there.engine == "innodb") {
-            let is_there = has(&there.foreign_keys, key);
+        for key in expected.foreign_keys.iter().filter(|_| found.engine == "innodb") {
+            let is_there = has(&found.foreign_keys, key);
             findings.named("foreign key", is_there, touched_by, || format!("{name}.{}", String::from_utf8_lossy(key)));
         }
     }
@@ -177,7 +177,7 @@ pub(super) fn compare(expectations: &Expectations, inventory: &Inventory, findin
 }
 
 fn has<'a>(names: impl IntoIterator<Item = &'a Vec<u8>>, name: &[u8]) -> bool {
-    names.into_iter().any(|there| there.eq_ignore_ascii_case(name))
+    names.into_iter().any(|found| found.eq_ignore_ascii_case(name))
 }
 
 /// Lets the server say whether views work.
@@ -190,7 +190,7 @@ pub(super) fn check_views(
     let is_view = |name: &TableName| inventory.relations.get(name).is_some_and(|it| it.kind == RelationKind::View);
     for name in expectations.relations().keys().filter(|name| is_view(name)) {
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
-        let told = match connection.fetch(&[b"CHECK TABLE ".as_slice(), &place].concat()) {
+        let error = match connection.fetch(&[b"CHECK TABLE ".as_slice(), &place].concat()) {
             // Table, Op, Msg_type, Msg_text.
             Ok(rows) => rows.into_iter().find_map(|row| {
                 let [_, _, kind, text] = fields(row.into_iter().map(Option::unwrap_or_default).collect());
@@ -199,8 +199,8 @@ pub(super) fn check_views(
             Err(Error::Server(refusal)) => Some(refusal.to_string()),
             Err(error) => return Err(error),
         };
-        if let Some(told) = told {
-            findings.problem(format!("view {name} does not work: {told}"));
+        if let Some(error) = error {
+            findings.problem(format!("CHECK TABLE reports an error for view {name}: {error}"));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! Looks after a load whether the server holds what the stream should have left: rows by count, what was defined by name,
-//! views that work, foreign keys, counters, and on a cluster the nodes against each other.
+//! Verifies after a load that the server has the content of the stream: row counts, objects by name, views, foreign keys,
+//! AUTO_INCREMENT values, and on a cluster the nodes against each other.
 //!
-//! It reads only, over connections of its own, after everything is committed. What it cannot judge it says.
+//! It only reads, over separate connections, after the last commit. It reports what it cannot verify.
 
 mod counters;
 mod foreign_keys;
@@ -16,7 +16,7 @@ use std::time::Instant;
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::expect::Expectations;
-use crate::session::open_for_long;
+use crate::session::open_long_lived;
 use report::Findings;
 pub use report::{TableCheck, Verification};
 
@@ -29,24 +29,25 @@ pub(crate) struct Verify<'a> {
     pub(crate) connect: &'a ConnectOptions,
     /// The nodes of a cluster by name; none where it is no cluster.
     pub(crate) nodes: Vec<(String, ConnectOptions)>,
-    /// Foreign keys, where the load itself has proven them.
-    pub(crate) proven_foreign_keys: Option<u64>,
-    /// Connections that look.
+    /// The number of foreign keys, if the load has validated them.
+    pub(crate) validated_foreign_keys: Option<u64>,
+    /// Connections for the verification.
     pub(crate) threads: usize,
 }
 
 impl Verify<'_> {
-    /// Looks at everything.
+    /// Runs all checks.
     pub(crate) fn run(&self) -> Verification {
         let start = Instant::now();
         let mut findings = Findings::default();
         if self.expectations.is_full() {
-            findings
-                .problem("the stream names more than can be kept: what it should have left is not known".to_owned());
+            findings.problem(
+                "the dump defines more objects than --verify can record: the expected content is unknown".to_owned(),
+            );
         }
         match self.look(&mut findings) {
             Ok(()) => nodes::compare_all(self, &mut findings),
-            Err(error) => findings.problem(format!("the verification could not be carried through: {error}")),
+            Err(error) => findings.problem(format!("the verification failed: {error}")),
         }
         findings.verification(start.elapsed())
     }
@@ -58,13 +59,13 @@ impl Verify<'_> {
         inventory::check_views(&mut connection, self.expectations, &inventory, findings)?;
         counters::check(&mut connection, self.expectations, &inventory, findings)?;
         rows::count(self, &inventory, findings)?;
-        foreign_keys::prove(self, &mut connection, &inventory, findings)
+        foreign_keys::validate(self, &mut connection, &inventory, findings)
     }
 
     /// A session that sees what a cluster has agreed on before, and names in UTF-8.
     fn open(&self) -> Result<Connection, Error> {
         let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..self.connect.clone() };
-        let mut connection = open_for_long(&options)?;
+        let mut connection = open_long_lived(&options)?;
         for setting in ["sql_mode = ''", "wsrep_sync_wait = 1", "information_schema_stats_expiry = 0"] {
             match connection.execute(format!("SET SESSION {setting}").as_bytes()) {
                 // The last two are unknown to servers without Galera, and to MariaDB.

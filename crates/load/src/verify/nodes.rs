@@ -1,4 +1,4 @@
-//! Whether the nodes of a cluster hold the same.
+//! Checks that all nodes of a cluster have the same content.
 
 use std::collections::BTreeSet;
 
@@ -7,36 +7,36 @@ use hortator_check::compare::{Difference, Options, Progress, Side, compare, is_o
 use super::report::Findings;
 use super::{Verify, inventory};
 
-/// Differences told of each node.
-const TOLD_LIMIT: usize = 10;
+/// Most differences reported for each node.
+const REPORTED_LIMIT: usize = 10;
 
-/// Compares every node with the one that was loaded into, in the schemas that the stream names.
+/// Compares every node with the writer, in the schemas that the stream names.
 pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
     let names: BTreeSet<String> = inventory::schemas(verify.expectations)
         .iter()
         .map(|schema| String::from_utf8_lossy(schema).into_owned())
         .filter(|schema| !is_of_the_server(schema))
         .collect();
-    let home = verify.connect;
-    for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != home.address) {
+    let writer = verify.connect;
+    for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != writer.address) {
         let mut node_differs = false;
         for name in &names {
             // Each node numbers rows in a series of its own.
             let options = Options { threads: verify.threads, counters: false, ..Options::default() };
-            let sides = [home, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
+            let sides = [writer, connect].map(|connect| Side { connect: connect.clone(), schema: Some(name.clone()) });
             match compare(&sides, &options, &Progress::default()) {
                 Ok(report) => {
-                    let told: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();
-                    node_differs |= !told.is_empty();
-                    for difference in told.into_iter().take(TOLD_LIMIT) {
-                        findings.problem(format!("node {label} (second) and {} (first): {difference}", home.address));
+                    let reported: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();
+                    node_differs |= !reported.is_empty();
+                    for difference in reported.into_iter().take(REPORTED_LIMIT) {
+                        findings.problem(format!("node {label} (second) and {} (first): {difference}", writer.address));
                     }
                 }
                 // A schema that the stream dropped is on neither.
                 Err(hortator_check::compare::Error::Neither { .. }) => {}
                 Err(error) => {
                     node_differs = true;
-                    findings.problem(format!("node {label} could not be compared: {error}"));
+                    findings.problem(format!("cannot compare node {label}: {error}"));
                     break;
                 }
             }

@@ -1,4 +1,4 @@
-//! What a verification tells.
+//! The result of a verification.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,40 +13,40 @@ const LISTED_LIMIT: usize = 1_000;
 pub struct TableCheck {
     /// `schema.table`.
     pub table: String,
-    /// Rows that the load put in; null where that does not tell how many there should be.
+    /// Rows that the load inserted; null if that is not the expected number.
     pub expected: Option<u64>,
-    /// Rows that are there; null where they were not counted.
+    /// Rows in the table; null if not counted.
     pub found: Option<u64>,
-    /// Why rows were not held against the stream.
-    pub not_counted_because: Option<String>,
+    /// Why the rows were not counted.
+    pub not_counted_reason: Option<String>,
 }
 
-/// Whether the server holds what the stream should have left.
+/// Whether the server has the content of the stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verification {
-    /// Whether nothing was found that is not as it should be.
+    /// Whether there is no problem.
     pub holds: bool,
-    /// The tables that the stream made or filled.
+    /// The tables that the stream created or filled.
     pub tables: Vec<TableCheck>,
-    /// What was looked for by name and found, by kind.
+    /// Objects found, by kind.
     pub objects: BTreeMap<&'static str, u64>,
-    /// AUTO_INCREMENT columns whose next value is ahead of their rows.
+    /// AUTO_INCREMENT columns whose next value is above the values of all rows.
     pub counters: u64,
-    /// Foreign keys of which every row was looked up.
+    /// Validated foreign keys.
     pub foreign_keys: u64,
-    /// Nodes that hold the same as the one that was loaded into.
+    /// Nodes with the same content as the writer.
     pub nodes: Vec<String>,
-    /// The first things that are not as they should be.
+    /// The first problems.
     pub problems: Vec<String>,
-    /// All of them.
+    /// The number of problems.
     pub problem_count: u64,
-    /// What is missing and may well be, since a statement whose effect is not known by its words came behind it.
+    /// Missing objects that a later statement of unknown effect may have dropped.
     pub remarks: Vec<String>,
     /// Seconds.
     pub elapsed_s: f64,
 }
 
-/// What is gathered on the way.
+/// The findings so far.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) tables: Vec<TableCheck>,
@@ -60,7 +60,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Something is not as it should be.
+    /// Adds a problem.
     pub(super) fn problem(&mut self, problem: String) {
         self.problem_count += 1;
         if self.problems.len() < LISTED_LIMIT {
@@ -68,7 +68,7 @@ impl Findings {
         }
     }
 
-    /// Something that was looked for by name, and what may have taken it away unseen.
+    /// Adds an object that the stream names, and what may have dropped it.
     pub(super) fn named(
         &mut self,
         kind: &'static str,
@@ -80,11 +80,11 @@ impl Findings {
             *self.objects.entry(kind).or_default() += 1;
             return;
         }
-        let missing = format!("{kind} {} is not there", name());
+        let missing = format!("{kind} {} does not exist", name());
         match touched_by {
             None => self.problem(missing),
             Some(reason) if self.remarks.len() < LISTED_LIMIT => {
-                self.remarks.push(format!("{missing}; {reason} may be why"));
+                self.remarks.push(format!("{missing}; possible reason: {reason}"));
             }
             Some(_) => {}
         }

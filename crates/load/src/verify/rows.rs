@@ -1,4 +1,4 @@
-//! Counts the rows of tables that hold nothing but the stream's.
+//! Counts the rows of tables that have no rows but those of the stream.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,42 +8,42 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::Verify;
-use super::inventory::{Inventory, There};
+use super::inventory::{FoundRelation, Inventory};
 use super::report::{Findings, TableCheck};
 use crate::expect::{Kind, RelationKind};
 
 /// Counts on several connections, a table at a time on each.
 pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut Findings) -> Result<(), Error> {
-    let strange = strange_rows(verify, inventory);
-    let mut counted: Vec<(&TableName, &There)> = Vec::new();
+    let uncountable = uncountable_rows(verify, inventory);
+    let mut counted: Vec<(&TableName, &FoundRelation)> = Vec::new();
     let mut checks = Vec::new();
     for (name, relation) in verify.expectations.relations() {
-        let there = inventory.relations.get(name).filter(|there| there.kind == RelationKind::Table);
-        let Some(there) = there.filter(|_| relation.kind == RelationKind::Table) else { continue };
+        let found = inventory.relations.get(name).filter(|found| found.kind == RelationKind::Table);
+        let Some(found) = found.filter(|_| relation.kind == RelationKind::Table) else { continue };
         let table = name.to_string();
         let loaded = verify.loaded.get(&table).copied();
         if loaded.is_none() && !relation.is_made {
             continue;
         }
-        let elsewhere = || format!("rows of the engine {} may be elsewhere", there.engine);
-        let not_counted_because = (relation.not_counted.clone())
-            .or_else(|| (!there.holds_rows()).then(elsewhere))
-            .or_else(|| strange.clone());
-        let expected = match not_counted_because {
+        let elsewhere = || format!("engine {} may store the rows elsewhere", found.engine);
+        let not_counted_reason = (relation.not_counted.clone())
+            .or_else(|| (!found.holds_rows()).then(elsewhere))
+            .or_else(|| uncountable.clone());
+        let expected = match not_counted_reason {
             Some(_) => None,
             None => {
-                counted.push((name, there));
+                counted.push((name, found));
                 Some(loaded.unwrap_or_default())
             }
         };
-        checks.push(TableCheck { table, expected, found: None, not_counted_because });
+        checks.push(TableCheck { table, expected, found: None, not_counted_reason });
     }
     let mut counts = count_all(verify, &counted)?.into_iter();
     for check in &mut checks {
         let Some(expected) = check.expected else { continue };
         check.found = counts.next();
         if let Some(found) = check.found.filter(|found| *found != expected) {
-            findings.problem(format!("table {} holds {found} rows, and {expected} were loaded", check.table));
+            findings.problem(format!("table {} has {found} rows, but {expected} were loaded", check.table));
         }
     }
     findings.tables = checks;
@@ -52,36 +52,37 @@ pub(super) fn count(verify: &Verify<'_>, inventory: &Inventory, findings: &mut F
 
 /// Why nothing can be counted: rows went into a table with a trigger that is not the stream's and may have written
 /// anywhere, or through something whose rows are elsewhere.
-fn strange_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
+fn uncountable_rows(verify: &Verify<'_>, inventory: &Inventory) -> Option<String> {
     let is_ours = |name: &TableName, trigger: &[u8]| {
         verify.expectations.objects().any(|(kind, schema, known, _)| {
             kind == Kind::Trigger && schema == name.schema && known.eq_ignore_ascii_case(trigger)
         })
     };
-    let reason = |name: &TableName, there: &There| {
-        if there.triggers.iter().any(|trigger| !is_ours(name, trigger)) {
-            Some(format!("{name} had triggers before, which may have written anywhere"))
-        } else if there.kind == RelationKind::View {
-            Some(format!("rows went through the view {name}"))
+    let reason = |name: &TableName, found: &FoundRelation| {
+        if found.triggers.iter().any(|trigger| !is_ours(name, trigger)) {
+            Some(format!("table {name} already had triggers, which may have written to any table"))
+        } else if found.kind == RelationKind::View {
+            Some(format!("the dump inserted rows through view {name}"))
         } else {
-            let is_elsewhere = !there.holds_rows() && there.engine != "blackhole";
-            is_elsewhere
-                .then(|| format!("rows went through {name}, whose engine {} keeps them elsewhere", there.engine))
+            let is_elsewhere = !found.holds_rows() && found.engine != "blackhole";
+            is_elsewhere.then(|| {
+                format!("the dump inserted rows into {name}, whose engine {} stores them elsewhere", found.engine)
+            })
         }
     };
     let filled = inventory.relations.iter().filter(|(name, _)| verify.loaded.contains_key(&name.to_string()));
-    filled.into_iter().find_map(|(name, there)| reason(name, there))
+    filled.into_iter().find_map(|(name, found)| reason(name, found))
 }
 
-fn count_all(verify: &Verify<'_>, names: &[(&TableName, &There)]) -> Result<Vec<u64>, Error> {
+fn count_all(verify: &Verify<'_>, names: &[(&TableName, &FoundRelation)]) -> Result<Vec<u64>, Error> {
     let next = AtomicUsize::new(0);
     let counts = Mutex::new(vec![0; names.len()]);
     let work = || -> Result<(), Error> {
         let mut connection = verify.open()?;
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((name, there)) = names.get(index) else { return Ok(()) };
-            let count = count_one(&mut connection, name, there.is_versioned)?;
+            let Some((name, found)) = names.get(index) else { return Ok(()) };
+            let count = count_one(&mut connection, name, found.is_versioned)?;
             counts.lock().unwrap_or_else(PoisonError::into_inner)[index] = count;
         }
     };

@@ -148,13 +148,13 @@ const STOPS: &[(&str, &str, &str, &str)] = &[
         "a routine that failed half-way",
         "CREATE TABLE t (id INT);\nCREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); INSERT INTO missing VALUES (1); END//\n\
          CALL p()//\n",
-        "can't tell",
+        "cannot tell",
         "1",
     ),
     (
         "rows that cannot roll back, in part",
         "CREATE TABLE t (id INT, CHECK (id < 200)) ENGINE=MyISAM//\nINSERT INTO t SELECT 1 UNION SELECT 300//\n",
-        "can't tell",
+        "cannot tell",
         "1",
     ),
     (

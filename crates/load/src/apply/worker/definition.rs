@@ -1,20 +1,20 @@
-//! Definitions, which commit by themselves: one statement at a time, or several that add keys to a table as one.
+//! DDL, which commits implicitly: one statement at a time, or several that add keys to a table as one.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_core::Seqno;
 use hortator_mysql::Error;
 
-use super::{PAUSE, REPLAYS_LIMIT, Sent, Worker, is_of_server};
+use super::{ChunkStats, REPLAY_INTERVAL, REPLAYS_LIMIT, Worker, is_of_server};
 use crate::apply::chunk::Chunk;
-use crate::class::as_one;
 use crate::report::Failure;
+use crate::statement_kind::merge_key_additions;
 
-/// What became of a statement that commits by itself.
+/// The result of a DDL statement.
 enum Defined {
-    /// It is done; or the load ends here, which is told.
+    /// The statement is applied, or its failure is recorded and ends the load.
     Over,
-    /// The server refuses it, and nothing of it is there. Its record still says that it has begun.
+    /// The server refused the statement, which had no effect. Its intent is still recorded.
     Refused(Error),
 }
 
@@ -23,8 +23,8 @@ impl Worker<'_> {
     pub(super) fn definition(&mut self, seqno: Seqno, chunk: &Chunk) {
         let texts = || chunk.statements.iter().map(|statement| statement.text.as_slice());
         if chunk.statements.len() > 1
-            && let Some(text) = as_one(texts(), &chunk.dialect)
-            && !self.is_refused_as_one(seqno, chunk, &text)
+            && let Some(text) = merge_key_additions(texts(), &chunk.dialect)
+            && !self.is_merged_refused(seqno, chunk, &text)
         {
             return;
         }
@@ -38,10 +38,10 @@ impl Worker<'_> {
 
     /// Sends all of the chunk's statements as one. If that is refused, each is to be sent as it is written: then the
     /// error, its place and what is done before it are theirs.
-    fn is_refused_as_one(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
-        let Defined::Refused(_) = self.bracketed(seqno, chunk, text) else { return false };
-        if let Err(error) = self.end_begun(chunk, 0, &Sent::default()) {
-            self.cannot_begin(seqno, chunk, &error);
+    fn is_merged_refused(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> bool {
+        let Defined::Refused(_) = self.with_intent(seqno, chunk, text) else { return false };
+        if let Err(error) = self.mark_applied(chunk, 0, &ChunkStats::default()) {
+            self.fail_checkpoint(seqno, chunk, &error);
             return false;
         }
         true
@@ -50,32 +50,32 @@ impl Worker<'_> {
     /// A chunk of one statement.
     fn define(&mut self, seqno: Seqno, chunk: &Chunk) {
         let statement = &chunk.statements[0];
-        let Defined::Refused(error) = self.bracketed(seqno, chunk, &statement.text) else { return };
+        let Defined::Refused(error) = self.with_intent(seqno, chunk, &statement.text) else { return };
         // Forced on, it is not to be tried again either.
         let covered = usize::from(self.pool.is_forced());
-        let recorded = self.end_begun(chunk, covered, &Sent { failed: 1, ..Sent::default() });
+        let recorded = self.mark_applied(chunk, covered, &ChunkStats { failed: 1, ..ChunkStats::default() });
         self.pool.fail(seqno, Failure::new(statement, &error), false);
         if let Err(error) = recorded {
-            self.cannot_begin(seqno, chunk, &error);
+            self.fail_checkpoint(seqno, chunk, &error);
         }
     }
 
-    /// Sends a statement between a record that the chunk has begun and one that it has ended. A deadlock leaves nothing of
-    /// it; a lost connection leaves that open.
-    fn bracketed(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
-        if let Err(error) = self.begin_definition(chunk) {
-            self.cannot_begin(seqno, chunk, &error);
+    /// Records the intent, sends the statement and marks the intent as applied. A deadlock means no effect; a lost
+    /// connection leaves the statement in doubt.
+    fn with_intent(&mut self, seqno: Seqno, chunk: &Chunk, text: &[u8]) -> Defined {
+        if let Err(error) = self.write_ddl_intent(chunk) {
+            self.fail_checkpoint(seqno, chunk, &error);
             return Defined::Over;
         }
         let mut replays = 0;
         loop {
-            match self.on_connection(chunk, |connection, road, _| road.send_alone(connection, text)) {
+            match self.on_connection(chunk, |connection, sender, _| sender.send_alone(connection, text)) {
                 Ok(done) => {
                     let statements = chunk.statements.len();
                     self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                    self.progress.as_written.fetch_add(statements as u64, Relaxed);
-                    if let Err(error) = self.end_begun(chunk, statements, &Sent::default()) {
-                        self.cannot_begin(seqno, chunk, &error);
+                    self.progress.text_statements.fetch_add(statements as u64, Relaxed);
+                    if let Err(error) = self.mark_applied(chunk, statements, &ChunkStats::default()) {
+                        self.fail_checkpoint(seqno, chunk, &error);
                     }
                     return Defined::Over;
                 }
@@ -83,7 +83,7 @@ impl Worker<'_> {
                 Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
                     replays += 1;
                     self.progress.replays.fetch_add(1, Relaxed);
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(REPLAY_INTERVAL);
                 }
                 Err(error) if is_of_server(&error) => return Defined::Refused(error),
                 Err(error) => {

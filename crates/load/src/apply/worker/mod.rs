@@ -1,13 +1,13 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
-//! Rooms: `transaction` is one attempt at a chunk, `unprotected` rows that no transaction protects, `definition` what
-//! commits by itself, `recording` what is recorded of each, `link` the connection and its session.
+//! Modules: `transaction` is one attempt at a chunk, `non_transactional` rows of engines without transactions,
+//! `definition` DDL, `journal` the checkpoints, `worker_connection` the connection and its session.
 
 mod definition;
-mod link;
-mod recording;
+mod journal;
+mod non_transactional;
 mod transaction;
-mod unprotected;
+mod worker_connection;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use hortator_mysql::catalog::TableKind;
 use hortator_mysql::{Connection, Done, Error};
 
 use super::chunk::{Chunk, RowTarget, Work};
-use super::pool::{Pool, Turn};
-use super::road::{Road, Way};
-use crate::cluster::{Gate, Targets};
+use super::pool::{CommitSlot, Pool};
+use super::row_sender::{Protocol, RowSender};
+use crate::checkpoint::{Checkpoints, RecoveryHint};
+use crate::cluster::{Targets, Throttle};
 use crate::progress::Progress;
-use crate::record::{Note, Records};
 use crate::report::Failure;
-use link::Link;
-use recording::Begun;
-pub(crate) use recording::set_next_id;
+use journal::ChunkStart;
+pub(crate) use journal::set_next_id;
+use worker_connection::WorkerConnection;
 
 /// Times that a chunk is replayed after deadlocks, lock waits and lost connections before that counts as failed.
 const REPLAYS_LIMIT: u32 = 30;
@@ -33,23 +33,23 @@ const REPLAYS_LIMIT: u32 = 30;
 /// the writes of other nodes win, and the shorter a transaction is, the less likely is one to be in its way.
 const REPLAYS_WHOLE: u32 = 10;
 /// Before a replay.
-const PAUSE: Duration = Duration::from_millis(200);
-/// How long a chunk that is ready to commit waits before it looks whether its locks hold up an earlier one.
-const TURN_PATIENCE: Duration = Duration::from_millis(500);
+const REPLAY_INTERVAL: Duration = Duration::from_millis(200);
+/// How long a chunk waits for its commit slot before it checks whether its locks block an earlier chunk.
+const COMMIT_SLOT_TIMEOUT: Duration = Duration::from_millis(500);
 /// One of the connections that apply chunks.
 #[derive(Debug)]
 pub struct Worker<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     targets: &'l Targets,
-    gate: &'l Gate,
-    records: Option<&'l Records>,
+    throttle: &'l Throttle,
+    checkpoints: Option<&'l Checkpoints>,
     /// From 1; 0 is the main session.
     number: usize,
-    link: Option<Link>,
-    road: Road,
-    /// See [`Road::new`].
-    piece_rows: Option<usize>,
+    connection: Option<WorkerConnection>,
+    sender: RowSender,
+    /// See [`RowSender::new`].
+    batch_rows: Option<usize>,
 }
 
 /// Ends a transaction of ours, whatever the dump has set as `completion_type`.
@@ -61,37 +61,37 @@ pub(crate) const READ_ONLY: u16 = 1792;
 
 /// What a chunk's statements did, counted once they are committed.
 #[derive(Debug, Default)]
-struct Sent {
+struct ChunkStats {
     rows: u64,
     warnings: u64,
-    by_array: u64,
-    as_written: u64,
+    binary_statements: u64,
+    text_statements: u64,
     /// LAST_INSERT_ID() behind them; 0 where they numbered nothing.
     last_id: u64,
     /// Statements that failed in a forced load.
     failed: u64,
 }
 
-impl Sent {
-    /// What a record says of it.
-    fn note(&self) -> Note {
-        if self.failed > 0 { Note::Failed(self.failed) } else { Note::Nothing }
+impl ChunkStats {
+    /// The recovery hint of a checkpoint.
+    fn recovery_hint(&self) -> RecoveryHint {
+        if self.failed > 0 { RecoveryHint::Failed(self.failed) } else { RecoveryHint::None }
     }
 
-    fn add(&mut self, done: &Done, way: Way, statements: u64) {
+    fn add(&mut self, done: &Done, way: Protocol, statements: u64) {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);
         match way {
-            Way::Typed => self.by_array += statements,
-            Way::Text => self.as_written += statements,
+            Protocol::Binary => self.binary_statements += statements,
+            Protocol::Text => self.text_statements += statements,
         }
     }
 
     fn count(&self, target: &RowTarget, progress: &Progress) {
         progress.loaded(&target.table.name, self.rows);
         progress.warnings.fetch_add(self.warnings, Relaxed);
-        progress.by_array.fetch_add(self.by_array, Relaxed);
-        progress.as_written.fetch_add(self.as_written, Relaxed);
+        progress.binary_statements.fetch_add(self.binary_statements, Relaxed);
+        progress.text_statements.fetch_add(self.text_statements, Relaxed);
     }
 }
 
@@ -101,12 +101,12 @@ enum Attempt {
     Done,
     /// Rolled back: to be applied again from its first statement.
     Replay(Error),
-    /// Rolled back, because an earlier chunk waits for its locks: apply again when it is its turn.
-    GiveWay,
+    /// Rolled back, because an earlier chunk waits for its locks: apply again in the commit slot.
+    Yield,
     /// Rolled back: applied again, statement by statement.
-    Unmerge,
-    /// Rolled back: not to be done any more.
-    Void,
+    RetryUnmerged,
+    /// Rolled back: the chunk is cancelled.
+    Cancelled,
 }
 
 impl<'l> Worker<'l> {
@@ -117,16 +117,26 @@ impl<'l> Worker<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         targets: &'l Targets,
-        gate: &'l Gate,
-        records: Option<&'l Records>,
+        throttle: &'l Throttle,
+        checkpoints: Option<&'l Checkpoints>,
     ) -> Self {
-        Self { pool, progress, targets, gate, records, number, link: None, road: Road::default(), piece_rows: None }
+        Self {
+            pool,
+            progress,
+            targets,
+            throttle,
+            checkpoints,
+            number,
+            connection: None,
+            sender: RowSender::default(),
+            batch_rows: None,
+        }
     }
 
-    /// Sends rows by prepared statements of so many rows, even where the server takes arrays.
+    /// Sends rows in batches of this size instead of bulk execute.
     #[must_use]
-    pub fn with_piece_rows(self, piece_rows: Option<usize>) -> Self {
-        Self { piece_rows, ..self }
+    pub fn with_batch_rows(self, batch_rows: Option<usize>) -> Self {
+        Self { batch_rows, ..self }
     }
 
     /// Applies chunks until there are no more.
@@ -134,50 +144,59 @@ impl<'l> Worker<'l> {
         while let Some((seqno, chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
             match &chunk.work {
-                Work::Rows { target, lane } => self.rows(seqno, &chunk, target, *lane, Begun::default()),
+                Work::Rows { target, commit_queue } => {
+                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default())
+                }
                 Work::Definition => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
-            self.pool.complete(seqno, chunk.lane());
-            self.gate.leave();
+            self.pool.complete(seqno, chunk.commit_queue());
+            self.throttle.leave();
         }
     }
 
     /// The next chunk, once there is room for it: whoever is held back holds no chunk, so that nobody waits for it.
     fn next_chunk(&self) -> Option<(Seqno, Chunk)> {
-        self.gate.enter(&|| self.pool.is_ending());
+        self.throttle.enter(&|| self.pool.is_ending());
         let next = self.pool.take();
         if next.is_none() {
-            self.gate.leave();
+            self.throttle.leave();
         }
         next
     }
 
-    fn rows(&mut self, seqno: Seqno, chunk: &Chunk, target: &RowTarget, lane: Option<Key>, mut begun: Begun) {
+    fn rows(
+        &mut self,
+        seqno: Seqno,
+        chunk: &Chunk,
+        target: &RowTarget,
+        commit_queue: Option<Key>,
+        mut start: ChunkStart,
+    ) {
         let transactional = target.table.kind == TableKind::Base { transactional: true };
         let mut merge = true;
-        let mut in_turn = false;
+        let mut in_commit_slot = false;
         let mut replays = 0;
         let mut lost: Option<Error> = None;
         loop {
-            if in_turn
-                && let Some(lane) = lane
-                && !self.wait_for_turn(seqno, lane)
+            if in_commit_slot
+                && let Some(commit_queue) = commit_queue
+                && !self.wait_for_commit_slot(seqno, commit_queue)
             {
                 return;
             }
             let attempt = if transactional {
-                self.transaction(seqno, chunk, target, lane, merge, &mut begun)
+                self.transaction(seqno, chunk, target, commit_queue, merge, &mut start)
             } else {
-                self.one_by_one(seqno, chunk, target)
+                self.apply_non_transactional(seqno, chunk, target)
             };
             match attempt {
-                Attempt::Done | Attempt::Void => return,
-                Attempt::Unmerge => merge = false,
-                Attempt::GiveWay => {
+                Attempt::Done | Attempt::Cancelled => return,
+                Attempt::RetryUnmerged => merge = false,
+                Attempt::Yield => {
                     self.progress.replays.fetch_add(1, Relaxed);
-                    in_turn = true;
+                    in_commit_slot = true;
                 }
                 Attempt::Replay(_) if self.pool.is_interrupted() => return,
                 Attempt::Replay(error) => {
@@ -191,30 +210,30 @@ impl<'l> Worker<'l> {
                         return self.pool.fail(seqno, failure, true);
                     }
                     if error.is_transient() && replays > REPLAYS_WHOLE && chunk.statements.len() > 1 {
-                        return self.statement_by_statement(seqno, chunk, target, lane, begun);
+                        return self.statement_by_statement(seqno, chunk, target, commit_queue, start);
                     }
                     if error.is_lost() {
                         lost = Some(error);
                     }
-                    // The sole holder of the turn cannot be in conflict with its own kind again.
-                    in_turn = replays > 1;
-                    std::thread::sleep(PAUSE.min(Duration::from_millis(10) * replays));
+                    // In its commit slot, the chunk cannot conflict with other chunks of the table.
+                    in_commit_slot = replays > 1;
+                    std::thread::sleep(REPLAY_INTERVAL.min(Duration::from_millis(10) * replays));
                 }
             }
         }
     }
 
-    /// Each statement in a transaction of its own, in the chunk's turn: what fails ends the rest, as within a chunk.
+    /// Each statement in its own transaction, in the commit slot of the chunk: a failure ends the rest, as within a chunk.
     fn statement_by_statement(
         &mut self,
         seqno: Seqno,
         chunk: &Chunk,
         target: &RowTarget,
-        lane: Option<Key>,
-        mut begun: Begun,
+        commit_queue: Option<Key>,
+        mut start: ChunkStart,
     ) {
-        if let Some(lane) = lane
-            && !self.wait_for_turn(seqno, lane)
+        if let Some(commit_queue) = commit_queue
+            && !self.wait_for_commit_slot(seqno, commit_queue)
         {
             return;
         }
@@ -222,18 +241,18 @@ impl<'l> Worker<'l> {
             if !self.pool.may_go_on_at(seqno) {
                 return;
             }
-            self.rows(seqno, &chunk.of_one(statement), target, lane, std::mem::take(&mut begun));
+            self.rows(seqno, &chunk.of_one(statement), target, commit_queue, std::mem::take(&mut start));
         }
     }
 
-    /// Waits for the turn however long it takes; false when the chunk is not to be done any more.
-    fn wait_for_turn(&self, seqno: Seqno, lane: Key) -> bool {
-        while self.pool.await_turn(seqno, lane, TURN_PATIENCE) == Turn::NotYet {
-            if self.pool.is_void_at(seqno) {
+    /// Waits for the commit slot without a limit; false if the chunk is cancelled.
+    fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key) -> bool {
+        while self.pool.wait_for_commit_slot(seqno, commit_queue, COMMIT_SLOT_TIMEOUT) == CommitSlot::TimedOut {
+            if self.pool.is_cancelled_at(seqno) {
                 return false;
             }
         }
-        !self.pool.is_void_at(seqno)
+        !self.pool.is_cancelled_at(seqno)
     }
 }
 

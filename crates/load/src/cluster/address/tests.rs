@@ -37,8 +37,8 @@ fn what_names_no_node_is_told_with_what_does() {
         ("root@db1", "no host"),
         ("db 1", "no host"),
     ] {
-        let told = node_address(name, 3306).unwrap_err().to_string();
-        assert!(told.contains(word) && told.contains("HOST:PORT"), "{name}: {told}");
+        let message = node_address(name, 3306).unwrap_err().to_string();
+        assert!(message.contains(word) && message.contains("HOST:PORT"), "{name}: {message}");
     }
 }
 

@@ -1,0 +1,121 @@
+//! The options for checkpoints: resume a load, show interrupted loads, discard their checkpoints.
+
+use clap::Args;
+use hortator_load::InDoubt;
+use hortator_load::checkpoint::{self, CheckpointMode, Interrupted, Start};
+use hortator_mysql::ConnectOptions;
+use indicatif::HumanCount;
+
+/// Options for checkpoints.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArgs {
+    /// Resume the interrupted load of this input; every row is loaded exactly once. ID (see --status) selects the load
+    /// where the input does not, as from a pipe
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    resume: Option<u64>,
+
+    /// Show the interrupted loads on this server and their progress; load nothing
+    #[arg(long, conflicts_with_all = ["resume", "plan", "sandbox"])]
+    status: bool,
+
+    /// Discard the checkpoints of all interrupted loads, or of load ID; load nothing
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+          conflicts_with_all = ["resume", "plan", "sandbox", "status"])]
+    discard_checkpoint: Option<u64>,
+
+    /// Schema on the server that stores the checkpoints; the last load to end drops it [default: hortator]
+    #[arg(long, value_name = "NAME")]
+    checkpoint_schema: Option<String>,
+
+    /// Write no checkpoints: you cannot resume the load
+    #[arg(long, conflicts_with_all = ["checkpoint_schema", "resume"])]
+    no_checkpoint: bool,
+
+    /// With --resume: treat an in-doubt statement as applied, or apply it again
+    #[arg(long, value_name = "applied|reapply", value_parser = ["applied", "reapply"], requires = "resume")]
+    in_doubt: Option<String>,
+}
+
+impl CheckpointArgs {
+    /// Whether the load writes checkpoints, and where.
+    pub fn checkpoint_mode(&self) -> CheckpointMode {
+        if self.no_checkpoint {
+            return CheckpointMode::Disabled;
+        }
+        CheckpointMode::Enabled {
+            schema: self.schema().to_owned(),
+            is_optional: self.checkpoint_schema.is_none() && self.resume.is_none(),
+        }
+    }
+
+    /// Where the load starts.
+    pub fn start(&self) -> Start {
+        match self.resume {
+            None => Start::New,
+            Some(0) => Start::Resume,
+            Some(id) => Start::ResumeId(id),
+        }
+    }
+
+    /// How to treat a statement that is in doubt.
+    pub fn in_doubt(&self) -> InDoubt {
+        match self.in_doubt.as_deref() {
+            Some("applied") => InDoubt::Applied,
+            Some("reapply") => InDoubt::Reapply,
+            _ => InDoubt::Stop,
+        }
+    }
+
+    fn schema(&self) -> &str {
+        self.checkpoint_schema.as_deref().unwrap_or(checkpoint::SCHEMA)
+    }
+
+    /// Whether the options ask for something other than a load.
+    pub fn replaces_load(&self) -> bool {
+        self.status || self.discard_checkpoint.is_some()
+    }
+
+    /// Runs `--status` or `--discard-checkpoint`; returns whether one of them was given.
+    pub fn run_instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
+        if self.status {
+            let found = checkpoint::interrupted(connect, self.schema())?;
+            if json {
+                println!("{}", serde_json::to_string_pretty(&found)?);
+            } else if found.is_empty() {
+                println!("no interrupted load has checkpoints in the schema `{}`", self.schema());
+            }
+            found.iter().filter(|_| !json).for_each(show);
+        } else if let Some(id) = self.discard_checkpoint {
+            let discarded = checkpoint::discard(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
+            match discarded.len() {
+                0 => println!("no interrupted load has checkpoints in the schema `{}`", self.schema()),
+                _ => discarded
+                    .iter()
+                    .for_each(|id| println!("discarded the checkpoints of load {id}; the loaded rows stay")),
+            }
+        }
+        Ok(self.replaces_load())
+    }
+}
+
+fn show(load: &Interrupted) {
+    let how = match load.connection_id {
+        Some(id) => format!("running (connection {id})"),
+        None => "interrupted".to_owned(),
+    };
+    println!("load {} of {}: {how}, started {}", load.load_id, load.input, load.started_at);
+    println!("  {} rows loaded, {} checkpoints", HumanCount(load.rows), HumanCount(load.chunks));
+    for (table, rows) in &load.tables {
+        println!("    {table}: {} rows", HumanCount(*rows));
+    }
+    for place in &load.in_doubt_statements {
+        println!("  in doubt: {place}");
+    }
+    if load.connection_id.is_none() {
+        println!(
+            "  to resume: the same command with --resume; to discard the checkpoints: --discard-checkpoint={}",
+            load.load_id
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Rows for servers without bulk execute: a statement of the dump as several executions of one prepared statement.
+//!
+//! A prepared statement of as many rows as the dump's would have to be prepared for each of them, which costs the server
+//! more than the text. Prepared once for a fixed number of rows and executed over and over, it costs little more than
+//! half. So the sender splits the rows into batches of that number; the rest goes as text. All of it is one transaction, and a
+//! statement of the dump stays one: if the server has anything to say to a batch, all batches are undone and the text is
+//! sent, so that the error, its row and the warnings are the client's.
+
+use hortator_mysql::{Connection, Done, Error};
+
+use super::chunk::RowTarget;
+use super::row_sender::{BinaryResult, RowSender};
+use crate::lexer::Dialect;
+use crate::rows::{WireType, encode_batch, scan};
+
+/// Rows of one execution. Measured on MySQL 9.7 with narrow rows: from 100 to 4,000 the server's time is the same.
+const BATCH_ROWS: usize = 256;
+/// Values of one execution: the protocol counts placeholders in two bytes.
+const PLACEHOLDERS_LIMIT: usize = 65_535;
+/// Fewer rows than so many batches go as text: a savepoint and more round trips would cost more than they save.
+const MIN_BATCHES: usize = 2;
+
+/// What every execution has in common.
+struct Batch {
+    rows: usize,
+    statement_id: u32,
+    types: Vec<WireType>,
+}
+
+impl RowSender {
+    /// One statement, undone by a savepoint where the server does not take it as it would the text.
+    pub(super) fn send_batches(
+        &mut self,
+        connection: &mut Connection,
+        text: &[u8],
+        offset: usize,
+        target: &RowTarget,
+        dialect: &Dialect,
+    ) -> Result<BinaryResult, Error> {
+        let may_divide = target.plain && target.is_divisible();
+        if !may_divide || scan(text, offset, dialect, &mut self.tuples).is_err() {
+            return Ok(BinaryResult::Refused(None));
+        }
+        if self.tuples.rows() < self.rows_per_batch() * MIN_BATCHES {
+            return Ok(BinaryResult::Refused(None));
+        }
+        let Some(batch) = self.batch(connection, text, offset, target)? else { return Ok(BinaryResult::Refused(None)) };
+        connection.execute(b"SAVEPOINT hortator")?;
+        let refusal = match self.execute_batches(connection, text, offset, target, Some(&batch), dialect)? {
+            BinaryResult::Refused(refusal) => refusal,
+            done @ BinaryResult::Applied(_) => return Ok(done),
+        };
+        match (connection.execute(b"ROLLBACK TO SAVEPOINT hortator"), refusal) {
+            (Ok(_), refusal) => Ok(BinaryResult::Refused(refusal)),
+            // The server has rolled back more than the batch: report its reason.
+            (Err(Error::Server(_)), Some(reason)) => Err(reason),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Several statements as one. Where the server does not take it as it would the text, the caller rolls back.
+    pub(super) fn send_merged_batches(
+        &mut self,
+        connection: &mut Connection,
+        text: &[u8],
+        offset: usize,
+        target: &RowTarget,
+        dialect: &Dialect,
+    ) -> Result<BinaryResult, Error> {
+        if scan(text, offset, dialect, &mut self.tuples).is_err() {
+            return Ok(BinaryResult::Refused(None));
+        }
+        if self.tuples.rows() < self.rows_per_batch() {
+            return self.execute_batches(connection, text, offset, target, None, dialect);
+        }
+        match self.batch(connection, text, offset, target)? {
+            Some(batch) => self.execute_batches(connection, text, offset, target, Some(&batch), dialect),
+            None => Ok(BinaryResult::Refused(None)),
+        }
+    }
+
+    /// Sends all rows that were located: whole batches, and the rest as text.
+    fn execute_batches(
+        &mut self,
+        connection: &mut Connection,
+        text: &[u8],
+        offset: usize,
+        target: &RowTarget,
+        batch: Option<&Batch>,
+        dialect: &Dialect,
+    ) -> Result<BinaryResult, Error> {
+        let mut at = 0;
+        let mut all = Done::default();
+        if let Some(Batch { rows, statement_id, types }) = batch {
+            while at + rows <= self.tuples.rows() {
+                let (tuples, command) = (&self.tuples, &mut self.command);
+                let encoded = encode_batch(text, tuples, at..at + rows, types, dialect, *statement_id, command);
+                if encoded.is_err() || self.command.len() >= self.packet_limit_bytes {
+                    return Ok(BinaryResult::Refused(None));
+                }
+                if let Some(refused) = take(&mut all, self.send_command(connection))? {
+                    return Ok(refused);
+                }
+                at += rows;
+            }
+        }
+        if at < self.tuples.rows() {
+            let rest = [&text[..offset], b" ", &text[self.tuples.start(at)..]].concat();
+            if let Some(refused) = take(&mut all, self.send_text(connection, &rest, target))? {
+                return Ok(refused);
+            }
+        }
+        Ok(BinaryResult::Applied(all))
+    }
+
+    /// The prepared statement for the rows that were located; `None` where there is none that is exact.
+    fn batch(
+        &mut self,
+        connection: &mut Connection,
+        text: &[u8],
+        offset: usize,
+        target: &RowTarget,
+    ) -> Result<Option<Batch>, Error> {
+        let Some(types) = self.types(text, target) else { return Ok(None) };
+        let rows = self.rows_per_batch();
+        let prepared = self.statement_id(connection, &text[..offset], target, types.len(), rows)?;
+        Ok(prepared.map(|statement_id| Batch { rows, statement_id, types }))
+    }
+
+    fn rows_per_batch(&self) -> usize {
+        let most = PLACEHOLDERS_LIMIT / self.tuples.width().max(1);
+        self.batch_rows.unwrap_or(BATCH_ROWS).min(most).max(1)
+    }
+}
+
+/// Adds what a batch did to what all have done. That the server has a warning is a refusal too: it names its row by a
+/// number, which would be another.
+fn take(all: &mut Done, sent: Result<Done, Error>) -> Result<Option<BinaryResult>, Error> {
+    match sent {
+        Ok(done) if done.warnings > 0 => Ok(Some(BinaryResult::Refused(None))),
+        Ok(done) => {
+            all.affected_rows += done.affected_rows;
+            Ok(None)
+        }
+        Err(error) if error.is_lost() || error.is_transient() => Err(error),
+        Err(error) => Ok(Some(BinaryResult::Refused(Some(error)))),
+    }
+}

@@ -1,0 +1,193 @@
+//! The checkpoints of a worker.
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+
+use super::{ChunkStats, READ_ONLY, Worker, number};
+use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
+use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, digest, fingerprint};
+
+/// Duplicate entry for a key.
+const DUPLICATE: u16 = 1062;
+
+/// The start of a chunk, over all attempts.
+#[derive(Debug, Default)]
+pub(super) struct ChunkStart {
+    /// The table's next AUTO_INCREMENT value before the first attempt.
+    next_id: Option<u64>,
+    /// The intent of the chunk is recorded.
+    is_recorded: bool,
+}
+
+impl ChunkStart {
+    /// For rows with generated AUTO_INCREMENT values, which do not roll back: the first attempt reads and records the next
+    /// value, later attempts reset the table to it.
+    pub(super) fn counter(
+        &mut self,
+        connection: &mut Connection,
+        checkpoints: Option<&Checkpoints>,
+        chunk: &Chunk,
+        target: &RowTarget,
+    ) -> Result<(), Error> {
+        let table = &target.table.name;
+        let Some(next_id) = self.next_id else {
+            let next_id = next_id(connection, table)?;
+            if let (Some(checkpoints), Some(span)) = (checkpoints, span(&chunk.statements)) {
+                let recovery_hint = RecoveryHint::Counters(vec![(table.clone(), next_id)]);
+                let checkpoint = Checkpoint {
+                    span,
+                    state: State::Intent,
+                    table: table.to_string(),
+                    rows: 0,
+                    last_id: 0,
+                    recovery_hint,
+                };
+                match checkpoints.write(connection, &checkpoint) {
+                    // Written by an attempt that got no answer; nothing has moved the counter since.
+                    Err(error) if error.code() == Some(DUPLICATE) => {}
+                    written => drop(written?),
+                }
+                self.is_recorded = true;
+            }
+            self.next_id = Some(next_id);
+            return Ok(());
+        };
+        set_next_id(connection, table, next_id)
+    }
+}
+
+/// A table's next AUTO_INCREMENT value; 0 where it has none.
+fn next_id(connection: &mut Connection, table: &TableName) -> Result<u64, Error> {
+    let query = [
+        b"SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
+        &quote_string(&table.schema),
+        b" AND TABLE_NAME = ",
+        &quote_string(&table.table),
+    ]
+    .concat();
+    number(connection, &query)
+}
+
+/// Sets a table's next AUTO_INCREMENT value; no lower than its rows allow.
+pub(crate) fn set_next_id(connection: &mut Connection, table: &TableName, next_id: u64) -> Result<(), Error> {
+    if next_id == 0 {
+        return Ok(());
+    }
+    let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+    let statement = [b"ALTER TABLE ".as_slice(), &place, format!(" AUTO_INCREMENT = {next_id}").as_bytes()].concat();
+    match connection.execute(&statement) {
+        // An account that may only insert: the numbers are then as after any load that was rolled back.
+        Err(Error::Server(_)) | Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The run that these statements are; `None` for none.
+pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
+    let (first, last) = (statements.first()?, statements.last()?);
+    Some(Span {
+        first: first.location.ordinal,
+        last: last.location.ordinal,
+        digest: digest(statements.iter().map(|statement| statement.text.as_slice())),
+        file: first.location.file.to_string(),
+        line: first.location.line,
+        byte: first.location.byte,
+        end_byte: last.location.byte + last.text.len() as u64,
+    })
+}
+
+/// The checkpoint of the first `covered` statements of a chunk.
+fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Checkpoint> {
+    let table = match &chunk.work {
+        Work::Rows { target, .. } => target.table.name.to_string(),
+        Work::Definition => String::new(),
+    };
+    let span = span(&chunk.statements[..covered])?;
+    Some(Checkpoint {
+        span,
+        state: State::Applied,
+        table,
+        rows: stats.rows,
+        last_id: stats.last_id,
+        recovery_hint: stats.recovery_hint(),
+    })
+}
+
+impl Worker<'_> {
+    /// Checkpoints, within the open transaction, that the first `covered` statements of the chunk are done. False where
+    /// that is recorded already, by an attempt whose commit went unanswered.
+    pub(super) fn write_checkpoint(
+        &mut self,
+        chunk: &Chunk,
+        covered: usize,
+        stats: &ChunkStats,
+        start: &ChunkStart,
+    ) -> Result<bool, Error> {
+        let (Some(checkpoints), Some(current)) = (self.checkpoints, &mut self.connection) else { return Ok(true) };
+        let first = chunk.statements[0].location.ordinal;
+        let Some(checkpoint) = checkpoint_of(chunk, covered, stats) else {
+            // Nothing of it stays.
+            if start.is_recorded {
+                checkpoints.retract(&mut current.connection, first)?;
+            }
+            return Ok(true);
+        };
+        if start.is_recorded {
+            return Ok(checkpoints.close(&mut current.connection, &checkpoint)?.affected_rows > 0);
+        }
+        match checkpoints.write(&mut current.connection, &checkpoint) {
+            Err(error) if error.code() == Some(DUPLICATE) => Ok(false),
+            // All of it was refused, so there is nothing to record.
+            Err(error) if error.code() == Some(READ_ONLY) => Ok(true),
+            written => written.map(|_| true),
+        }
+    }
+
+    /// Whether a commit without an answer is applied; `None` without checkpoints, or if there was nothing to record.
+    pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
+        let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
+        let first = chunk.statements[0].location.ordinal;
+        self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)).map(Some)
+    }
+
+    /// Records the intent of DDL. All statements of the chunk are on the table of the first.
+    pub(super) fn write_ddl_intent(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        self.on_connection(chunk, |connection, _, _| {
+            let recovery_hint = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
+                return Ok(());
+            };
+            checkpoints.write(connection, &Checkpoint { state: State::Intent, recovery_hint, ..checkpoint }).map(drop)
+        })
+    }
+
+    /// Records the intent of rows of a table that is not transactional.
+    pub(super) fn write_rows_intent(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        let name = &target.table.name;
+        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+        self.on_connection(chunk, |connection, _, _| {
+            let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+            let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
+                return Ok(());
+            };
+            checkpoints
+                .write(
+                    connection,
+                    &Checkpoint { state: State::Intent, recovery_hint: RecoveryHint::Rows(count), ..checkpoint },
+                )
+                .map(drop)
+        })
+    }
+
+    /// Marks the intent as applied for the first `covered` statements.
+    pub(super) fn mark_applied(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        let first = chunk.statements[0].location.ordinal;
+        self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, stats) {
+            Some(checkpoint) => checkpoints.close(connection, &checkpoint).map(drop),
+            None => checkpoints.retract(connection, first).map(drop),
+        })
+    }
+}

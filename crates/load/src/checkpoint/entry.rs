@@ -1,0 +1,168 @@
+//! One checkpoint: a run of consecutive statements, its state, and the hash of its text.
+
+use hortator_mysql::catalog::TableName;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Most tables of one checkpoint whose AUTO_INCREMENT values are recorded.
+pub const COUNTERS_LIMIT: usize = 10;
+
+/// A run of statements of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Number of the first statement, from 1.
+    pub first: u64,
+    /// Number of the last statement.
+    pub last: u64,
+    /// [`digest`] of the texts of those that were sent.
+    pub digest: u128,
+    /// The file of the first.
+    pub file: String,
+    /// The line of the first.
+    pub line: u64,
+    /// The byte of the file at which the first begins.
+    pub byte: u64,
+    /// The byte behind the last one's text.
+    pub end_byte: u64,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The run has started; its outcome is not recorded.
+    Intent = 0,
+    /// The database has the run.
+    Applied = 1,
+    /// The database has the run, which also left session state that no other session has.
+    SessionBound = 2,
+}
+
+impl State {
+    /// From its number in the table.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        [Self::Intent, Self::Applied, Self::SessionBound].into_iter().find(|state| *state as u64 == number)
+    }
+}
+
+/// The state before the run, to find out later whether an intent was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecoveryHint {
+    /// No hint.
+    None,
+    /// Next AUTO_INCREMENT values of the tables that receive rows, at most [`COUNTERS_LIMIT`]. The rows are part of a
+    /// transaction: without an applied checkpoint, the database does not have them.
+    Counters(Vec<(TableName, u64)>),
+    /// The row count of a table that is not transactional.
+    Rows(u64),
+    /// The statement changes rows outside of a transaction, so the load cannot tell whether it is applied.
+    NotInTransaction,
+    /// Of an applied run of a forced load: the number of failed statements.
+    Failed(u64),
+    /// The definition that the statement changes: a hash of it, or `None` where there was none.
+    Definition(Option<u128>),
+}
+
+impl RecoveryHint {
+    /// The text in the table.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::NotInTransaction => "not_in_transaction".to_owned(),
+            Self::Failed(count) => format!("failed {count}"),
+            Self::Counters(counters) => {
+                let counter =
+                    |(table, next): &(TableName, u64)| format!("{}.{}={next}", hex(&table.schema), hex(&table.table));
+                let counters: Vec<String> = counters.iter().take(COUNTERS_LIMIT).map(counter).collect();
+                format!("counters {}", counters.join(" "))
+            }
+            Self::Rows(count) => format!("rows {count}"),
+            Self::Definition(None) => "definition none".to_owned(),
+            Self::Definition(Some(hash)) => format!("definition {hash:032x}"),
+        }
+    }
+
+    /// From the text in the table; unknown text is no hint.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        if text == "not_in_transaction" {
+            return Self::NotInTransaction;
+        }
+        match text.split_once(' ') {
+            Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),
+            Some(("counters", counters)) => {
+                counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
+            }
+            Some(("rows", count)) => count.parse().map_or(Self::None, Self::Rows),
+            Some(("definition", "none")) => Self::Definition(None),
+            Some(("definition", hash)) => {
+                u128::from_str_radix(hash, 16).map_or(Self::None, |hash| Self::Definition(Some(hash)))
+            }
+            _ => Self::None,
+        }
+    }
+}
+
+fn counter(text: &str) -> Option<(TableName, u64)> {
+    let (name, next) = text.split_once('=')?;
+    let (schema, table) = name.split_once('.')?;
+    Some((TableName { schema: unhex(schema)?, table: unhex(table)? }, next.parse().ok()?))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = (0..text.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+}
+
+/// A checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The statements.
+    pub span: Span,
+    /// The state of the run.
+    pub state: State,
+    /// The table that received the rows, as `schema.table`; empty for none.
+    pub table: String,
+    /// Rows affected, as the server says.
+    pub rows: u64,
+    /// LAST_INSERT_ID() after the run; 0 if it generated no value.
+    pub last_id: u64,
+    /// The state before the run.
+    pub recovery_hint: RecoveryHint,
+}
+
+/// The hash of a run of statements: each text with its length before it.
+#[must_use]
+pub fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u128 {
+    let mut hash = Digest::default();
+    texts.into_iter().for_each(|text| hash.add(text));
+    hash.value()
+}
+
+/// [`digest`], text by text.
+#[derive(Clone, Default)]
+pub struct Digest(Xxh3);
+
+impl Digest {
+    /// One more text.
+    pub fn add(&mut self, text: &[u8]) {
+        self.0.update(&(text.len() as u64).to_le_bytes());
+        self.0.update(text);
+    }
+
+    /// The hash so far.
+    #[must_use]
+    pub fn value(&self) -> u128 {
+        self.0.digest128()
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Digest({:032x})", self.value())
+    }
+}

@@ -1,0 +1,425 @@
+//! The loads with checkpoints: start, find, end, list, discard.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hortator_mysql::{ConnectOptions, Connection, Row};
+use serde::Serialize;
+
+use super::statements::{FORMAT, Statements, hex};
+use super::{Error, Identity, State};
+use crate::session::open_long_lived;
+
+/// Keeps one load from dropping the schema while another load starts.
+const SCHEMA_LOCK: &str = "hortator.schema";
+/// How long to wait for that, in seconds.
+const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
+/// Checkpoints deleted in one transaction.
+const REMOVED_AT_ONCE: usize = 10_000;
+/// Most statements in doubt that a listing names.
+const IN_DOUBT_LISTED_LIMIT: usize = 20;
+
+/// An interrupted or running load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Interrupted {
+    /// Its number.
+    pub load_id: u64,
+    /// Its input.
+    pub input: String,
+    /// Its start, by the clock of the server.
+    pub started_at: String,
+    /// The connection of the running load; null if it does not run.
+    pub connection_id: Option<u64>,
+    /// Loaded rows.
+    pub rows: u64,
+    /// Applied checkpoints.
+    pub chunks: u64,
+    /// Rows by table.
+    pub tables: Vec<(String, u64)>,
+    /// Statements in doubt, as `file:line`; the first 20.
+    pub in_doubt_statements: Vec<String>,
+}
+
+pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
+    let mut connection = open_long_lived(options)?;
+    prepare(&mut connection)?;
+    Ok(connection)
+}
+
+/// A load's own settings, and the server's defaults, have no say in this. Each statement commits by itself, so the
+/// isolation matters to none; but with less than this, a server that logs statements for its replicas refuses them (1665).
+pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
+    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
+    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
+}
+
+/// Registers a new load. Discards the checkpoints of interrupted loads of the same input.
+pub(super) fn begin(
+    connection: &mut Connection,
+    statements: &Statements,
+    identity: &Identity,
+    threads: usize,
+) -> Result<u64, Error> {
+    let load_id = new_id();
+    with_schema_lock(connection, |connection| {
+        create(connection, statements)?;
+        let input = serde_json::to_string(identity).unwrap_or_default();
+        if identity.is_certain() {
+            for (id, _, _) in loads(connection, statements)?.iter().filter(|(_, found, _)| found == identity) {
+                if holder(connection, *id)?.is_none() {
+                    remove(connection, statements, *id)?;
+                }
+            }
+        }
+        connection.execute(
+            format!(
+                "INSERT INTO {}.`loads` (`load_id`, `format`, `input`, `threads`) VALUES ({load_id}, {FORMAT}, {}, {threads})",
+                statements.quoted(),
+                hex(&input),
+            )
+            .as_bytes(),
+        )?;
+        claim(connection, load_id, 0, 0)
+    })?;
+    Ok(load_id)
+}
+
+fn create(connection: &mut Connection, statements: &Statements) -> Result<(), Error> {
+    let is_there = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ('loads', 'chunks')",
+        hex(statements.schema()),
+    );
+    if number(connection, &is_there)? == 2 {
+        return Ok(());
+    }
+    for statement in statements.create() {
+        match connection.execute(statement.as_bytes()) {
+            Err(hortator_mysql::Error::Server(refusal)) => {
+                return Err(Error::Unavailable { schema: statements.schema().to_owned(), reason: refusal.message });
+            }
+            done => done?,
+        };
+    }
+    Ok(())
+}
+
+/// The interrupted load of this input.
+pub(super) fn find(connection: &mut Connection, statements: &Statements, identity: &Identity) -> Result<u64, Error> {
+    let all = match loads(connection, statements) {
+        Ok(all) => all,
+        Err(Error::Server(hortator_mysql::Error::Server(_))) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let nothing =
+        |hint: String| Error::Nothing { input: identity.describe(), schema: statements.schema().to_owned(), hint };
+    let same: Vec<_> = all.iter().filter(|(_, found, _)| found == identity).collect();
+    match same[..] {
+        [(id, _, format)] => check_format(*id, *format),
+        [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
+            Some((id, found, _)) => Err(nothing(format!(
+                ", but one of load {id} of {}: if that is the same dump, --resume={id} resumes it and compares the \
+                 loaded statements by their hashes",
+                found.describe(),
+            ))),
+            None => Err(nothing(String::new())),
+        },
+        _ => Err(Error::Several {
+            input: identity.describe(),
+            ids: same.iter().map(|(id, _, _)| id.to_string()).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// The load with this ID. To resume it, the options of `identity` must match; the files may differ: a pipe has no name,
+/// and the user may have repaired the dump.
+pub(super) fn find_id(
+    connection: &mut Connection,
+    statements: &Statements,
+    id: u64,
+    identity: Option<&Identity>,
+) -> Result<u64, Error> {
+    let all = loads(connection, statements).unwrap_or_default();
+    match all.iter().find(|(found, _, _)| *found == id) {
+        Some((load_id, begun, format)) => {
+            check_format(*load_id, *format)?;
+            let differs = identity.and_then(|identity| begun.differs_in_options(identity));
+            differs.map_or(Ok(id), |differs| Err(Error::OtherOptions { load_id: id, differs }))
+        }
+        None => Err(Error::Nothing {
+            input: format!("number {id}"),
+            schema: statements.schema().to_owned(),
+            hint: String::new(),
+        }),
+    }
+}
+
+fn check_format(load_id: u64, format: u64) -> Result<u64, Error> {
+    if format > FORMAT { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
+}
+
+/// Waits until all former sessions of the load have ended, and takes over.
+pub(super) fn take_over(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    threads: usize,
+) -> Result<(), Error> {
+    let before = number(
+        connection,
+        &format!("SELECT `threads` FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted()),
+    )?;
+    claim(connection, load_id, 0, 5)?;
+    for session in (1..=usize::try_from(before).unwrap_or(0)).chain([super::MAIN_SESSION]) {
+        claim(connection, load_id, session, super::LOCK_TIMEOUT_S)?;
+        connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
+    }
+    connection.execute(
+        format!(
+            "UPDATE {}.`loads` SET `threads` = GREATEST(`threads`, {threads}) WHERE `load_id` = {load_id}",
+            statements.quoted(),
+        )
+        .as_bytes(),
+    )?;
+    Ok(())
+}
+
+/// Records deferred checks, one bit for each kind; returns the bits of the whole load.
+pub(super) fn defer(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    checks: u8,
+) -> Result<u8, hortator_mysql::Error> {
+    let loads = statements.quoted();
+    if checks != 0 {
+        let add = format!("UPDATE {loads}.`loads` SET `deferred` = `deferred` | {checks} WHERE `load_id` = {load_id}");
+        connection.execute(add.as_bytes())?;
+    }
+    let all = number(connection, &format!("SELECT `deferred` FROM {loads}.`loads` WHERE `load_id` = {load_id}"))?;
+    Ok(u8::try_from(all).unwrap_or(u8::MAX))
+}
+
+fn lock(load_id: u64, session: usize) -> String {
+    format!("hortator.{load_id}.{session}")
+}
+
+/// Takes the lock of one of the load's sessions.
+pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
+    let name = lock(load_id, session);
+    let acquired = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
+    if acquired == 1 {
+        return Ok(());
+    }
+    let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
+    Err(Error::Running { load_id, connection_id })
+}
+
+/// The session that runs a load.
+fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hortator_mysql::Error> {
+    let id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{}'), 0)", lock(load_id, 0)))?;
+    Ok(Some(id).filter(|id| *id != 0))
+}
+
+/// All loads: number, input, format.
+fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
+    let query = format!("SELECT `load_id`, `input`, `format` FROM {}.`loads` ORDER BY `begun`", statements.quoted());
+    let rows = connection.fetch(query.as_bytes())?;
+    let load = |row: &Row| {
+        // An input that a later version describes in other words is at least one of its number.
+        let input = serde_json::from_str(&text(row, 1)).unwrap_or_default();
+        (text(row, 0).parse().unwrap_or(0), input, text(row, 2).parse().unwrap_or(u64::MAX))
+    };
+    Ok(rows.iter().map(load).collect())
+}
+
+pub(super) fn rows_by_table(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
+    let query = format!(
+        "SELECT `name`, SUM(`rows`) FROM {}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {} AND `name` <> '' \
+         GROUP BY `name` ORDER BY `name`",
+        statements.quoted(),
+        State::Applied as u8,
+    );
+    let rows = connection.fetch(query.as_bytes())?;
+    Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
+}
+
+/// The number of applied checkpoints.
+pub(super) fn count_applied(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<u64, hortator_mysql::Error> {
+    let (chunks, done) = (statements.quoted(), State::Applied as u8);
+    let query = format!("SELECT COUNT(*) FROM {chunks}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {done}");
+    number(connection, &query)
+}
+
+/// Discards the checkpoints of a load that has ended, and the schema with the last load; returns whether checkpoints are
+/// left.
+pub(super) fn end(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    is_complete: bool,
+) -> Result<bool, hortator_mysql::Error> {
+    let recorded = format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id` = {load_id}", statements.quoted());
+    if !is_complete && number(connection, &recorded)? > 0 {
+        return Ok(true);
+    }
+    with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
+        .map(|()| false)
+        .map_err(|error| match error {
+            Error::Server(error) => error,
+            other => hortator_mysql::Error::Unsupported(other.to_string()),
+        })
+}
+
+/// Drops the schema with the last load, if it has no other tables.
+fn drop_or_remove(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<(), hortator_mysql::Error> {
+    let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
+    let other_tables = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
+        hex(statements.schema()),
+    );
+    if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
+        let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
+        match dropped {
+            Err(hortator_mysql::Error::Server(_)) => {}
+            done => return done.map(drop),
+        }
+    }
+    remove(connection, statements, load_id)
+}
+
+fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), hortator_mysql::Error> {
+    let some =
+        format!("DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} LIMIT {REMOVED_AT_ONCE}", statements.quoted(),);
+    while connection.execute(some.as_bytes())?.affected_rows > 0 {}
+    let load = format!("DELETE FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted());
+    connection.execute(load.as_bytes()).map(drop)
+}
+
+/// The loads with checkpoints in a schema; none if the schema does not exist.
+///
+/// # Errors
+/// [`Error::Server`].
+pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interrupted>, Error> {
+    let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
+    let statements = Statements::new(schema);
+    let mut connection = connect(&options)?;
+    if !is_there(&mut connection, &statements)? {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (load_id, input, _) in loads(&mut connection, &statements)? {
+        let quoted = statements.quoted();
+        let started_at = connection
+            .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
+            .first()
+            .map_or_else(String::new, |row| text(row, 0));
+        let sums = connection.fetch(
+            format!(
+                "SELECT IFNULL(SUM(IF(`name` <> '', `rows`, 0)), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` >= 1"
+            )
+            .as_bytes(),
+        )?;
+        let in_doubt_statements = connection.fetch(
+            format!(
+                "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
+                 ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
+            )
+            .as_bytes(),
+        )?;
+        found.push(Interrupted {
+            load_id,
+            input: input.describe(),
+            started_at: format!("{started_at} UTC"),
+            connection_id: holder(&mut connection, load_id)?,
+            rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
+            chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
+            tables: rows_by_table(&mut connection, &statements, load_id)?,
+            in_doubt_statements: in_doubt_statements
+                .iter()
+                .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
+                .collect(),
+        });
+    }
+    Ok(found)
+}
+
+/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs.
+///
+/// # Errors
+/// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
+pub fn discard(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> Result<Vec<u64>, Error> {
+    let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
+    let statements = Statements::new(schema);
+    let mut connection = connect(&options)?;
+    let all = if is_there(&mut connection, &statements)? { loads(&mut connection, &statements)? } else { Vec::new() };
+    let mut discarded = Vec::new();
+    if let Some(id) = load_id {
+        find_id(&mut connection, &statements, id, None)?;
+    }
+    for (id, _, _) in all.into_iter().filter(|(id, _, _)| load_id.is_none_or(|wanted| wanted == *id)) {
+        match (holder(&mut connection, id)?, load_id) {
+            (Some(connection_id), Some(load_id)) => return Err(Error::Running { load_id, connection_id }),
+            (Some(_), None) => {}
+            (None, _) => {
+                with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
+                discarded.push(id);
+            }
+        }
+    }
+    Ok(discarded)
+}
+
+fn is_there(connection: &mut Connection, statements: &Statements) -> Result<bool, hortator_mysql::Error> {
+    let query = format!(
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = 'chunks'",
+        hex(statements.schema()),
+    );
+    Ok(number(connection, &query)? > 0)
+}
+
+fn with_schema_lock<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&mut Connection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    // Best effort: a server without user locks still stores checkpoints.
+    let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_TIMEOUT_S})").as_bytes())?;
+    let result = work(connection);
+    connection.execute(format!("DO RELEASE_LOCK('{SCHEMA_LOCK}')").as_bytes())?;
+    result
+}
+
+/// A unique ID from the clock and the process, short enough to type.
+fn new_id() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));
+    now.as_secs() % 100_000_000 * 10_000 + mixed % 10_000
+}
+
+/// Spreads a number's bits (the finalizer of SplitMix64).
+fn spread(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+pub(super) fn number(connection: &mut Connection, query: &str) -> Result<u64, hortator_mysql::Error> {
+    let rows = connection.fetch(query.as_bytes())?;
+    Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
+}
+
+pub(super) fn text(row: &Row, column: usize) -> String {
+    row.get(column)
+        .and_then(Option::as_deref)
+        .map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned())
+}

@@ -1,0 +1,269 @@
+//! Checkpoints: which statements of the stream the database has, stored in the database itself.
+//!
+//! Every chunk of rows commits together with its checkpoint, one row of the table `chunks`, in one transaction. So the
+//! database has either both or neither, also for tables without a primary key, and after any crash of the load, the server
+//! or the machine. A statement that commits implicitly (DDL, rows of engines without transactions) has an intent: a
+//! checkpoint that the load writes before the statement, with a hint for recovery, and marks as applied after it.
+//!
+//! A resumed load reads its stream from the beginning, runs statements again that only change the session, and skips
+//! statements with a checkpoint after it has compared their hashes.
+//!
+//! ```text
+//!   loads   one row for each load that is running or interrupted: its input, its start
+//!   chunks  one row for each run of statements: position, hash, state, rows
+//! ```
+//!
+//! Each session of a load holds a user lock (`GET_LOCK`), named after load and session number. The server releases it after
+//! it has ended the session and rolled back its transaction: so a replay on a new connection starts after the old session
+//! has ended.
+//!
+//! This module writes and reads checkpoints. Coordinator and workers decide what has a checkpoint, and when.
+
+mod ddl_target;
+mod entry;
+mod error;
+mod idempotent;
+mod identity;
+mod load_registry;
+mod memory_tables;
+mod outcome;
+mod reader;
+mod statements;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hortator_mysql::{Connection, Done};
+
+use crate::cluster::{Targets, WriterConnection};
+
+pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, RecoveryHint, Span, State, digest};
+pub use error::Error;
+pub use identity::Identity;
+pub use load_registry::{Interrupted, discard, interrupted};
+pub use memory_tables::LostRows;
+pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outcome};
+pub use reader::CheckpointReader;
+use statements::Statements;
+
+/// The default schema of the checkpoints.
+pub const SCHEMA: &str = "hortator";
+
+/// How long a session waits for the former session of the same number to end, in seconds.
+const LOCK_TIMEOUT_S: u32 = 60;
+
+/// The number of the main session; workers have numbers from 1, and 0 is the internal connection for checkpoints.
+pub const MAIN_SESSION: usize = 1000;
+
+/// Whether a load writes checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// No checkpoints: the load cannot be resumed.
+    Disabled,
+    /// Checkpoints in this schema.
+    Enabled {
+        /// The schema's name.
+        schema: String,
+        /// Whether the load runs without checkpoints, with a warning, if it cannot write them.
+        is_optional: bool,
+    },
+}
+
+/// Which load to start or resume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A new load.
+    New,
+    /// The interrupted load of the same input.
+    Resume,
+    /// The load with this ID, whatever its input.
+    ResumeId(u64),
+}
+
+/// The checkpoints of one load.
+#[derive(Debug)]
+pub struct Checkpoints {
+    load_id: u64,
+    statements: Statements,
+    targets: Arc<Targets>,
+    /// For checkpoints that the connection of the statement cannot write; holds the lock of number 0.
+    internal: Mutex<Option<WriterConnection>>,
+}
+
+impl Checkpoints {
+    /// Creates the schema if it is missing, and starts a load or finds the load to resume. `threads` is the number of
+    /// workers.
+    ///
+    /// # Errors
+    /// [`Error`]: no rights, nothing to resume, the load is still running.
+    pub fn open(
+        targets: &Arc<Targets>,
+        schema: &str,
+        identity: &Identity,
+        threads: usize,
+        start: Start,
+    ) -> Result<Self, Error> {
+        let statements = Statements::new(schema);
+        let mut writer = targets.connect_internal(&|| false)?;
+        let connection = &mut writer.connection;
+        load_registry::prepare(connection)?;
+        let load_id = match start {
+            Start::New => load_registry::begin(connection, &statements, identity, threads)?,
+            Start::Resume => load_registry::find(connection, &statements, identity)?,
+            Start::ResumeId(id) => load_registry::find_id(connection, &statements, id, Some(identity))?,
+        };
+        if start != Start::New {
+            load_registry::take_over(connection, &statements, load_id, threads)?;
+        }
+        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(writer)) })
+    }
+
+    /// The ID of the load, as `--status` shows it.
+    #[must_use]
+    pub fn load_id(&self) -> u64 {
+        self.load_id
+    }
+
+    /// The schema's name.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        self.statements.schema()
+    }
+
+    /// Takes the lock of a session; waits until the server has ended the one that held it before.
+    ///
+    /// # Errors
+    /// When that session does not end; or an error of the server.
+    pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
+        load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(|error| match error {
+            Error::Server(error) => error,
+            other => hortator_mysql::Error::Unsupported(other.to_string()),
+        })
+    }
+
+    /// Writes a checkpoint over the connection of the statement, within its transaction if there is one. A duplicate key
+    /// (1062) means that the checkpoint exists.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn write(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.insert(self.load_id, checkpoint))
+    }
+
+    /// Marks an intent as applied, in the same way. No affected row means that it was already marked.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.close(self.load_id, checkpoint))
+    }
+
+    /// Deletes an intent over the connection of the statement: the statement had no effect.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<Done, hortator_mysql::Error> {
+        connection.execute(&self.statements.retract(self.load_id, first))
+    }
+
+    /// Runs one of the above on the internal connection, outside of any transaction.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn on_internal_connection<T>(
+        &self,
+        work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
+    ) -> Result<T, hortator_mysql::Error> {
+        let mut internal = self.internal.lock().unwrap_or_else(PoisonError::into_inner);
+        if internal.as_ref().is_some_and(|writer| !self.targets.is_current(writer.failover_epoch)) {
+            *internal = None;
+        }
+        let WriterConnection { connection, .. } = match &mut *internal {
+            Some(writer) => writer,
+            none => {
+                let mut writer = self.connect()?;
+                self.claim(&mut writer.connection, 0)?;
+                none.insert(writer)
+            }
+        };
+        let result = work(self, connection);
+        let is_lost =
+            |error: &hortator_mysql::Error| !matches!(error, hortator_mysql::Error::Server(_)) || error.is_unready();
+        if result.as_ref().is_err_and(is_lost) {
+            *internal = None;
+        }
+        result
+    }
+
+    /// Whether the chunk that starts with this statement is applied. For a COMMIT without an answer, whose session has ended.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn is_applied(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        Ok(!connection.fetch(&self.statements.look_up(self.load_id, first))?.is_empty())
+    }
+
+    /// A reader of all checkpoints in stream order, which reads page by page.
+    ///
+    /// # Errors
+    /// When there is no connection.
+    pub fn reader(&self) -> Result<CheckpointReader, hortator_mysql::Error> {
+        Ok(CheckpointReader::new(self.connect()?.connection, self.statements.clone(), self.load_id))
+    }
+
+    fn connect(&self) -> Result<WriterConnection, hortator_mysql::Error> {
+        let mut writer = self.targets.connect_internal(&|| false)?;
+        load_registry::prepare(&mut writer.connection)?;
+        Ok(writer)
+    }
+
+    /// Rows that the checkpoints record as loaded, by table.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn rows_by_table(&self) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::rows_by_table(connection, &checkpoints.statements, checkpoints.load_id)
+        })
+    }
+
+    /// The first table that has lost recorded rows.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn lost_rows(&self) -> Result<Option<LostRows>, hortator_mysql::Error> {
+        self.on_internal_connection(|checkpoints, connection| {
+            memory_tables::lost_rows(connection, &checkpoints.statements, checkpoints.load_id)
+        })
+    }
+
+    /// The number of applied checkpoints.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn count_applied(&self) -> Result<u64, hortator_mysql::Error> {
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::count_applied(connection, &checkpoints.statements, checkpoints.load_id)
+        })
+    }
+
+    /// Records deferred checks, one bit for each kind; returns the bits of the whole load.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn defer(&self, checks: u8) -> Result<u8, hortator_mysql::Error> {
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::defer(connection, &checkpoints.statements, checkpoints.load_id, checks)
+        })
+    }
+
+    /// The load has ended. Discards its checkpoints, unless the load is incomplete and has any; drops the schema with the
+    /// last load. Returns whether the load can be resumed.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn end(&self, is_complete: bool) -> Result<bool, hortator_mysql::Error> {
+        self.on_internal_connection(|checkpoints, connection| {
+            load_registry::end(connection, &checkpoints.statements, checkpoints.load_id, is_complete)
+        })
+    }
+}

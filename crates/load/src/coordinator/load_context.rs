@@ -1,0 +1,26 @@
+//! What a coordinator is given: what it shares with the rest of its load, and the limits of its chunks.
+
+use crate::apply::Pool;
+use crate::checkpoint::Checkpoints;
+use crate::cluster::Targets;
+use crate::deferral::Deferral;
+use crate::progress::Progress;
+
+/// What a coordinator shares with the rest of its load.
+#[derive(Clone, Copy)]
+pub(crate) struct LoadContext<'l> {
+    pub(crate) pool: &'l Pool,
+    pub(crate) progress: &'l Progress,
+    pub(crate) targets: &'l Targets,
+    pub(crate) deferral: &'l Deferral,
+    pub(crate) checkpoints: Option<&'l Checkpoints>,
+}
+
+/// How much goes into a chunk, which is a transaction; a single statement may be more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkLimits {
+    /// Once a chunk holds so much text, it takes no more.
+    pub(crate) bytes: usize,
+    /// A statement that would bring a chunk above so many rows begins a new one.
+    pub(crate) rows: u64,
+}

@@ -1,0 +1,418 @@
+//! Resumes an interrupted load: reads the stream from its beginning and skips statements with a checkpoint.
+//!
+//! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
+//! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::checkpoint::outcome`].
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Error, quote_identifier};
+
+use super::Coordinator;
+use super::journal::{JournalMode, diagnostics_query, journal_mode};
+use crate::apply::{COMMIT, Stopped, set_next_id};
+use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
+use crate::lexer::{Dialect, Kind, Location, tokens};
+use crate::report::Failure;
+use crate::rows::{RowSource, prescan};
+use crate::session::assignments;
+use crate::statement_kind::{NamedTable, StatementKind, classify};
+
+/// How to treat a statement that is in doubt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InDoubt {
+    /// Stop the load.
+    #[default]
+    Stop,
+    /// The statement is applied.
+    Applied,
+    /// The statement had no effect: run it again.
+    Reapply,
+}
+
+/// The checkpoints of earlier runs, read along with the stream.
+#[derive(Debug)]
+pub(crate) struct Resume {
+    reader: CheckpointReader,
+    in_doubt: InDoubt,
+    /// The same program has read the stream before: it knows what failed then.
+    is_restart: bool,
+    /// The hash of what was passed over of the record that the stream is at.
+    digest: Digest,
+    /// Rows of a table that cannot roll back, which statements of an open record have left there.
+    partial_rows: Option<PartialRows>,
+    /// SETs that act on the next statement only, kept until it is known whether that is run.
+    held: Vec<(Vec<u8>, Location)>,
+    /// A record of several statements that was begun and is found to be done, until all of them are seen to be its own.
+    found_applied: Option<Checkpoint>,
+    /// The dump has selected a schema that is gone by now.
+    has_lost_schema: bool,
+}
+
+/// Of a record that was begun: rows found in the table, statement by statement.
+#[derive(Debug)]
+struct PartialRows {
+    checkpoint: Checkpoint,
+    /// Rows that no statement has been found for yet.
+    rows: u64,
+    /// Those passed over, as far as they go.
+    passed: Option<Checkpoint>,
+    digest: Digest,
+}
+
+impl Resume {
+    pub(crate) fn new(reader: CheckpointReader, in_doubt: InDoubt, is_restart: bool) -> Self {
+        Self {
+            reader,
+            in_doubt,
+            is_restart,
+            digest: Digest::default(),
+            partial_rows: None,
+            held: Vec::new(),
+            found_applied: None,
+            has_lost_schema: false,
+        }
+    }
+}
+
+impl Coordinator<'_> {
+    /// Whether a statement is done already, or is none of those that are recorded; else it is to be run as any.
+    pub(super) fn skip_if_applied(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let Some(resume) = &mut self.resume else { return Ok(false) };
+        let checkpoint = match resume.reader.of(location.ordinal) {
+            Ok(checkpoint) => checkpoint.cloned(),
+            Err(error) => return self.fail_resume(location, text, &error),
+        };
+        let Some(checkpoint) = checkpoint else {
+            self.end_partial_rows(location)?;
+            return self.resume_unrecorded(text, location);
+        };
+        if let Some(resume) = &mut self.resume {
+            resume.held.clear();
+        }
+        if checkpoint.table.is_empty() {
+            self.expect_uncounted(text, location);
+        }
+        // A chunk must not reach across what is done already.
+        self.flush()?;
+        self.main.commit_pending()?;
+        if checkpoint.state == State::Intent {
+            return self.resolve_intent(&checkpoint, text, location);
+        }
+        self.skip_applied(&checkpoint, text, location)
+    }
+
+    /// A statement that has no record. Where there are records behind it, it ran if the main session was to run it; what
+    /// it reads or locks may be gone by now.
+    fn resume_unrecorded(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let dialect = self.main.dialect();
+        let kind = classify(text, &dialect);
+        let (mode, _) = journal_mode(text, &kind, &self.main);
+        let Some(resume) = &mut self.resume else { return Ok(false) };
+        let is_set = kind == StatementKind::Session;
+        if is_set && resume.reader.has_more() && assignments(text, &dialect).is_one_shot {
+            resume.held.push((text.to_vec(), location.clone()));
+            return Ok(true);
+        }
+        let only_reads = mode == JournalMode::Session || matches!(kind, StatementKind::Skip { .. });
+        if only_reads && !is_set && resume.reader.has_more() && !keeps(text, &dialect) {
+            return Ok(true);
+        }
+        let is_use = is_set && tokens(text, &dialect).next().is_some_and(|first| first.is_word(b"USE"));
+        if is_use && let Some(name) = used_schema(text, &dialect) {
+            return self.resume_use(&name, location).map(|()| true);
+        }
+        if is_set {
+            return Ok(false);
+        }
+        if resume.has_lost_schema {
+            let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
+            return self.stop_resume(location, text, found.to_owned());
+        }
+        for (text, location) in std::mem::take(&mut resume.held) {
+            self.session(&text, &location)?;
+        }
+        Ok(false)
+    }
+
+    /// The dump selects a schema. Where there are records behind, it may be gone by now, and another be selected later.
+    pub(super) fn resume_use(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
+        let has_more = self.resume.as_ref().is_some_and(|resume| resume.reader.has_more());
+        let is_there = !has_more || self.main.has_schema(name, location)?;
+        if let Some(resume) = &mut self.resume {
+            resume.has_lost_schema = !is_there;
+        }
+        if is_there { self.main.use_database(name, location) } else { Ok(()) }
+    }
+
+    /// A statement of a record that is done.
+    fn skip_applied(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        let kind = classify(text, &self.main.dialect());
+        let (mode, _) = journal_mode(text, &kind, &self.main);
+        let counts = match diagnostics_query(text, &self.main) {
+            Some(query) => query.changes || query.keeps,
+            // Locks are left out of a chunk, and are the beginning of a stretch.
+            None if matches!(kind, StatementKind::Skip { .. }) && !checkpoint.table.is_empty() => false,
+            None => matches!(mode, JournalMode::Rows | JournalMode::Intent),
+        };
+        if let Some(resume) = &mut self.resume {
+            if location.ordinal == checkpoint.span.first {
+                resume.digest = Digest::default();
+            }
+            if counts {
+                resume.digest.add(text);
+            }
+            if location.ordinal == checkpoint.span.last && resume.digest.value() != checkpoint.span.digest {
+                return self.stop_resume(
+                    location,
+                    text,
+                    format!(
+                        "the input differs from the dump that was loaded: the hash of the statements from line {} to here is not \
+                         the recorded hash; resume with the same dump and options, or load again without --resume",
+                        checkpoint.span.line,
+                    ),
+                );
+            }
+        }
+        if checkpoint.state == State::SessionBound {
+            return self.stop_resume(
+                location,
+                text,
+                "the statement is applied and may have left temporary tables or variables in its session, which no longer \
+                 exists: you cannot resume this load; load again without --resume"
+                    .to_owned(),
+            );
+        }
+        if location.ordinal == checkpoint.span.last {
+            if let Some(found) = self.resume.as_mut().and_then(|resume| resume.found_applied.take()) {
+                self.check_resume_result(self.close(&found), text, location)?;
+            }
+            if let RecoveryHint::Failed(count) = checkpoint.recovery_hint
+                && !self.resume.as_ref().is_some_and(|resume| resume.is_restart)
+            {
+                self.report_earlier_failures(count, location);
+            }
+            if checkpoint.last_id > 0 {
+                self.pool.generated_id(self.pool.position(), checkpoint.last_id);
+            }
+            if self.main.status().in_transaction() {
+                // All that stood in this transaction up to here is committed.
+                self.main.run(COMMIT, location)?;
+            }
+        }
+        // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
+        Ok(mode != JournalMode::Session || kind != StatementKind::Session)
+    }
+
+    /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
+    fn report_earlier_failures(&mut self, count: u64, location: &Location) {
+        let message = format!("{count} statement(s) up to here failed before the load was resumed");
+        self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, b"", message), false);
+    }
+
+    /// A statement of a record that says "begun".
+    fn resolve_intent(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+        self.main.sync(location)?;
+        match checkpoint.recovery_hint {
+            RecoveryHint::Counters(ref counters) => {
+                // The rows are a transaction's that was not committed, but they have moved the counters.
+                let connection = self.tables.connection();
+                let result = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
+                self.check_resume_result(result.and_then(|()| self.retract(checkpoint.span.first)), text, location)?;
+                // Its other statements must not take away what is recorded of them from here on.
+                self.discard_intent();
+                Ok(false)
+            }
+            RecoveryHint::Rows(before) => self.resolve_partial_rows(checkpoint, before, text, location),
+            RecoveryHint::None
+            | RecoveryHint::NotInTransaction
+            | RecoveryHint::Failed(_)
+            | RecoveryHint::Definition(_) => {
+                let dialect = self.main.dialect();
+                let found = match outcome(&mut self.main.connection, text, &dialect, &checkpoint.recovery_hint) {
+                    Ok(found) => found,
+                    Err(error) => return self.fail_resume(location, text, &error),
+                };
+                // Another text than the one that had begun tells nothing of that one. Of several statements the hash is known at the
+                // last.
+                let has_several_statements = checkpoint.span.first < checkpoint.span.last;
+                let is_same = has_several_statements || checkpoint.span.digest == crate::checkpoint::digest([text]);
+                let found = if found == Outcome::Applied && !is_same { Outcome::InDoubt } else { found };
+                let in_doubt = self.resume.as_ref().map_or(InDoubt::Stop, |resume| resume.in_doubt);
+                let is_done = match (found, in_doubt) {
+                    (Outcome::Applied, _) | (Outcome::InDoubt, InDoubt::Applied) => true,
+                    (Outcome::Reapply, _) | (Outcome::InDoubt, InDoubt::Reapply) => false,
+                    (Outcome::InDoubt, InDoubt::Stop) => {
+                        return self.stop_resume(
+                            location,
+                            text,
+                            "the statement is in doubt: it had started when the load ended, and the server cannot tell whether it is \
+                             applied; check what it changes, then resume with --in-doubt=applied or --in-doubt=reapply"
+                                .to_owned(),
+                        );
+                    }
+                };
+                if !is_done {
+                    self.check_resume_result(self.retract(checkpoint.span.first), text, location)?;
+                    self.discard_intent();
+                    return Ok(false);
+                }
+                if !has_several_statements {
+                    return self.check_resume_result(self.close(checkpoint), text, location).map(|()| true);
+                }
+                let done = Checkpoint { state: State::Applied, ..checkpoint.clone() };
+                if let Some(resume) = &mut self.resume {
+                    resume.reader.mark_applied();
+                    resume.found_applied = Some(done.clone());
+                }
+                self.skip_applied(&done, text, location)
+            }
+        }
+    }
+
+    /// Rows of a table that cannot roll back: as many statements are done as the table has rows more than before.
+    fn resolve_partial_rows(
+        &mut self,
+        checkpoint: &Checkpoint,
+        before: u64,
+        text: &[u8],
+        location: &Location,
+    ) -> Result<bool, Stopped> {
+        let Some(name) = self.table_of(text) else { return Ok(false) };
+        if location.ordinal == checkpoint.span.first {
+            let counted = self.count(&name);
+            let now = match counted {
+                Ok(now) => now,
+                Err(error) => return self.fail_resume(location, text, &error),
+            };
+            let Some(rows) = now.checked_sub(before) else {
+                let found =
+                    format!("table {name} has {now} rows and had {before} rows before the statement: rows are lost");
+                return self.stop_resume(location, text, found);
+            };
+            if let Some(resume) = &mut self.resume {
+                resume.partial_rows =
+                    Some(PartialRows { checkpoint: checkpoint.clone(), rows, passed: None, digest: Digest::default() });
+            }
+        }
+        let tuples = self.tuples(text);
+        let Some(partial) = self.resume.as_mut().and_then(|resume| resume.partial_rows.as_mut()) else {
+            return Ok(false);
+        };
+        if partial.rows == 0 {
+            return self.end_partial_rows(location).map(|()| false);
+        }
+        if tuples.is_none_or(|tuples| tuples > partial.rows) {
+            let found = format!(
+                "the statement had started when the load ended, and table {name} is not transactional: the table has {} rows \
+                 of the statement; delete these rows and resume",
+                partial.rows,
+            );
+            return self.stop_resume(location, text, found);
+        }
+        let tuples = tuples.unwrap_or_default();
+        partial.rows -= tuples;
+        partial.digest.add(text);
+        let mut passed = partial.passed.take().unwrap_or_else(|| Checkpoint { rows: 0, ..partial.checkpoint.clone() });
+        passed.rows += tuples;
+        passed.state = State::Applied;
+        passed.span.last = location.ordinal;
+        passed.span.digest = partial.digest.value();
+        passed.span.end_byte = location.byte + text.len() as u64;
+        partial.passed = Some(passed);
+        if location.ordinal == checkpoint.span.last {
+            self.end_partial_rows(location)?;
+        }
+        Ok(true)
+    }
+
+    /// Records which of these rows are applied.
+    fn end_partial_rows(&mut self, location: &Location) -> Result<(), Stopped> {
+        let Some(partial) = self.resume.as_mut().and_then(|resume| resume.partial_rows.take()) else {
+            return Ok(());
+        };
+        let result = match &partial.passed {
+            Some(passed) => self.close(passed),
+            None => self.retract(partial.checkpoint.span.first),
+        };
+        self.check_resume_result(result, b"", location)
+    }
+
+    /// What was begun is not there: all of its statements run as any.
+    fn discard_intent(&mut self) {
+        if let Some(resume) = &mut self.resume {
+            resume.reader.discard_current();
+        }
+    }
+
+    fn close(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        let checkpoint = Checkpoint { state: State::Applied, ..checkpoint.clone() };
+        self.main.checkpoints.map_or(Ok(()), |checkpoints| {
+            checkpoints
+                .on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint).map(drop))
+        })
+    }
+
+    fn retract(&self, first: u64) -> Result<(), Error> {
+        self.main.checkpoints.map_or(Ok(()), |checkpoints| {
+            checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.retract(internal, first).map(drop))
+        })
+    }
+
+    /// Tuples of an INSERT of literals.
+    fn tuples(&self, text: &[u8]) -> Option<u64> {
+        let dialect = self.main.dialect();
+        let StatementKind::Rows(head) = classify(text, &dialect) else { return None };
+        let RowSource::Values { offset } = head.source else { return None };
+        prescan(text, offset, None, &dialect).ok().map(|prescan| prescan.rows)
+    }
+
+    fn table_of(&self, text: &[u8]) -> Option<TableName> {
+        match classify(text, &self.main.dialect()) {
+            StatementKind::Rows(head) => self.resolve(&NamedTable { schema: head.schema, table: head.table }),
+            _ => None,
+        }
+    }
+
+    fn count(&mut self, name: &TableName) -> Result<u64, Error> {
+        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+        let rows = self.tables.connection().fetch(&[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+        let value = rows.first().and_then(|row| row.first()?.as_deref());
+        Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
+    }
+
+    fn check_resume_result(
+        &mut self,
+        result: Result<(), Error>,
+        text: &[u8],
+        location: &Location,
+    ) -> Result<(), Stopped> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.fail_resume(location, text, &error).map(drop),
+        }
+    }
+
+    fn fail_resume(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<bool, Stopped> {
+        self.main.end_at(Failure::at(location, text, error), error);
+        Err(Stopped)
+    }
+
+    fn stop_resume(&mut self, location: &Location, text: &[u8], message: String) -> Result<bool, Stopped> {
+        let failure = Failure::of_checkpoint(location, text, message);
+        self.pool.fail(self.pool.position(), failure, true);
+        Err(Stopped)
+    }
+}
+
+/// Whether a statement prepares something in the session that later statements need.
+fn keeps(text: &[u8], dialect: &Dialect) -> bool {
+    tokens(text, dialect).next().is_some_and(|first| first.is_word(b"PREPARE") || first.is_word(b"DEALLOCATE"))
+}
+
+/// The schema that a USE statement names.
+fn used_schema(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
+    match tokens(text, dialect).nth(1)?.kind {
+        Kind::Word(name) => Some(name.to_vec()),
+        Kind::QuotedIdentifier(name) => Some(name.into_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,75 @@
+//! Names in statements, and their meaning at a position of the stream.
+
+use hortator_mysql::catalog::TableName;
+
+use crate::lexer::Tokens;
+use crate::rows;
+
+/// A name as a statement gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) schema: Option<Vec<u8>>,
+    pub(super) name: Vec<u8>,
+}
+
+/// The meaning of names at a position of the stream.
+#[derive(Clone, Debug)]
+pub(crate) struct NameContext {
+    /// The default schema.
+    pub(crate) database: Option<Vec<u8>>,
+    /// Table names ignore case.
+    pub(crate) folds_case: bool,
+    /// Names that are not ASCII are UTF-8.
+    pub(crate) names_are_utf8: bool,
+    /// Deleted rows may cascade.
+    pub(crate) checks_foreign_keys: bool,
+}
+
+impl NameContext {
+    /// The table of a name; `None` if it cannot be resolved.
+    pub(super) fn table(&self, name: Name) -> Option<TableName> {
+        let (schema, table) = self.object(name)?;
+        let fold = |name: Vec<u8>| if self.folds_case { name.to_ascii_lowercase() } else { name };
+        Some(TableName { schema: fold(schema), table: fold(table) })
+    }
+
+    /// Schema and name of another object.
+    pub(super) fn object(&self, name: Name) -> Option<(Vec<u8>, Vec<u8>)> {
+        let is_readable = |name: &[u8]| name.is_ascii() || self.names_are_utf8;
+        let schema = name.schema.or_else(|| self.database.clone())?;
+        (is_readable(&schema) && is_readable(&name.name)).then_some((schema, name.name))
+    }
+}
+
+/// Reads `[schema.]name`.
+pub(super) fn name_at(rest: &mut Tokens<'_>) -> Option<Name> {
+    let first = rows::name(&rest.next()?)?;
+    let mut ahead = rest.clone();
+    if ahead.next().is_some_and(|token| token.is_symbol(b".")) {
+        *rest = ahead;
+        return Some(Name { schema: Some(first), name: rows::name(&rest.next()?)? });
+    }
+    Some(Name { schema: None, name: first })
+}
+
+/// Skips the words if they come next; returns whether they did.
+pub(super) fn pass(rest: &mut Tokens<'_>, words: &[&[u8]]) -> bool {
+    let mut ahead = rest.clone();
+    let are_there = words.iter().all(|word| ahead.next().is_some_and(|token| token.is_word(word)));
+    if are_there {
+        *rest = ahead;
+    }
+    are_there
+}
+
+/// Reads `name, name …`.
+pub(super) fn names_at(rest: &mut Tokens<'_>) -> Vec<Name> {
+    let mut found = Vec::new();
+    while let Some(name) = name_at(rest) {
+        found.push(name);
+        if !rest.next().is_some_and(|token| token.is_symbol(b",")) {
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,208 @@
+//! The prescan: a fast pass over the tuples of an INSERT in the coordinator.
+//!
+//! It finds whether all values are literals (so that the statement reads nothing), whether the server generates an
+//! AUTO_INCREMENT value, whether a clause follows the tuples, and the number of rows. It is the coordinator's hot path and
+//! does not parse values; [`super::literal::scan`] does, in the worker.
+
+use super::literal::NotLiteral;
+use crate::lexer::{Dialect, end_of_quoted};
+
+/// What the tuples of a statement hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Prescan {
+    /// Number of rows.
+    pub rows: u64,
+    /// Some row leaves the AUTO_INCREMENT value to the server, or may do so.
+    pub implicit_id: bool,
+    /// Something follows the last tuple: ON DUPLICATE KEY UPDATE, RETURNING.
+    pub has_suffix: bool,
+    /// Some value is DEFAULT.
+    pub has_default: bool,
+    /// Some value is an expression of functions that depend on nothing but their arguments and the statement's time.
+    pub has_expression: bool,
+}
+
+/// Words that stand in values and read nothing outside their statement; upper case.
+///
+/// What is not listed may read tables, user variables or the session's last results.
+const PURE_WORDS: &[&[u8]] = &[
+    b"ADDDATE",
+    b"ASCII",
+    b"BINARY",
+    b"CAST",
+    b"CHAR",
+    b"CONCAT",
+    b"CONVERT",
+    b"CURDATE",
+    b"CURRENT_DATE",
+    b"CURRENT_TIME",
+    b"CURRENT_TIMESTAMP",
+    b"CURTIME",
+    b"DATE",
+    b"DEFAULT",
+    b"FALSE",
+    b"FROM_BASE64",
+    b"GEOMFROMTEXT",
+    b"GEOMFROMWKB",
+    b"INET6_ATON",
+    b"INET_ATON",
+    b"JSON_ARRAY",
+    b"JSON_OBJECT",
+    b"LINESTRING",
+    b"LOCALTIME",
+    b"LOCALTIMESTAMP",
+    b"MULTIPOINT",
+    b"N",
+    b"NOW",
+    b"NULL",
+    b"POINT",
+    b"POLYGON",
+    b"REPEAT",
+    b"ST_GEOMFROMTEXT",
+    b"ST_GEOMFROMWKB",
+    b"ST_POINTFROMTEXT",
+    b"TIME",
+    b"TIMESTAMP",
+    b"TRUE",
+    b"UNHEX",
+    b"USING",
+    b"UTC_TIMESTAMP",
+    b"UTF8",
+    b"UTF8MB3",
+    b"UTF8MB4",
+    b"UUID_TO_BIN",
+    b"X",
+    b"B",
+    b"_BIG5",
+    b"_BINARY",
+    b"_CP932",
+    b"_GBK",
+    b"_LATIN1",
+    b"_SJIS",
+    b"_UTF8",
+    b"_UTF8MB3",
+    b"_UTF8MB4",
+];
+
+/// Scans the tuples from `offset`; `id_column` is the index of the AUTO_INCREMENT value in a row.
+///
+/// # Errors
+/// [`NotLiteral`] for anything that may read more than its own statement, or that is no list of tuples.
+pub fn prescan(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Dialect) -> Result<Prescan, NotLiteral> {
+    let mut found = Prescan::default();
+    let mut at = offset;
+    // Depth 1 is inside a tuple, deeper is inside an expression's parentheses.
+    let mut depth = 0_usize;
+    let mut column = 0;
+    let mut value_seen = false;
+    let mut behind_tuple = false;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b' ' | b'\n' | b'\t' | b'\r' => {
+                at += 1;
+                continue;
+            }
+            b'(' => {
+                if depth == 0 {
+                    if behind_tuple {
+                        return Err(NotLiteral);
+                    }
+                    column = 0;
+                    value_seen = false;
+                    found.rows += 1;
+                } else {
+                    found.has_expression = true;
+                }
+                depth += 1;
+                at += 1;
+                continue;
+            }
+            b')' => {
+                depth = depth.checked_sub(1).ok_or(NotLiteral)?;
+                if depth == 0 {
+                    behind_tuple = true;
+                    found.implicit_id |= id_column.is_some_and(|id| id >= column + usize::from(value_seen));
+                }
+                at += 1;
+                continue;
+            }
+            b',' => {
+                if depth == 0 {
+                    if !behind_tuple {
+                        return Err(NotLiteral);
+                    }
+                    behind_tuple = false;
+                } else if depth == 1 {
+                    column += 1;
+                    value_seen = false;
+                }
+                at += 1;
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            if !behind_tuple {
+                return Err(NotLiteral);
+            }
+            found.has_suffix = true;
+            return Ok(found);
+        }
+        if !value_seen {
+            value_seen = true;
+            found.implicit_id |= id_column == Some(column) && !is_explicit_id(&text[at..]);
+        }
+        at = match byte {
+            b'\'' => at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes),
+            b'"' if !dialect.ansi_quotes => {
+                at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes)
+            }
+            b'0'..=b'9' | b'.' => number_end(text, at),
+            b'+' | b'-' => at + 1,
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => word_end(text, at, &mut found)?,
+            _ => return Err(NotLiteral),
+        };
+    }
+    if depth == 0 && behind_tuple { Ok(found) } else { Err(NotLiteral) }
+}
+
+/// Whether a value is a whole number above 0, bare or quoted, and nothing else.
+fn is_explicit_id(value: &[u8]) -> bool {
+    let quote = value.first().copied().filter(|byte| matches!(byte, b'\'' | b'"'));
+    let digits = &value[usize::from(quote.is_some())..];
+    let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let behind = &digits[length..];
+    let behind = match (quote, behind.first()) {
+        (Some(quote), Some(&byte)) if byte == quote => &behind[1..],
+        (Some(_), _) => return false,
+        (None, _) => behind,
+    };
+    matches!(digits.first(), Some(b'1'..=b'9')) && matches!(behind.trim_ascii_start().first(), Some(b',' | b')'))
+}
+
+/// Behind a number: digits, point, exponent with its sign, hexadecimal digits.
+fn number_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(&byte) = text.get(at) {
+        let exponent_sign = matches!(byte, b'+' | b'-') && matches!(text[at - 1], b'e' | b'E');
+        if !(byte.is_ascii_alphanumeric() || byte == b'.' || exponent_sign) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Behind a word that is known to read nothing.
+fn word_end(text: &[u8], at: usize, found: &mut Prescan) -> Result<usize, NotLiteral> {
+    let length = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let word = &text[at..at + length];
+    if word.eq_ignore_ascii_case(b"NULL") || word == b"_binary" {
+        return Ok(at + length);
+    }
+    if word.eq_ignore_ascii_case(b"DEFAULT") {
+        found.has_default = true;
+        return Ok(at + length);
+    }
+    found.has_expression |= length > 1;
+    if PURE_WORDS.iter().any(|pure| word.eq_ignore_ascii_case(pure)) { Ok(at + length) } else { Err(NotLiteral) }
+}
