@@ -74,7 +74,7 @@ fn log(folder: &Path, threads: usize, sync: bool) -> (f64, Duration) {
                     let index = log.append(&[&PAYLOAD]).expect("an append");
                     drop(turn);
                     let began = Instant::now();
-                    log.commit(index).expect("a commit");
+                    log.flush(index).expect("a commit");
                     own = own.max(began.elapsed());
                     if entries.fetch_add(1, Ordering::Relaxed) % 50_000 == 0 {
                         log.purge(index);
@@ -99,7 +99,7 @@ fn recovery(folder: &Path) {
         for _ in 0..1000 {
             log.append(&[&PAYLOAD]).expect("an append");
         }
-        log.commit(log.last()).expect("a commit");
+        log.flush(log.last()).expect("a commit");
     }
     drop(log);
     let start = Instant::now();

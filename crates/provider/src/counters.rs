@@ -61,12 +61,12 @@ impl Counter {
     }
 
     /// Takes one away, if there is one.
-    pub fn take_one(&self) {
+    pub fn decrement(&self) {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1));
     }
 
     /// Sets it to nothing.
-    pub fn set_back(&self) {
+    pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 }
@@ -118,7 +118,7 @@ impl Counters {
             flow_received,
             flow_paused_ns,
         ] {
-            counter.set_back();
+            counter.reset();
         }
         *since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

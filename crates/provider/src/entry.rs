@@ -18,11 +18,11 @@
 
 use hortator_core::{Key, Mode};
 
-use crate::decision::Decision;
-use crate::group::NodeId;
-use crate::group::raft::{Membership, Shape, Term};
+use crate::consensus::NodeId;
+use crate::consensus::raft::{EntryMeta, Membership, Term};
 use crate::identity::Uuid;
 use crate::server::{Flags, Member};
+use crate::vote_result::VoteResult;
 
 #[cfg(test)]
 mod tests;
@@ -51,7 +51,7 @@ pub struct WriteSetHead {
     /// What had committed there when it was sent off.
     pub last_seen: i64,
     /// What that life of the node calls it while it has no place.
-    pub ticket: u64,
+    pub request_id: u64,
 }
 
 /// Where an entry stands.
@@ -65,13 +65,13 @@ pub struct Stamp {
 
 /// A cut: nobody will ask for what lies at or before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct CommitCut {
     /// Every member has applied all up to here.
     pub upto: i64,
     /// The verdicts on everything behind this …
-    pub judged_from: i64,
+    pub verdicts_from: i64,
     /// … and up to here are told:
-    pub judged_to: i64,
+    pub verdicts_upto: i64,
     /// those failed, all others passed.
     pub failed: Vec<i64>,
     /// How many views there were.
@@ -109,17 +109,17 @@ pub enum Entry {
         members: Vec<Member>,
     },
     /// Takes none.
-    Cut(Cut),
+    CommitCut(CommitCut),
     /// Takes none: by it a leader learns what is agreed on.
-    Nothing,
+    NoOp,
     /// Takes none: from here on those decide.
-    Group(Vec<Voter>),
+    Membership(Vec<Voter>),
     /// Takes none: what becomes of a place before it that not all nodes could apply.
-    Decision {
+    VoteResult {
         /// That place.
-        of: i64,
+        seqno: i64,
         /// What holds.
-        decision: Decision,
+        result: VoteResult,
     },
 }
 
@@ -146,14 +146,14 @@ struct Head {
     count: usize,
     data_bytes: usize,
     term: Term,
-    ticket: u64,
+    request_id: u64,
 }
 
 impl Head {
     fn of(kind: u8) -> Self {
         let source = Uuid::UNDEFINED;
-        let (term, ticket, seqno) = (Term(0), 0, 0);
-        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, ticket }
+        let (term, request_id, seqno) = (Term(0), 0, 0);
+        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, request_id }
     }
 
     fn encode(self) -> [u8; HEAD_BYTES] {
@@ -169,7 +169,7 @@ impl Head {
         bytes[56..60].copy_from_slice(&(self.count as u32).to_le_bytes());
         bytes[60..64].copy_from_slice(&(self.data_bytes as u32).to_le_bytes());
         bytes[TERM].copy_from_slice(&self.term.0.to_le_bytes());
-        bytes[72..80].copy_from_slice(&self.ticket.to_le_bytes());
+        bytes[72..80].copy_from_slice(&self.request_id.to_le_bytes());
         bytes
     }
 
@@ -197,7 +197,7 @@ impl Head {
             count: half(56) as usize,
             data_bytes: half(60) as usize,
             term: Term(word(64)),
-            ticket: word(72),
+            request_id: word(72),
         };
         Ok((head, rest))
     }
@@ -209,10 +209,10 @@ impl Head {
 
 const WRITE_SET: u8 = 1;
 const VIEW: u8 = 2;
-const CUT: u8 = 3;
-const NOTHING: u8 = 4;
-const GROUP: u8 = 5;
-const DECISION: u8 = 6;
+const COMMIT_CUT: u8 = 3;
+const NO_OP: u8 = 4;
+const MEMBERSHIP: u8 = 5;
+const VOTE_RESULT: u8 = 6;
 
 const SEQNO: std::ops::Range<usize> = 8..16;
 const TERM: std::ops::Range<usize> = 64..72;
@@ -220,9 +220,9 @@ const TERM: std::ops::Range<usize> = 64..72;
 /// A write set's head and keys; its data follow as they are. `data_bytes` is less than 4 GiB. It has no place yet.
 pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES + keys.len() * KEY_BYTES);
-    let WriteSetHead { flags, source, trx, conn, last_seen, ticket } = *head;
+    let WriteSetHead { flags, source, trx, conn, last_seen, request_id } = *head;
     let (flags, seen, count) = (flags.0, last_seen, keys.len());
-    let head = Head { flags, source, trx, conn, seen, count, data_bytes, ticket, ..Head::of(WRITE_SET) };
+    let head = Head { flags, source, trx, conn, seen, count, data_bytes, request_id, ..Head::of(WRITE_SET) };
     bytes.extend(head.encode());
     for (key, mode) in keys {
         bytes.push(MODES.iter().position(|known| known == mode).expect("modes of rows only") as u8);
@@ -232,13 +232,13 @@ pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: u
 }
 
 /// Writes the source and what it had seen into bytes that [`encode_write_set`] made: they are known late.
-pub fn send_off(bytes: &mut [u8], head: &WriteSetHead) {
+pub fn set_source(bytes: &mut [u8], head: &WriteSetHead) {
     bytes[16..32].copy_from_slice(&head.source.0);
     bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
 /// Writes its place into an entry: that is known last.
-pub fn place(bytes: &mut [u8], stamp: Stamp) {
+pub fn set_stamp(bytes: &mut [u8], stamp: Stamp) {
     bytes[SEQNO].copy_from_slice(&stamp.seqno.to_le_bytes());
     bytes[TERM].copy_from_slice(&stamp.term.0.to_le_bytes());
 }
@@ -249,7 +249,7 @@ pub fn has_head(bytes: &[u8]) -> bool {
 }
 
 /// Whether an entry takes a seqno.
-pub fn takes_place(bytes: &[u8]) -> bool {
+pub fn takes_seqno(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
 }
 
@@ -263,10 +263,10 @@ pub fn is_write_set(bytes: &[u8]) -> bool {
 }
 
 /// A decision, and the place that it is on. None: something else.
-pub fn decision(bytes: &[u8]) -> Option<(i64, Decision)> {
+pub fn vote_result(bytes: &[u8]) -> Option<(i64, VoteResult)> {
     // The data of others are not copied for that.
-    let (_, entry) = bytes.first().filter(|kind| **kind == DECISION).and_then(|_| decode(bytes).ok())?;
-    if let Entry::Decision { of, decision } = entry { Some((of, decision)) } else { None }
+    let (_, entry) = bytes.first().filter(|kind| **kind == VOTE_RESULT).and_then(|_| decode(bytes).ok())?;
+    if let Entry::VoteResult { seqno, result } = entry { Some((seqno, result)) } else { None }
 }
 
 /// Whether it can be decoded.
@@ -283,15 +283,15 @@ pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
 }
 
 /// A cut. It has no place yet.
-pub fn encode_cut(cut: &Cut) -> Vec<u8> {
-    let Cut { upto, judged_from, judged_to, failed, view_number, members } = cut;
+pub fn encode_commit_cut(cut: &CommitCut) -> Vec<u8> {
+    let CommitCut { upto, verdicts_from: judged_from, verdicts_upto: judged_to, failed, view_number, members } = cut;
     let head = Head {
         seen: *upto,
         trx: *judged_from as u64,
         conn: *judged_to as u64,
         count: members.len(),
         data_bytes: failed.len() * 8 + 8,
-        ..Head::of(CUT)
+        ..Head::of(COMMIT_CUT)
     };
     let mut bytes = head.encode().to_vec();
     bytes.extend(view_number.to_le_bytes());
@@ -301,13 +301,13 @@ pub fn encode_cut(cut: &Cut) -> Vec<u8> {
 }
 
 /// Nothing. It has no place yet.
-pub fn encode_nothing() -> Vec<u8> {
-    Head::of(NOTHING).encode().to_vec()
+pub fn encode_no_op() -> Vec<u8> {
+    Head::of(NO_OP).encode().to_vec()
 }
 
 /// Who decides. It has no place yet.
-pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
-    let mut bytes = Head { count: voters.len(), ..Head::of(GROUP) }.encode().to_vec();
+pub fn encode_membership(voters: &[Voter]) -> Vec<u8> {
+    let mut bytes = Head { count: voters.len(), ..Head::of(MEMBERSHIP) }.encode().to_vec();
     for Voter { node, address } in voters {
         bytes.extend(node.0.to_le_bytes());
         put_text(&mut bytes, address);
@@ -316,9 +316,9 @@ pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
 }
 
 /// What becomes of a place. It has none of its own yet.
-pub fn encode_decision(of: i64, decision: Decision) -> Vec<u8> {
-    let Decision { error, agreeing } = decision;
-    Head { seen: of, trx: error, conn: u64::from(agreeing), ..Head::of(DECISION) }.encode().to_vec()
+pub fn encode_vote_result(seqno: i64, result: VoteResult) -> Vec<u8> {
+    let VoteResult { error, agreeing } = result;
+    Head { seen: seqno, trx: error, conn: u64::from(agreeing), ..Head::of(VOTE_RESULT) }.encode().to_vec()
 }
 
 fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
@@ -337,16 +337,16 @@ fn put_text(bytes: &mut Vec<u8>, text: &str) {
 }
 
 /// Where an entry stands, and what agreement has to know of it.
-pub fn shape(bytes: &[u8]) -> Result<(Stamp, Shape), Error> {
+pub fn meta(bytes: &[u8]) -> Result<(Stamp, EntryMeta), Error> {
     let (head, _) = Head::decode(bytes)?;
     let membership = match head.kind {
-        GROUP => match decode(bytes)?.1 {
-            Entry::Group(voters) => Some(membership(&voters)),
+        MEMBERSHIP => match decode(bytes)?.1 {
+            Entry::Membership(voters) => Some(membership(&voters)),
             _ => None,
         },
         _ => None,
     };
-    Ok((head.stamp(), Shape { term: head.term, membership }))
+    Ok((head.stamp(), EntryMeta { term: head.term, membership }))
 }
 
 /// As agreement sees them.
@@ -368,38 +368,38 @@ pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
                 keys.push((Key::from_bytes(&std::array::from_fn(|byte| bytes[1 + byte])), mode));
             }
             let data = rest.take(head.data_bytes)?.to_vec();
-            let Head { source, trx, conn, seen, ticket, .. } = head;
-            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen, ticket };
+            let Head { source, trx, conn, seen, request_id, .. } = head;
+            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen, request_id };
             Entry::WriteSet { head, keys, data }
         }
         VIEW => Entry::View { number: head.seen, members: rest.members(head.count)? },
-        CUT if bytes[1] < 2 => Entry::Cut(Cut { upto: head.seqno, ..Cut::default() }),
-        CUT => {
+        COMMIT_CUT if bytes[1] < 2 => Entry::CommitCut(CommitCut { upto: head.seqno, ..CommitCut::default() }),
+        COMMIT_CUT => {
             let listed = head.data_bytes.checked_sub(8).filter(|bytes| bytes.is_multiple_of(8));
             let listed = listed.ok_or(Error::Malformed(rest.whole))?;
             let view_number = rest.word()? as i64;
             let failed = rest.take(listed)?;
             let word = |bytes: &[u8]| i64::from_le_bytes(std::array::from_fn(|byte| bytes[byte]));
-            Entry::Cut(Cut {
+            Entry::CommitCut(CommitCut {
                 upto: head.seen,
-                judged_from: head.trx as i64,
-                judged_to: head.conn as i64,
+                verdicts_from: head.trx as i64,
+                verdicts_upto: head.conn as i64,
                 failed: failed.chunks_exact(8).map(word).collect(),
                 view_number,
                 members: rest.members(head.count)?,
             })
         }
-        NOTHING => Entry::Nothing,
-        GROUP => {
+        NO_OP => Entry::NoOp,
+        MEMBERSHIP => {
             let mut voters = Vec::new();
             for _ in 0..head.count {
                 voters.push(Voter { node: NodeId(rest.word()?), address: rest.text()? });
             }
-            Entry::Group(voters)
+            Entry::Membership(voters)
         }
-        DECISION => {
+        VOTE_RESULT => {
             let agreeing = u32::try_from(head.conn).map_err(|_| Error::Malformed(rest.whole))?;
-            Entry::Decision { of: head.seen, decision: Decision { error: head.trx, agreeing } }
+            Entry::VoteResult { seqno: head.seen, result: VoteResult { error: head.trx, agreeing } }
         }
         _ => return Err(Error::Malformed(bytes.len())),
     };

@@ -6,7 +6,7 @@ use crate::transaction::Transaction;
 
 /// What may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
+pub enum GateState {
     /// Everything.
     Open,
     /// It waits until somebody resumes.
@@ -20,33 +20,33 @@ pub enum Passage {
 /// The gate in front of the order.
 #[derive(Debug)]
 pub struct Gate {
-    passage: Mutex<Passage>,
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { passage: Mutex::new(Passage::Closed), changed: Condvar::new() }
+        Self { state: Mutex::new(GateState::Closed), changed: Condvar::new() }
     }
 }
 
 impl Gate {
     /// How it stands now.
-    pub fn passage(&self) -> Passage {
+    pub fn state(&self) -> GateState {
         *self.lock()
     }
 
     /// Sets it, and lets those who wait look. What failed stays so.
-    pub fn set(&self, passage: Passage) {
+    pub fn set(&self, state: GateState) {
         let mut current = self.lock();
-        if *current != Passage::Failed {
-            *current = passage;
+        if *current != GateState::Failed {
+            *current = state;
         }
         self.changed.notify_all();
     }
 
     /// Sets it if it stands as `from`. False: it does not.
-    pub fn change(&self, from: Passage, to: Passage) -> bool {
+    pub fn change(&self, from: GateState, to: GateState) -> bool {
         let mut current = self.lock();
         let is_so = *current == from;
         if is_so {
@@ -59,7 +59,7 @@ impl Gate {
     /// Waits while it is paused, or until `transaction` is aborted.
     pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
         let mut current = self.lock();
-        while *current == Passage::Paused && !transaction.is_some_and(Transaction::is_aborted) {
+        while *current == GateState::Paused && !transaction.is_some_and(Transaction::is_aborted) {
             current = self.changed.wait(current).expect(POISON);
         }
     }
@@ -70,8 +70,8 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Passage> {
-        self.passage.lock().expect(POISON)
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().expect(POISON)
     }
 }
 

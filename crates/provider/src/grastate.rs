@@ -8,10 +8,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::group::saved::Saved;
+use crate::atomic_file;
+use crate::consensus::hard_state::HardState;
 use crate::identity::Uuid;
 use crate::saved_state::SavedState;
-use crate::whole_file;
 
 #[cfg(test)]
 mod tests;
@@ -31,18 +31,18 @@ pub fn exists(data_dir: &Path) -> bool {
 /// What the system says.
 pub fn write(data_dir: &Path, state: &SavedState) -> io::Result<()> {
     // Nobody else votes: others come after this one. A file that cannot be read tells so where it is needed.
-    let group = Saved::read(data_dir).ok().flatten();
+    let group = HardState::read(data_dir).ok().flatten();
     let is_last = group.is_some_and(|group| group.voters.keys().eq([&group.node]));
-    let is_safe_to_bootstrap = is_last && state.history != Uuid::UNDEFINED;
+    let is_safe_to_bootstrap = is_last && state.history_uuid != Uuid::UNDEFINED;
     let text = format!(
         "# GALERA saved state\n# Written by Hortator's wsrep provider from the files hortator.*.log, and not read by it.\n\
          version: 2.1\nuuid:    {}\nseqno:   {}\nsafe_to_bootstrap: {}\n",
-        state.history,
+        state.history_uuid,
         state.stopped_at,
         u8::from(is_safe_to_bootstrap)
     );
     if fs::read(data_dir.join(FILE_NAME)).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(());
     }
-    whole_file::replace(data_dir, FILE_NAME, &text)
+    atomic_file::replace(data_dir, FILE_NAME, &text)
 }

@@ -79,23 +79,23 @@ impl FromStr for Uuid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gtid {
     /// The history.
-    pub history: Uuid,
+    pub history_uuid: Uuid,
     /// The place.
     pub seqno: i64,
 }
 
 impl Gtid {
     /// No place in no history.
-    pub const UNDEFINED: Self = Self { history: Uuid::UNDEFINED, seqno: -1 };
+    pub const UNDEFINED: Self = Self { history_uuid: Uuid::UNDEFINED, seqno: -1 };
 
     /// Whether it names nothing.
     pub fn is_undefined(self) -> bool {
-        self.history.is_undefined() || self.seqno < 0
+        self.history_uuid.is_undefined() || self.seqno < 0
     }
 }
 
 impl fmt::Display for Gtid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.history, self.seqno)
+        write!(f, "{}:{}", self.history_uuid, self.seqno)
     }
 }

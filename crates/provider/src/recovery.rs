@@ -3,13 +3,13 @@
 //! The recovery points: N, the place up to which the server's tables are; M, the end of the log. Everything behind N and
 //! up to M was ordered, and may have been confirmed to a client: it is applied again, from the log.
 
-use crate::decision::Decision;
 use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
-use crate::node::{Order, Told};
+use crate::node::{RecordedVerdicts, TotalOrder};
 use crate::saved_state::{FILE_NAME, SavedState};
 use crate::server::Member;
+use crate::vote_result::VoteResult;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ mod tests;
 #[derive(Debug)]
 pub struct Plan {
     /// The order as it is at N, or at the log's end where that comes before.
-    pub order: Order,
+    pub order: TotalOrder,
     /// N: the tables hold everything up to here.
     pub tables_at: i64,
     /// M: the last seqno in the log.
@@ -26,13 +26,13 @@ pub struct Plan {
     /// How many write sets are between the two. The other places are views.
     pub write_sets_behind: i64,
     /// The first entry that the order has not taken.
-    pub go_on_from: Index,
+    pub order_from: Index,
     /// Lives of nodes whose transactions may be open at N.
-    pub earlier: Vec<Member>,
+    pub former_members: Vec<Member>,
     /// Whether the log tells enough to judge whatever comes.
-    pub is_certain: bool,
+    pub has_all_verdicts: bool,
     /// What the nodes decided on places that not all could apply.
-    pub decisions: Vec<(i64, Decision)>,
+    pub vote_results: Vec<(i64, VoteResult)>,
     /// A remark for the error log.
     pub remark: Option<String>,
 }
@@ -44,11 +44,11 @@ pub enum Error {
     #[error(
         "the log holds transactions up to {end}, but the server does not say which of them its tables hold. Start it as \
          systemd's unit and `hortator sandbox` do: run mariadbd --wsrep-recover, then start with the position that it \
-         prints, --wsrep-start-position={history}:SEQNO"
+         prints, --wsrep-start-position={history_uuid}:SEQNO"
     )]
     NoPosition {
         /// Of the log.
-        history: Uuid,
+        history_uuid: Uuid,
         /// Of the log.
         end: i64,
     },
@@ -117,42 +117,43 @@ pub enum Error {
 /// A server moves its position on even over what it could not apply: then what was saved is right. And one that was
 /// killed while it took another's tables finds that one's position, and half of the tables: what was saved has no history.
 pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> {
-    if saved.is_some_and(|saved| saved.history.is_undefined()) {
+    if saved.is_some_and(|saved| saved.history_uuid.is_undefined()) {
         return None;
     }
     let said = if server_says.is_undefined() { saved.and_then(SavedState::position) } else { Some(server_says) };
-    let failed_at = saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history) == said.map(|said| said.history));
+    let failed_at =
+        saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history_uuid) == said.map(|said| said.history_uuid));
     match (said, failed_at) {
         (Some(said), Some(saved)) => Some(Gtid { seqno: said.seqno.min(saved.failed_at - 1), ..said }),
         _ => said,
     }
 }
 
-/// What the log of `history`, as far as it is agreed on, means for tables at `tables`.
-pub fn plan(
+/// What the log of `history_uuid`, as far as it is agreed on, means for tables at `tables`.
+pub fn make_plan(
     log: &DiskLog,
     agreed: Index,
-    history: Uuid,
+    history_uuid: Uuid,
     tables: Option<Gtid>,
     saved: Option<&SavedState>,
 ) -> Result<Plan, Error> {
-    let survey = Survey::of(log, agreed, tables.map_or(0, |tables| tables.seqno))?;
-    let end = survey.end;
+    let scan = LogScan::of(log, agreed, tables.map_or(0, |tables| tables.seqno))?;
+    let end = scan.end;
     let Some(tables) = tables else {
         if agreed < log.first() {
-            return Ok(Plan::nothing(history, 0, agreed.next()));
+            return Ok(Plan::empty(history_uuid, 0, agreed.next()));
         }
-        if survey.is_begun_only(log.first()) && saved.is_none_or(|saved| !saved.history.is_undefined()) {
-            return plan(log, agreed, history, Some(Gtid { history, seqno: 0 }), saved);
+        if scan.has_only_first_views(log.first()) && saved.is_none_or(|saved| !saved.history_uuid.is_undefined()) {
+            return make_plan(log, agreed, history_uuid, Some(Gtid { history_uuid, seqno: 0 }), saved);
         }
-        return Err(Error::NoPosition { history, end });
+        return Err(Error::NoPosition { history_uuid, end });
     };
-    if tables.history != history {
-        return Err(Error::OtherHistory { tables: tables.history, log: history });
+    if tables.history_uuid != history_uuid {
+        return Err(Error::OtherHistory { tables: tables.history_uuid, log: history_uuid });
     }
     let tables_at = tables.seqno;
-    let Some(begins_behind) = survey.begins_behind else {
-        return Ok(Plan::nothing(history, tables_at, agreed.next()));
+    let Some(begins_behind) = scan.last_seqno_before else {
+        return Ok(Plan::empty(history_uuid, tables_at, agreed.next()));
     };
     if tables_at < begins_behind {
         return Err(Error::Gap { tables_at, first: begins_behind, missing: begins_behind - tables_at });
@@ -163,35 +164,45 @@ pub fn plan(
              replaced. It goes on behind {tables_at}"
         )
     });
-    let is_certain = survey.is_certain(log.first(), tables_at);
-    let (order, go_on_from) = order_at(log, agreed, history, tables_at, survey.told)?;
-    let mut earlier = order.members().to_vec();
-    if earlier.is_empty() {
+    let is_certain = scan.has_all_verdicts(log.first(), tables_at);
+    let (order, order_from) = total_order_at(log, agreed, history_uuid, tables_at, scan.verdicts)?;
+    let mut former_members = order.members().to_vec();
+    if former_members.is_empty() {
         let member = saved.map(|saved| saved.member).filter(|member| !member.is_undefined());
-        earlier.extend(member.map(former));
+        former_members.extend(member.map(former_member));
     }
-    let write_sets_behind = survey.write_sets_behind;
-    let decisions = survey.decisions;
-    Ok(Plan { order, tables_at, end, write_sets_behind, go_on_from, earlier, is_certain, decisions, remark })
+    let write_sets_behind = scan.write_sets_behind;
+    let vote_results = scan.vote_results;
+    Ok(Plan {
+        order,
+        tables_at,
+        end,
+        write_sets_behind,
+        order_from,
+        former_members,
+        has_all_verdicts: is_certain,
+        vote_results,
+        remark,
+    })
 }
 
 /// A life of this node that has ended, of which nothing but the name is known.
-fn former(id: Uuid) -> Member {
+fn former_member(id: Uuid) -> Member {
     Member { id, name: "before".to_owned(), incoming: String::new() }
 }
 
 impl Plan {
-    fn nothing(history: Uuid, tables_at: i64, go_on_from: Index) -> Self {
-        let order = Order::new(history, tables_at);
+    fn empty(history_uuid: Uuid, tables_at: i64, order_from: Index) -> Self {
+        let order = TotalOrder::new(history_uuid, tables_at);
         Self {
             order,
             tables_at,
             end: tables_at,
             write_sets_behind: 0,
-            go_on_from,
-            earlier: Vec::new(),
-            is_certain: true,
-            decisions: Vec::new(),
+            order_from,
+            former_members: Vec::new(),
+            has_all_verdicts: true,
+            vote_results: Vec::new(),
             remark: None,
         }
     }
@@ -204,32 +215,32 @@ impl Plan {
 
 /// What a look through the whole log tells.
 #[derive(Debug, Default)]
-struct Survey {
+struct LogScan {
     /// The place before the first of those that follow each other without a gap, up to the end.
-    begins_behind: Option<i64>,
+    last_seqno_before: Option<i64>,
     end: i64,
     tables_at: i64,
     write_sets_behind: i64,
-    told: Told,
-    decisions: Vec<(i64, Decision)>,
+    verdicts: RecordedVerdicts,
+    vote_results: Vec<(i64, VoteResult)>,
     /// The seqno before the first cut.
-    first_cut_behind: Option<i64>,
+    first_cut_seqno: Option<i64>,
     /// The latest two.
     cuts: [i64; 2],
 }
 
-impl Survey {
+impl LogScan {
     fn of(log: &DiskLog, agreed: Index, tables_at: i64) -> Result<Self, Error> {
-        let mut survey = Self { tables_at, ..Self::default() };
-        for_each(log, agreed, |index, stamp, entry| {
+        let mut scan = Self { tables_at, ..Self::default() };
+        for_each_entry(log, agreed, |index, stamp, entry| {
             let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
-            if takes_place && survey.begins_behind.is_some() && stamp.seqno <= survey.end {
-                return Err(Error::OutOfOrder { index, seqno: stamp.seqno, last: survey.end });
+            if takes_place && scan.last_seqno_before.is_some() && stamp.seqno <= scan.end {
+                return Err(Error::OutOfOrder { index, seqno: stamp.seqno, last: scan.end });
             }
-            survey.take(stamp, entry);
+            scan.take(stamp, entry);
             Ok(true)
         })?;
-        Ok(survey)
+        Ok(scan)
     }
 
     fn take(&mut self, stamp: Stamp, entry: Entry) {
@@ -237,52 +248,58 @@ impl Survey {
         match entry {
             Entry::WriteSet { .. } | Entry::View { .. } => {
                 self.write_sets_behind += i64::from(is_write_set && stamp.seqno > self.tables_at);
-                if self.begins_behind.is_none() || stamp.seqno != self.end + 1 {
-                    self.begins_behind = Some(stamp.seqno - 1);
+                if self.last_seqno_before.is_none() || stamp.seqno != self.end + 1 {
+                    self.last_seqno_before = Some(stamp.seqno - 1);
                 }
                 self.end = stamp.seqno;
             }
-            Entry::Cut(cut) => {
-                self.told.take(&cut);
-                self.first_cut_behind.get_or_insert(stamp.seqno);
+            Entry::CommitCut(cut) => {
+                self.verdicts.add(&cut);
+                self.first_cut_seqno.get_or_insert(stamp.seqno);
                 self.cuts = [self.cuts[1], self.cuts[1].max(cut.upto)];
             }
-            Entry::Decision { of, decision } => self.decisions.push((of, decision)),
-            Entry::Nothing | Entry::Group(_) => {}
+            Entry::VoteResult { seqno: of, result: decision } => self.vote_results.push((of, decision)),
+            Entry::NoOp | Entry::Membership(_) => {}
         }
     }
 
     /// Nothing was ever ordered but views: the node was killed while it began the history, before its server noted that
     /// down. Then the tables, wherever they are, lack nothing.
-    fn is_begun_only(&self, first: Index) -> bool {
+    fn has_only_first_views(&self, first: Index) -> bool {
         first == Index(1) && self.tables_at == 0 && self.write_sets_behind == 0
     }
 
     /// See [`Order::begins_at`].
-    fn is_certain(&self, first: Index, tables_at: i64) -> bool {
+    fn has_all_verdicts(&self, first: Index, tables_at: i64) -> bool {
         first == Index(1)
-            || (tables_at >= self.told.from && self.first_cut_behind.is_some_and(|behind| behind <= self.cuts[0]))
+            || (tables_at >= self.verdicts.from && self.first_cut_seqno.is_some_and(|behind| behind <= self.cuts[0]))
     }
 }
 
 /// The order at that place, and the first entry behind it.
-fn order_at(log: &DiskLog, agreed: Index, history: Uuid, tables_at: i64, told: Told) -> Result<(Order, Index), Error> {
-    let mut order = Order::with_verdicts(history, 0, told);
-    let mut go_on_from = agreed.next();
-    for_each(log, agreed, |index, stamp, entry| {
+fn total_order_at(
+    log: &DiskLog,
+    agreed: Index,
+    history_uuid: Uuid,
+    tables_at: i64,
+    told: RecordedVerdicts,
+) -> Result<(TotalOrder, Index), Error> {
+    let mut order = TotalOrder::with_verdicts(history_uuid, 0, told);
+    let mut order_from = agreed.next();
+    for_each_entry(log, agreed, |index, stamp, entry| {
         let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
         if takes_place && stamp.seqno > tables_at {
-            go_on_from = index;
+            order_from = index;
             return Ok(false);
         }
-        order.take(index, stamp, &entry);
+        order.apply_entry(index, stamp, &entry);
         Ok(true)
     })?;
-    Ok((order, go_on_from))
+    Ok((order, order_from))
 }
 
 /// Calls `take` with each entry as long as it says true.
-fn for_each(
+fn for_each_entry(
     log: &DiskLog,
     agreed: Index,
     mut take: impl FnMut(Index, Stamp, Entry) -> Result<bool, Error>,

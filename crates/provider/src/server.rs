@@ -112,16 +112,16 @@ pub struct View {
 
 /// The server said no to a callback. It has told why in its own log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct CallbackError;
 
 /// The server.
 pub trait Server: Send + Sync {
     /// A line for its error log.
     fn log(&self, level: Level, text: &str);
     /// The group is there, at that place.
-    fn connected(&self, view: &View) -> Result<(), Refused>;
+    fn connected(&self, view: &View) -> Result<(), CallbackError>;
     /// A view, in its place of the order.
-    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused>;
+    fn view(&self, receiver: Receiver, view: &View) -> Result<(), CallbackError>;
     /// Apply a write set and commit it (or what its flags say). True: this thread is not needed any more.
     fn apply(
         &self,
@@ -130,15 +130,15 @@ pub trait Server: Send + Sync {
         flags: Flags,
         data: &[u8],
         meta: &Meta,
-    ) -> Result<bool, Refused>;
+    ) -> Result<bool, CallbackError>;
     /// What a donor must be told to send this server its state. The server prepares to take it.
-    fn sst_request(&self) -> Result<Vec<u8>, Refused>;
+    fn sst_request(&self) -> Result<Vec<u8>, CallbackError>;
     /// Send the server's state, which is at that place, to whoever made the request. Returns when that has begun.
-    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused>;
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), CallbackError>;
     /// Ends the server's process at once, as a fault does, so that whoever watches over it starts it anew.
     fn end_process(&self);
     /// All there is has been applied.
-    fn synced(&self) -> Result<(), Refused>;
+    fn synced(&self) -> Result<(), CallbackError>;
     /// No place will come for which a server that is starting waits: it ends. One that has started goes on.
     fn end_start(&self);
 }

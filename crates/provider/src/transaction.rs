@@ -15,7 +15,7 @@ pub struct Transaction {
     /// The server's number for it.
     pub id: u64,
     collected: Mutex<WriteSet>,
-    standing: Mutex<Standing>,
+    state: Mutex<TransactionState>,
     /// A brute-force abort was granted, and the owner has not been told yet.
     aborted: AtomicBool,
 }
@@ -30,12 +30,12 @@ pub enum Phase {
     /// It has a place and passed; it has not committed.
     Ordered,
     /// It has a place and goes through the commit order, whatever comes: it is being committed, rolled back or replayed.
-    Settled,
+    Committing,
 }
 
 /// Where it stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub struct TransactionState {
     /// How far it is.
     pub phase: Phase,
     /// Its place, or that of its last part; -1: none.
@@ -61,7 +61,7 @@ impl Transaction {
         Self {
             id,
             collected: Mutex::default(),
-            standing: Mutex::new(Standing { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
+            state: Mutex::new(TransactionState { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
             aborted: AtomicBool::new(false),
         }
     }
@@ -72,72 +72,72 @@ impl Transaction {
     }
 
     /// Where it stands now.
-    pub fn standing(&self) -> Standing {
+    pub fn state(&self) -> TransactionState {
         *self.lock()
     }
 
     /// Its client asks for its place. False: it has one, and is not done with it.
-    pub fn asks_for_place(&self) -> bool {
-        let mut standing = self.lock();
-        let may = standing.phase == Phase::Collecting;
+    pub fn begin_certification(&self) -> bool {
+        let mut state = self.lock();
+        let may = state.phase == Phase::Collecting;
         if may {
-            standing.phase = Phase::Certifying;
+            state.phase = Phase::Certifying;
         }
         may
     }
 
     /// It has its place, and whether it passed. Answers whether it was aborted meanwhile.
-    pub fn ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
-        let mut standing = self.lock();
-        let phase = if passed { Phase::Ordered } else { Phase::Settled };
-        *standing = Standing { phase, seqno, flags, passed };
+    pub fn on_ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
+        let mut state = self.lock();
+        let phase = if passed { Phase::Ordered } else { Phase::Committing };
+        *state = TransactionState { phase, seqno, flags, passed };
         self.aborted.load(Ordering::SeqCst)
     }
 
     /// It got no place. Answers whether an abort was the reason, which with that is told to its owner.
-    pub fn not_ordered(&self) -> bool {
-        let mut standing = self.lock();
-        standing.phase = Phase::Collecting;
+    pub fn on_not_ordered(&self) -> bool {
+        let mut state = self.lock();
+        state.phase = Phase::Collecting;
         self.aborted.swap(false, Ordering::SeqCst)
     }
 
     /// Its turn has come, or an abort ended its wait: from here it goes through the order in any case. Answers whether
     /// it was an abort, which with that is told to its owner.
-    pub fn settle(&self) -> bool {
-        let mut standing = self.lock();
-        standing.phase = Phase::Settled;
+    pub fn begin_commit(&self) -> bool {
+        let mut state = self.lock();
+        state.phase = Phase::Committing;
         let was_aborted = self.aborted.swap(false, Ordering::SeqCst);
-        standing.passed &= !was_aborted;
+        state.passed &= !was_aborted;
         was_aborted
     }
 
     /// The abort is told to its owner, and with that over: from here it goes through the order in any case.
-    pub fn abort_told(&self) {
-        let mut standing = self.lock();
-        standing.phase = Phase::Settled;
-        standing.passed = false;
+    pub fn acknowledge_abort(&self) {
+        let mut state = self.lock();
+        state.phase = Phase::Committing;
+        state.passed = false;
         self.aborted.store(false, Ordering::SeqCst);
     }
 
     /// Its part, or all of it, is done: what is collected from here on belongs to the next part.
-    pub fn part_done(&self) {
-        let mut standing = self.lock();
-        *standing = Standing { phase: Phase::Collecting, ..*standing };
+    pub fn finish_fragment(&self) {
+        let mut state = self.lock();
+        *state = TransactionState { phase: Phase::Collecting, ..*state };
         self.aborted.store(false, Ordering::SeqCst);
-        drop(standing);
+        drop(state);
         self.collected().clear();
     }
 
     /// A transaction in the order before `by` (-1: it does not say, being alone by now) wants this one out of its way.
     pub fn abort(&self, by: i64) -> AbortAnswer {
-        let standing = self.lock();
-        let refused = match standing.phase {
+        let state = self.lock();
+        let refused = match state.phase {
             _ if self.aborted.load(Ordering::SeqCst) => true,
             Phase::Collecting | Phase::Certifying => false,
-            Phase::Ordered => by >= 0 && standing.seqno < by && standing.flags.has(Flags::TRX_END),
-            Phase::Settled => true,
+            Phase::Ordered => by >= 0 && state.seqno < by && state.flags.has(Flags::TRX_END),
+            Phase::Committing => true,
         };
-        let seqno = if matches!(standing.phase, Phase::Ordered | Phase::Settled) { standing.seqno } else { -1 };
+        let seqno = if matches!(state.phase, Phase::Ordered | Phase::Committing) { state.seqno } else { -1 };
         if refused {
             return AbortAnswer::Refused(seqno);
         }
@@ -155,8 +155,8 @@ impl Transaction {
         self.aborted.load(Ordering::SeqCst)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().expect(POISON)
+    fn lock(&self) -> MutexGuard<'_, TransactionState> {
+        self.state.lock().expect(POISON)
     }
 }
 

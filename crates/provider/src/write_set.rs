@@ -15,7 +15,7 @@ const LOOK_THROUGH_LIMIT: usize = 16;
 pub struct WriteSet {
     keys: Vec<(Key, Mode)>,
     /// Where in `keys`; empty while there are few.
-    places: HashMap<Key, u32>,
+    positions: HashMap<Key, u32>,
     table: LastTable,
     data: Vec<u8>,
 }
@@ -46,10 +46,10 @@ impl WriteSet {
 
     /// Adds a key; of the same one the stronger mode stays.
     pub fn add(&mut self, key: Key, mode: Mode) {
-        let place = if self.places.is_empty() {
+        let place = if self.positions.is_empty() {
             self.keys.iter().position(|(known, _)| *known == key)
         } else {
-            self.places.get(&key).map(|place| *place as usize)
+            self.positions.get(&key).map(|place| *place as usize)
         };
         if let Some(place) = place {
             let known = &mut self.keys[place].1;
@@ -58,10 +58,10 @@ impl WriteSet {
             return;
         }
         self.keys.push((key, mode));
-        if !self.places.is_empty() {
-            self.places.insert(key, self.keys.len() as u32 - 1);
+        if !self.positions.is_empty() {
+            self.positions.insert(key, self.keys.len() as u32 - 1);
         } else if self.keys.len() > LOOK_THROUGH_LIMIT {
-            self.places = self.keys.iter().enumerate().map(|(place, (key, _))| (*key, place as u32)).collect();
+            self.positions = self.keys.iter().enumerate().map(|(place, (key, _))| (*key, place as u32)).collect();
         }
     }
 
@@ -94,7 +94,7 @@ impl WriteSet {
     /// Forgets what was collected.
     pub fn clear(&mut self) {
         self.keys.clear();
-        self.places.clear();
+        self.positions.clear();
         self.data.clear();
     }
 }

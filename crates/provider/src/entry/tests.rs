@@ -3,10 +3,11 @@
 use super::*;
 
 const STAMP: Stamp = Stamp { seqno: 41, term: Term(3) };
-const DECISION_7: Decision = Decision { error: 7, agreeing: 2 };
+const DECISION_7: VoteResult = VoteResult { error: 7, agreeing: 2 };
 
 fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
-    let head = WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40, ticket: 5 };
+    let head =
+        WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40, request_id: 5 };
     let keys = vec![(Key::row(b"a", b"t", 0, b"1"), Mode::RowExclusive), (Key::table(b"a", b"p"), Mode::RowReference)];
     (head, keys, b"events".to_vec())
 }
@@ -15,13 +16,13 @@ fn encoded() -> Vec<u8> {
     let (head, keys, data) = write_set();
     let mut bytes =
         encode_write_set(&WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
-    send_off(&mut bytes, &head);
+    set_source(&mut bytes, &head);
     bytes.extend(&data);
     placed(bytes)
 }
 
 fn placed(mut bytes: Vec<u8>) -> Vec<u8> {
-    place(&mut bytes, STAMP);
+    set_stamp(&mut bytes, STAMP);
     bytes
 }
 
@@ -32,8 +33,15 @@ fn members() -> Vec<Member> {
     ]
 }
 
-fn cut() -> Cut {
-    Cut { upto: 30, judged_from: 20, judged_to: 40, failed: vec![33, 37], view_number: 4, members: members() }
+fn cut() -> CommitCut {
+    CommitCut {
+        upto: 30,
+        verdicts_from: 20,
+        verdicts_upto: 40,
+        failed: vec![33, 37],
+        view_number: 4,
+        members: members(),
+    }
 }
 
 fn voters() -> Vec<Voter> {
@@ -46,10 +54,10 @@ fn all() -> Vec<(Entry, Vec<u8>)> {
     vec![
         (Entry::WriteSet { head, keys, data }, encoded()),
         (Entry::View { number: 4, members: members() }, placed(encode_view(4, &members()))),
-        (Entry::Cut(cut()), placed(encode_cut(&cut()))),
-        (Entry::Nothing, placed(encode_nothing())),
-        (Entry::Group(voters()), placed(encode_group(&voters()))),
-        (Entry::Decision { of: 40, decision: DECISION_7 }, placed(encode_decision(40, DECISION_7))),
+        (Entry::CommitCut(cut()), placed(encode_commit_cut(&cut()))),
+        (Entry::NoOp, placed(encode_no_op())),
+        (Entry::Membership(voters()), placed(encode_membership(&voters()))),
+        (Entry::VoteResult { seqno: 40, result: DECISION_7 }, placed(encode_vote_result(40, DECISION_7))),
     ]
 }
 
@@ -57,9 +65,9 @@ fn all() -> Vec<(Entry, Vec<u8>)> {
 fn whatever_goes_in_comes_out() {
     for (entry, bytes) in all() {
         assert_eq!(decode(&bytes), Ok((STAMP, entry.clone())));
-        let (stamp, shape) = shape(&bytes).unwrap();
+        let (stamp, shape) = meta(&bytes).unwrap();
         assert_eq!((stamp, shape.term), (STAMP, Term(3)));
-        assert_eq!(shape.membership.is_some(), matches!(entry, Entry::Group(_)));
+        assert_eq!(shape.membership.is_some(), matches!(entry, Entry::Membership(_)));
         assert!(has_head(&bytes));
     }
 }
@@ -70,7 +78,7 @@ fn the_first_format_is_read() {
     let mut bytes = vec![0; 64];
     (bytes[0], bytes[1], bytes[8]) = (3, 1, 77);
     let stamp = Stamp { seqno: 77, term: Term(0) };
-    assert_eq!(decode(&bytes), Ok((stamp, Entry::Cut(Cut { upto: 77, ..Cut::default() }))));
+    assert_eq!(decode(&bytes), Ok((stamp, Entry::CommitCut(CommitCut { upto: 77, ..CommitCut::default() }))));
     assert!(!has_head(&bytes));
 }
 
@@ -95,7 +103,7 @@ fn no_part_of_an_entry_passes_for_one() {
 
 #[test]
 fn a_newer_format_is_told() {
-    let mut bytes = encode_nothing();
+    let mut bytes = encode_no_op();
     bytes[1] = FORMAT + 1;
     assert_eq!(decode(&bytes), Err(Error::Newer(FORMAT + 1)));
 }
@@ -111,18 +119,18 @@ fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
     for _ in 0..100_000 {
         let mut bytes = all[below(all.len())].1.clone();
         for _ in 0..=below(4) {
-            let place = below(bytes.len());
-            bytes[place] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
+            let at = below(bytes.len());
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
         }
         if below(4) == 0 {
             bytes.truncate(below(bytes.len()));
         }
         if let Ok((stamp, Entry::View { number, members })) = decode(&bytes) {
             let mut again = encode_view(number, &members);
-            place(&mut again, stamp);
+            set_stamp(&mut again, stamp);
             assert_eq!(decode(&again), Ok((stamp, Entry::View { number, members })));
         }
-        let _ = shape(&bytes);
+        let _ = meta(&bytes);
         assert_eq!(is_whole(&bytes), decode(&bytes).is_ok());
     }
 }

@@ -12,7 +12,7 @@ use super::abi::{
 use super::process;
 use super::text::to_server;
 use crate::identity::{Gtid, Uuid};
-use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, Server, View, ViewStatus};
+use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
 
 /// What the provider can do, also in each view.
 pub const CAPABILITIES: u32 = capability::MULTI_MASTER
@@ -92,13 +92,13 @@ impl Server for Callbacks {
         }
     }
 
-    fn connected(&self, view: &View) -> Result<(), Refused> {
+    fn connected(&self, view: &View) -> Result<(), CallbackError> {
         let view = self.raw_view(view);
         // SAFETY: the server's own context, and a view that lives until it returns.
         succeeded(unsafe { (self.connected)(self.context, view.head()) })
     }
 
-    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused> {
+    fn view(&self, receiver: Receiver, view: &View) -> Result<(), CallbackError> {
         let view = self.raw_view(view);
         let receiver = receiver.0 as *mut c_void;
         // SAFETY: as above; the receiver's context is the one that this thread came with.
@@ -112,7 +112,7 @@ impl Server for Callbacks {
         flags: Flags,
         data: &[u8],
         meta: &Meta,
-    ) -> Result<bool, Refused> {
+    ) -> Result<bool, CallbackError> {
         let handle = RawHandle { trx_id: handle.id, opaque: handle.address as *mut c_void };
         let data = RawBuffer { ptr: data.as_ptr().cast(), len: data.len() };
         let meta = raw_meta(meta);
@@ -131,8 +131,8 @@ impl Server for Callbacks {
         succeeded(status).map(|()| exit)
     }
 
-    fn sst_request(&self) -> Result<Vec<u8>, Refused> {
-        let sst_request = self.sst_request.ok_or(Refused)?;
+    fn sst_request(&self) -> Result<Vec<u8>, CallbackError> {
+        let sst_request = self.sst_request.ok_or(CallbackError)?;
         let (mut bytes, mut length) = (std::ptr::null_mut(), 0);
         // SAFETY: the server's own context; it writes a piece of memory that it got from malloc, and its length.
         succeeded(unsafe { sst_request(self.context, &raw mut bytes, &raw mut length) })?;
@@ -146,8 +146,8 @@ impl Server for Callbacks {
         Ok(request)
     }
 
-    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused> {
-        let sst_donate = self.sst_donate.ok_or(Refused)?;
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), CallbackError> {
+        let sst_donate = self.sst_donate.ok_or(CallbackError)?;
         let request = RawBuffer { ptr: request.as_ptr().cast(), len: request.len() };
         let nothing = RawBuffer { ptr: std::ptr::null(), len: 0 };
         let state = raw_gtid(state);
@@ -159,21 +159,21 @@ impl Server for Callbacks {
     }
 
     fn end_process(&self) {
-        process::end();
+        process::abort_process();
     }
 
-    fn synced(&self) -> Result<(), Refused> {
+    fn synced(&self) -> Result<(), CallbackError> {
         // SAFETY: the server's own context.
         succeeded(unsafe { (self.synced)(self.context) })
     }
 
     fn end_start(&self) {
-        process::end_if_starting();
+        process::exit_if_starting();
     }
 }
 
-fn succeeded(status: c_int) -> Result<(), Refused> {
-    if status == 0 { Ok(()) } else { Err(Refused) }
+fn succeeded(status: c_int) -> Result<(), CallbackError> {
+    if status == 0 { Ok(()) } else { Err(CallbackError) }
 }
 
 /// A view with its members right behind it, in one piece of memory that is aligned for both.
@@ -226,12 +226,12 @@ pub fn raw_uuid(uuid: Uuid) -> RawUuid {
 
 /// As the API has it.
 pub fn raw_gtid(gtid: Gtid) -> RawGtid {
-    RawGtid { uuid: raw_uuid(gtid.history), seqno: gtid.seqno }
+    RawGtid { uuid: raw_uuid(gtid.history_uuid), seqno: gtid.seqno }
 }
 
 /// As ours.
 pub fn gtid(raw: RawGtid) -> Gtid {
-    Gtid { history: Uuid(raw.uuid.data), seqno: raw.seqno }
+    Gtid { history_uuid: Uuid(raw.uuid.data), seqno: raw.seqno }
 }
 
 /// As the API has it.

@@ -9,14 +9,14 @@ use hortator_core::Mode;
 
 use super::abi::{INTERFACE_VERSION, InitArgs, RawBuffer, RawGtid, RawHandle, RawKey, RawMeta, RawStatsVar};
 use super::abi::{Status, Wsrep};
-use super::absent;
 use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
 use super::provider::{Provider, guarded, with};
 use super::stats::StatsBlock;
 use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
 use super::transactions::{find, find_or_begin, forget};
-use super::{standing_still, state_transfer};
-use crate::node::{CommitTurn, Outcome};
+use super::unsupported;
+use super::{pause, state_transfer};
+use crate::node::{EnterOutcome, Outcome};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::AbortAnswer;
 use crate::write_set::WriteSet;
@@ -40,11 +40,11 @@ pub fn fill(wsrep: &mut Wsrep) {
         capabilities: Some(capabilities),
         options_set: Some(options_set),
         options_get: Some(options_get),
-        enc_set_key: Some(absent::enc_set_key),
+        enc_set_key: Some(unsupported::enc_set_key),
         connect: Some(connect),
         disconnect: Some(disconnect),
         recv: Some(recv),
-        assign_read_view: Some(absent::assign_read_view),
+        assign_read_view: Some(unsupported::assign_read_view),
         certify: Some(certify),
         commit_order_enter: Some(commit_order_enter),
         commit_order_leave: Some(commit_order_leave),
@@ -59,21 +59,21 @@ pub fn fill(wsrep: &mut Wsrep) {
         free_connection: Some(free_connection),
         to_execute_start: Some(to_execute_start),
         to_execute_end: Some(to_execute_end),
-        preordered_collect: Some(absent::preordered_collect),
-        preordered_commit: Some(absent::preordered_commit),
+        preordered_collect: Some(unsupported::preordered_collect),
+        preordered_commit: Some(unsupported::preordered_commit),
         sst_sent: Some(state_transfer::sst_sent),
         sst_received: Some(state_transfer::sst_received),
-        snapshot: Some(absent::snapshot),
+        snapshot: Some(unsupported::snapshot),
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
         stats_reset: Some(stats_reset),
-        pause: Some(standing_still::pause),
-        resume: Some(standing_still::resume),
-        desync: Some(standing_still::desync),
-        resync: Some(standing_still::resync),
-        lock: Some(absent::lock),
-        unlock: Some(absent::unlock),
-        is_locked: Some(absent::is_locked),
+        pause: Some(pause::pause),
+        resume: Some(pause::resume),
+        desync: Some(pause::desync),
+        resync: Some(pause::resync),
+        lock: Some(unsupported::lock),
+        unlock: Some(unsupported::unlock),
+        is_locked: Some(unsupported::is_locked),
         provider_name: NAME.as_ptr(),
         provider_version: VERSION.as_ptr(),
         provider_vendor: VENDOR.as_ptr(),
@@ -191,10 +191,10 @@ unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
         Outcome::Failed(meta) => (Status::TrxFail, meta),
         Outcome::Aborted(meta) => (Status::BfAbort, meta),
         Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
-        Outcome::Unfit => (Status::TrxFail, UNDEFINED_META),
+        Outcome::RollBack => (Status::TrxFail, UNDEFINED_META),
         Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
         Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
-        Outcome::OutOfPlace => (Status::NotAllowed, UNDEFINED_META),
+        Outcome::NotAllowed => (Status::NotAllowed, UNDEFINED_META),
     };
     // SAFETY: the caller's promise.
     unsafe { write_meta(place, &meta) };
@@ -210,10 +210,10 @@ unsafe extern "C" fn commit_order_enter(wsrep: *mut Wsrep, handle: *const RawHan
                 return Status::Ok;
             }
             match provider.node.enter_commit_order(find(handle).as_deref(), raw.gtid.seqno) {
-                CommitTurn::Granted => Status::Ok,
-                CommitTurn::Aborted => Status::BfAbort,
-                CommitTurn::OutOfPlace => Status::NotAllowed,
-                CommitTurn::Over => Status::NodeFail,
+                EnterOutcome::Granted => Status::Ok,
+                EnterOutcome::Aborted => Status::BfAbort,
+                EnterOutcome::NotAllowed => Status::NotAllowed,
+                EnterOutcome::NodeFailed => Status::NodeFail,
             }
         })
     }
@@ -424,7 +424,7 @@ unsafe extern "C" fn to_execute_start(
                 }
             }
             let action = all_bytes(action, action_parts);
-            answer(provider.node.begin_isolation(conn, collected.keys(), &action, flags), place)
+            answer(provider.node.begin_toi(conn, collected.keys(), &action, flags), place)
         })
     }
 }
@@ -433,7 +433,7 @@ unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, error: *const 
     // SAFETY: the server's own table.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            let is_well = provider.node.end_isolation(conn, bytes(error));
+            let is_well = provider.node.end_toi(conn, bytes(error));
             if is_well { Status::Ok } else { Status::NodeFail }
         })
     }

@@ -8,16 +8,16 @@
 use std::ffi::{c_char, c_int, c_void};
 
 pub mod abi;
-mod absent;
 mod callbacks;
 mod calls;
+mod pause;
 mod process;
 mod provider;
-mod standing_still;
 mod state_transfer;
 mod stats;
 mod text;
 mod transactions;
+mod unsupported;
 
 use abi::{INTERFACE_VERSION, Status, Wsrep};
 

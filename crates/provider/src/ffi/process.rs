@@ -12,7 +12,7 @@ static REGISTERED: Once = Once::new();
 
 /// Saves how the node was stopped when the process ends by itself. The server frees its provider before it closes its
 /// storage engines, and is killed in between like at any other time: then nothing must be saved.
-pub fn when_the_process_ends(finished: Finished) {
+pub fn save_at_exit(finished: Finished) {
     *FINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(finished);
     // SAFETY: the library stays in memory to the end of the process (build.rs).
     REGISTERED.call_once(|| unsafe {
@@ -21,7 +21,7 @@ pub fn when_the_process_ends(finished: Finished) {
 }
 
 /// The provider was loaded again: what was saved for the end is not true any more.
-pub fn goes_on() {
+pub fn discard_saved() {
     *FINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
@@ -34,7 +34,7 @@ extern "C" fn save() {
 
 /// Ends it by SIGABRT, as Galera's provider does. The signal's own effect is meant, not the server's report of a fault, and no
 /// image of the memory.
-pub fn end() -> ! {
+pub fn abort_process() -> ! {
     // SAFETY: plain calls into the system.
     unsafe {
         libc::signal(libc::SIGABRT, libc::SIG_DFL);
@@ -52,7 +52,7 @@ pub fn has_binary_log() -> bool {
 /// Ends the process, if the server is only just starting: it waits for a place in the cluster then, as long as it takes, and
 /// has no way to be told that none will come. Nothing is lost by it: no client was let in, and what was agreed on is in the log.
 /// A server that does not show whether it has started goes on.
-pub fn end_if_starting() {
+pub fn exit_if_starting() {
     if flag(c"mysqld_server_started") == Some(false) {
         // SAFETY: takes no pointers, and does not return. What other threads hold is let go of by the system.
         unsafe { libc::_exit(libc::EXIT_FAILURE) }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::{InitArgs, Status, Wsrep};
 use super::callbacks::{Callbacks, gtid};
-use super::process::{goes_on, has_binary_log, when_the_process_ends};
+use super::process::{discard_saved, has_binary_log, save_at_exit};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::identity::Gtid;
@@ -43,14 +43,14 @@ impl Provider {
             Setup {
                 name: from_server(args.node_name),
                 incoming: from_server(args.node_incoming),
-                address: from_server(args.node_address),
+                node_address: from_server(args.node_address),
                 data_dir: PathBuf::from(from_server(args.data_dir)),
                 options: from_server(args.options),
                 position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
                 has_binary_log: has_binary_log(),
             }
         };
-        goes_on();
+        discard_saved();
         server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL"));
         match Node::new(setup, Arc::clone(&server)) {
             Ok(node) => {
@@ -77,7 +77,7 @@ impl Provider {
             let provider = unsafe { Box::from_raw(wsrep.ctx.cast::<Self>()) };
             wsrep.ctx = std::ptr::null_mut();
             if let Some(finished) = provider.node.finish() {
-                when_the_process_ends(finished);
+                save_at_exit(finished);
             }
         }
     }

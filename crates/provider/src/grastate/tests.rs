@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::group::NodeId;
-use crate::group::descent::Descent;
-use crate::group::raft::{Place, Term};
+use crate::consensus::NodeId;
+use crate::consensus::lineage::Lineage;
+use crate::consensus::raft::{LogId, Term};
 use crate::log::Index;
 
 const HISTORY: Uuid = Uuid([3; 16]);
@@ -14,11 +14,19 @@ fn state(stopped_at: i64) -> SavedState {
     SavedState { stopped_at, ..SavedState::running(HISTORY, Uuid([4; 16])) }
 }
 
-fn group(voters: &[u64]) -> Saved {
+fn group(voters: &[u64]) -> HardState {
     let voters: BTreeMap<_, _> = voters.iter().map(|voter| (NodeId(*voter), format!("10.0.0.{voter}:4567"))).collect();
-    let membership_at = Place { term: Term(1), index: Index(1) };
-    let descent = Descent::UNKNOWN;
-    Saved { node: NodeId(1), term: Term(1), voted_for: None, committed: Index(1), membership_at, voters, descent }
+    let membership_at = LogId { term: Term(1), index: Index(1) };
+    let lineage = Lineage::UNKNOWN;
+    HardState {
+        node: NodeId(1),
+        term: Term(1),
+        voted_for: None,
+        committed: Index(1),
+        membership_log_id: membership_at,
+        voters,
+        lineage,
+    }
 }
 
 #[test]

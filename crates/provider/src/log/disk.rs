@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::group::Group;
+use super::group_commit::GroupCommit;
 use super::reader::Reader;
 use super::recent::Recent;
 use super::record::{self, END_BYTES, PAYLOAD_LIMIT_BYTES, framed_bytes};
 use super::recovery::{self, Lock, Opened, Recovered};
 use super::segment::{Folder, RECORDS_START, Segment, length_for};
+use super::segment_pool::{SegmentPool, SpareSegment};
 use super::segments::Segments;
-use super::stock::{Spare, Stock};
 use super::{Error, Index, Settings};
 
 /// Bytes that may wait in memory. An append that goes beyond commits them itself.
@@ -29,17 +29,17 @@ const UNSYNCED_LIMIT: usize = 4;
 #[derive(Debug)]
 pub struct DiskLog {
     settings: Settings,
-    history: [u8; 16],
+    history_uuid: [u8; 16],
     pub(super) folder: Arc<Folder>,
     pending: Mutex<Pending>,
-    pub(super) group: Group,
+    pub(super) group_commit: GroupCommit,
     pub(super) writer: Mutex<Writer>,
     pub(super) segments: Segments,
     pub(super) recent: Recent,
     sync: AtomicBool,
     pub(super) appended: AtomicU64,
     pub(super) durable: AtomicU64,
-    stock: Stock,
+    segment_pool: SegmentPool,
     /// Holds the folder's lock; the last to go.
     _lock: Lock,
 }
@@ -51,14 +51,14 @@ pub(super) struct Pending {
     /// Where the next record goes in it.
     pub end: u64,
     pub last: u64,
-    pieces: Vec<Piece>,
+    writes: Vec<SegmentWrite>,
     bytes: usize,
     buffer: Vec<u8>,
 }
 
 /// Bytes for one segment.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct SegmentWrite {
     segment: Arc<Segment>,
     /// The file that the segment still is.
     spare: Option<PathBuf>,
@@ -79,52 +79,52 @@ impl DiskLog {
     ///
     /// # Errors
     /// Another process has it open; it is of another history, of a later version, or damaged.
-    pub fn open(folder: &Path, settings: Settings, history: [u8; 16]) -> Result<(Self, Opened), Error> {
+    pub fn open(folder: &Path, settings: Settings, history_uuid: [u8; 16]) -> Result<(Self, Opened), Error> {
         let settings = settings.rounded();
-        let recovered = recovery::recover(folder, &settings, history)?;
+        let recovered = recovery::recover(folder, &settings, history_uuid)?;
         let opened = recovered.opened.clone();
-        Ok((Self::of(recovered, settings, history), opened))
+        Ok((Self::from_recovered(recovered, settings, history_uuid), opened))
     }
 
-    pub(super) fn of(recovered: Recovered, settings: Settings, history: [u8; 16]) -> Self {
-        let Recovered { lock, folder, stock, segments, end, opened } = recovered;
+    pub(super) fn from_recovered(recovered: Recovered, settings: Settings, history_uuid: [u8; 16]) -> Self {
+        let Recovered { lock, folder, segment_pool, segments, end, opened } = recovered;
         let last = opened.last.0;
         let active = Arc::clone(segments.back().expect("recovery makes the first one"));
         Self {
-            history,
+            history_uuid,
             folder,
             pending: Mutex::new(Pending {
                 segment: active,
                 end,
                 last,
-                pieces: Vec::new(),
+                writes: Vec::new(),
                 bytes: 0,
                 buffer: Vec::new(),
             }),
-            group: Group::default(),
+            group_commit: GroupCommit::default(),
             writer: Mutex::default(),
             segments: Segments::new(segments, last),
             recent: Recent::default(),
             sync: AtomicBool::new(settings.sync),
             appended: AtomicU64::new(last),
             durable: AtomicU64::new(last),
-            stock,
+            segment_pool,
             _lock: lock,
             settings,
         }
     }
 
     /// The history that it is of.
-    pub fn of_history(&self) -> [u8; 16] {
-        self.history
+    pub fn history_uuid(&self) -> [u8; 16] {
+        self.history_uuid
     }
 
     /// The history of the log in `folder`, if there is one. Needs no lock.
     ///
     /// # Errors
     /// The newest segment is damaged or of a later version.
-    pub fn history(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
-        recovery::history(folder)
+    pub fn read_history_uuid(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
+        recovery::read_history_uuid(folder)
     }
 
     /// Gives the parts, one behind the other, the next place. They are in memory then, until a commit.
@@ -139,7 +139,7 @@ impl DiskLog {
         if payload_bytes > PAYLOAD_LIMIT_BYTES {
             return Err(Error::TooLarge { bytes: payload_bytes, limit: PAYLOAD_LIMIT_BYTES });
         }
-        if let Some(error) = self.group.broken() {
+        if let Some(error) = self.group_commit.broken() {
             return Err(error);
         }
         let framed = framed_bytes(payload_bytes);
@@ -147,18 +147,18 @@ impl DiskLog {
         let index = loop {
             let mut pending = self.pending();
             if pending.has_room(framed) {
-                break self.place(&mut pending, framed, parts, None);
+                break self.frame_entry(&mut pending, framed, parts, None);
             }
             if let Some(spare) = spare.take() {
-                let path = pending.roll(spare, self.history);
-                break self.place(&mut pending, framed, parts, Some(path));
+                let path = pending.roll(spare, self.history_uuid);
+                break self.frame_entry(&mut pending, framed, parts, Some(path));
             }
             drop(pending);
             // Without the lock: commits go on while a slow disk makes the file.
-            spare = Some(self.stock.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
+            spare = Some(self.segment_pool.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
         };
         if let Some(spare) = spare {
-            self.stock.give_back(spare);
+            self.segment_pool.give_back(spare);
         }
         Ok(Index(index))
     }
@@ -172,7 +172,7 @@ impl DiskLog {
         if unwritten <= UNWRITTEN_LIMIT_BYTES {
             return Ok(());
         }
-        match self.commit(self.last()) {
+        match self.flush(self.last()) {
             // It was taken away just now, and there is room.
             Err(Error::Dropped { .. }) => Ok(()),
             result => result,
@@ -186,10 +186,10 @@ impl DiskLog {
     ///
     /// [`Error::Dropped`]: nothing stands there, as [`DiskLog::truncate`] took it away. Where another entry has taken the
     /// place in the meantime, it is that one's commit.
-    pub fn commit(&self, upto: Index) -> Result<(), Error> {
+    pub fn flush(&self, upto: Index) -> Result<(), Error> {
         let is_there = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
         let done = || is_there() || upto > self.last();
-        self.group.until(upto.0, done, || self.take(), |pieces| self.write(pieces))?;
+        self.group_commit.wait_until(upto.0, done, || self.take_writes(), |writes| self.write(writes))?;
         if upto > self.last() { Err(Error::Dropped { index: upto }) } else { Ok(()) }
     }
 
@@ -226,7 +226,7 @@ impl DiskLog {
             bytes -= oldest.header.bytes;
             retired.extend(list.pop_front());
         }
-        self.stock.retire(retired);
+        self.segment_pool.retire(retired);
     }
 
     /// The first entry that is there; behind [`DiskLog::last`] if there is none.
@@ -258,7 +258,7 @@ impl DiskLog {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn place(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
+    fn frame_entry(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         let index = pending.append(framed, self.durable.load(Ordering::Acquire), parts, spare);
         // In this order: a follower that was given an entry asks for the one behind it, and that is a place then.
         self.appended.store(index, Ordering::Release);
@@ -267,30 +267,34 @@ impl DiskLog {
     }
 
     /// What a round is to write, and up to which entry that goes.
-    pub(super) fn take(&self) -> (u64, Vec<Piece>) {
+    pub(super) fn take_writes(&self) -> (u64, Vec<SegmentWrite>) {
         let mut pending = self.pending();
         pending.bytes = 0;
-        (pending.last, std::mem::take(&mut pending.pieces))
+        (pending.last, std::mem::take(&mut pending.writes))
     }
 
     /// A round's work. Only one runs at a time.
-    pub(super) fn write(&self, pieces: Vec<Piece>) -> Result<(), Error> {
+    pub(super) fn write(&self, writes: Vec<SegmentWrite>) -> Result<(), Error> {
         let sync = self.sync.load(Ordering::Acquire);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        for mut piece in pieces {
-            if let Some(spare) = &piece.spare {
+        for mut segment_write in writes {
+            if let Some(spare) = &segment_write.spare {
                 // What is behind a full segment must not be on disk before the segment is: the mark says so then.
-                self.sync_oldest(&mut writer, if sync { 0 } else { UNSYNCED_LIMIT }, piece.segment.header.first - 1)?;
-                piece.segment.begin(spare, &self.folder, self.durable.load(Ordering::Acquire))?;
-                self.segments.push(Arc::clone(&piece.segment));
+                self.sync_oldest(
+                    &mut writer,
+                    if sync { 0 } else { UNSYNCED_LIMIT },
+                    segment_write.segment.header.first - 1,
+                )?;
+                segment_write.segment.begin(spare, &self.folder, self.durable.load(Ordering::Acquire))?;
+                self.segments.push(Arc::clone(&segment_write.segment));
             }
-            if !writer.unsynced.back().is_some_and(|segment| Arc::ptr_eq(segment, &piece.segment)) {
-                writer.unsynced.push_back(Arc::clone(&piece.segment));
+            if !writer.unsynced.back().is_some_and(|segment| Arc::ptr_eq(segment, &segment_write.segment)) {
+                writer.unsynced.push_back(Arc::clone(&segment_write.segment));
             }
-            piece.bytes.extend_from_slice(&[0; END_BYTES]);
-            piece.segment.write(&piece.bytes, piece.at)?;
-            self.segments.set_written(piece.last);
-            self.pending().keep_buffer(piece.bytes);
+            segment_write.bytes.extend_from_slice(&[0; END_BYTES]);
+            segment_write.segment.write(&segment_write.bytes, segment_write.at)?;
+            self.segments.set_written(segment_write.last);
+            self.pending().keep_buffer(segment_write.bytes);
         }
         if sync {
             self.sync_oldest(&mut writer, 0, self.segments.written())?;
@@ -316,27 +320,27 @@ impl Pending {
     }
 
     /// Goes on in a new segment. Gives the path of the file that it still is.
-    fn roll(&mut self, spare: Spare, history: [u8; 16]) -> PathBuf {
+    fn roll(&mut self, spare: SpareSegment, history_uuid: [u8; 16]) -> PathBuf {
         let path = spare.path.clone();
         let previous = self.segment.header.first;
-        self.segment = Arc::new(Segment::from_spare(spare, history, self.last + 1, previous));
+        self.segment = Arc::new(Segment::from_spare(spare, history_uuid, self.last + 1, previous));
         self.end = RECORDS_START;
         path
     }
 
     /// Frames a record that has room. Gives its index, and how much waits now.
     fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
-        if spare.is_some() || self.pieces.is_empty() {
+        if spare.is_some() || self.writes.is_empty() {
             let bytes = std::mem::take(&mut self.buffer);
             let segment = Arc::clone(&self.segment);
-            self.pieces.push(Piece { segment, spare, at: self.end, bytes, last: self.last });
+            self.writes.push(SegmentWrite { segment, spare, at: self.end, bytes, last: self.last });
         }
-        let piece = self.pieces.last_mut().expect("one was pushed if there was none");
+        let segment_write = self.writes.last_mut().expect("one was pushed if there was none");
         self.last += 1;
-        piece.last = self.last;
-        record::frame(&mut piece.bytes, self.segment.header.salt, self.last, durable, parts);
+        segment_write.last = self.last;
+        record::frame(&mut segment_write.bytes, self.segment.header.salt, self.last, durable, parts);
         self.end += framed;
-        debug_assert_eq!(self.end, piece.at + piece.bytes.len() as u64);
+        debug_assert_eq!(self.end, segment_write.at + segment_write.bytes.len() as u64);
         self.bytes += usize::try_from(framed).expect("it is in memory");
         self.last
     }

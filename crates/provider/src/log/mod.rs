@@ -11,7 +11,7 @@
 //! | `hortator-<first index, 20 digits>.log` | a segment; only whole ones bear this name: header on disk, length allocated |
 //! | `hortator-<n>.spare.log` | a file of a segment's length that waits for its use; its content means nothing |
 //! | `hortator-<index, 20 digits>.cut.log` | empty: the entries from that one on are being taken away ([`DiskLog::truncate`]) |
-//! | `hortator-<first index, 20 digits>.anew.log` | a whole segment that takes the place of all others ([`DiskLog::begin_behind`]) |
+//! | `hortator-<first index, 20 digits>.reset.log` | a whole segment that takes the place of all others ([`DiskLog::begin_behind`]) |
 //! | `hortator-lock.log` | held by flock while a process has the log open |
 //!
 //! All end in `.log`, and so do the provider's other files in the folder: the server's script for state transfers by
@@ -66,7 +66,7 @@
 //!   zeros are written. What a crash leaves is the old log, or one that ends right there; never a mix.
 //! - With the name there and entries before it missing, opening takes nothing away before the ordinary check: what stands
 //!   behind is what tells a torn end from damage.
-//! - A log begins anew by one name too (`.anew.log`), which its first segment gets when it is whole.
+//! - A log begins anew by one name too (`.reset.log`), which its first segment gets when it is whole.
 //! - A failed write or sync is final. The kernel may drop what it could not write and call the next sync a success; so
 //!   opening writes again, and syncs, whatever no durable mark covers.
 //!
@@ -102,18 +102,18 @@
 //! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. So it is not speed alone: what was torn and
 //! what is damage has rules of its own here. Opening checks 1 GiB in 1.1 s.
 
-mod anew;
 mod disk;
 mod error;
-mod group;
+mod group_commit;
 mod os;
 mod reader;
 mod recent;
 mod record;
 mod recovery;
+mod reset;
 mod segment;
+mod segment_pool;
 mod segments;
-mod stock;
 mod truncate;
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ pub(crate) use os::spawn_without_signals;
 pub use reader::Reader;
 pub use recent::Shared;
 pub use record::PAYLOAD_LIMIT_BYTES;
-pub use recovery::{Cut, Opened};
+pub use recovery::{Opened, TornTail};
 
 /// Place of an entry in the log; the first is 1. Not the wsrep seqno.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

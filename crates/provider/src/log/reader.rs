@@ -18,19 +18,19 @@ const WINDOW_BYTES: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Reader<'a> {
     segments: &'a Segments,
-    place: Option<Place>,
+    cursor: Option<ReadCursor>,
     /// The next entry to be given.
     next: u64,
     /// How often the log's end had been cut when this began.
-    cuts: u64,
+    truncations: u64,
     /// Where it began in a file.
-    found: Option<Bookmark>,
+    start_bookmark: Option<Bookmark>,
     failed: bool,
 }
 
 /// A place in a segment, and the bytes from there on as far as they were read.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ReadCursor {
     segment: Arc<Segment>,
     /// The entry that stands here.
     index: u64,
@@ -44,42 +44,49 @@ pub(super) struct Place {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(segments: &'a Segments, from: Index) -> Self {
-        Self { segments, place: None, next: from.0, cuts: segments.cuts(), found: None, failed: false }
+        Self {
+            segments,
+            cursor: None,
+            next: from.0,
+            truncations: segments.truncations(),
+            start_bookmark: None,
+            failed: false,
+        }
     }
 
     /// The entry, if no cut came in between: what was read then may be half gone, or another's.
     fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
         loop {
-            let entry = self.entry_as_it_stands();
-            if self.segments.cuts() == self.cuts {
+            let entry = self.read_entry();
+            if self.segments.truncations() == self.truncations {
                 return entry;
             }
-            let cuts = self.segments.cuts_behind(self.cuts, self.next);
-            self.cuts = cuts.ok_or(Error::Dropped { index: Index(self.next) })?;
-            self.place = None;
+            let truncations = self.segments.truncations_after(self.truncations, self.next);
+            self.truncations = truncations.ok_or(Error::Dropped { index: Index(self.next) })?;
+            self.cursor = None;
         }
     }
 
-    fn entry_as_it_stands(&mut self) -> Result<Option<Vec<u8>>, Error> {
+    fn read_entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let written = self.segments.written();
         if self.next > written {
             return Ok(None);
         }
         let segment = self.segments.holding(self.next);
-        let mut place = match self.place.take() {
-            Some(place) if segment.as_ref().is_some_and(|segment| Arc::ptr_eq(segment, &place.segment)) => place,
+        let mut cursor = match self.cursor.take() {
+            Some(cursor) if segment.as_ref().is_some_and(|segment| Arc::ptr_eq(segment, &cursor.segment)) => cursor,
             _ => {
                 let (first, last) = (Index(self.segments.first()), Index(written));
                 let segment = segment.ok_or(Error::Absent { index: Index(self.next), first, last })?;
-                self.found = self.segments.bookmark(segment.header.salt, self.next);
-                Place::at(segment, self.found)
+                self.start_bookmark = self.segments.bookmark(segment.header.salt, self.next);
+                ReadCursor::at(segment, self.start_bookmark)
             }
         };
-        while place.index < self.next {
-            place.entry(written)?;
+        while cursor.index < self.next {
+            cursor.entry(written)?;
         }
-        let payload = place.entry(written)?;
-        self.place = Some(place);
+        let payload = cursor.entry(written)?;
+        self.cursor = Some(cursor);
         Ok(Some(payload))
     }
 }
@@ -87,14 +94,14 @@ impl<'a> Reader<'a> {
 impl Reader<'_> {
     /// Where it is.
     pub(super) fn bookmark(&self) -> Option<Bookmark> {
-        let place = self.place.as_ref()?;
-        Some(Bookmark { salt: place.segment.header.salt, index: place.index, at: place.at })
+        let cursor = self.cursor.as_ref()?;
+        Some(Bookmark { salt: cursor.segment.header.salt, index: cursor.index, at: cursor.at })
     }
 
     /// Lets a later reader that begins there find its place at once.
-    pub(super) fn leave(self, end: Option<Bookmark>) {
+    pub(super) fn save_bookmark(self, end: Option<Bookmark>) {
         if let Some(end) = end {
-            self.segments.remember(end, self.found, self.cuts);
+            self.segments.remember(end, self.start_bookmark, self.truncations);
         }
     }
 }
@@ -120,7 +127,7 @@ impl Iterator for Reader<'_> {
     }
 }
 
-impl Place {
+impl ReadCursor {
     /// There, or at the segment's beginning.
     fn at(segment: Arc<Segment>, bookmark: Option<Bookmark>) -> Self {
         let (index, at) =
@@ -132,12 +139,12 @@ impl Place {
     ///
     /// # Errors
     /// [`Error::Damaged`]: not all entries before it are there.
-    pub(super) fn of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
-        let mut place = Self::at(segment, None);
-        while place.index < index {
-            place.entry(index - 1)?;
+    pub(super) fn offset_of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
+        let mut cursor = Self::at(segment, None);
+        while cursor.index < index {
+            cursor.entry(index - 1)?;
         }
-        Ok(place.at)
+        Ok(cursor.at)
     }
 
     /// The entry here; the place is the one behind it then.

@@ -115,7 +115,7 @@ impl DiskLog {
             return Ok(Vec::new());
         }
         if first <= last && first > self.written() {
-            self.commit(first)?;
+            self.flush(first)?;
         }
         let mut reader = self.read(first)?;
         let (mut entries, mut bytes) = (Vec::new(), 0);
@@ -129,7 +129,7 @@ impl DiskLog {
             entries.push((index, Arc::from(payload)));
             end = reader.bookmark();
         }
-        reader.leave(end);
+        reader.save_bookmark(end);
         Ok(entries)
     }
 }

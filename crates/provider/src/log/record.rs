@@ -73,7 +73,7 @@ pub(super) struct Record<'a> {
 
 /// Why there is no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bad {
+pub(super) enum BadRecord {
     /// The zeros that stand behind the last one.
     End,
     /// Bytes that never were this record.
@@ -84,7 +84,7 @@ pub(super) enum Bad {
     Checksum,
 }
 
-impl Bad {
+impl BadRecord {
     pub fn what(self) -> &'static str {
         match self {
             Self::End => "the records end here",
@@ -96,20 +96,20 @@ impl Bad {
 }
 
 /// The record with this index at the beginning of `bytes`.
-pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, Bad> {
+pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, BadRecord> {
     if bytes.len() >= END_BYTES && bytes[..END_BYTES] == [0; END_BYTES] {
-        return Err(Bad::End);
+        return Err(BadRecord::End);
     }
-    let head = Head::read(bytes.first_chunk().ok_or(Bad::TooLong)?);
+    let head = Head::read(bytes.first_chunk().ok_or(BadRecord::TooLong)?);
     if head.index(salt) != index || head.payload_bytes > PAYLOAD_LIMIT_BYTES {
-        return Err(Bad::Other);
+        return Err(BadRecord::Other);
     }
-    let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| Bad::TooLong)?;
-    let framed = bytes.get(..framed_bytes).ok_or(Bad::TooLong)?;
+    let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| BadRecord::TooLong)?;
+    let framed = bytes.get(..framed_bytes).ok_or(BadRecord::TooLong)?;
     if checksum(framed) != u32::from_le_bytes(array(&framed[4..8])) {
-        return Err(Bad::Checksum);
+        return Err(BadRecord::Checksum);
     }
-    let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| Bad::TooLong)?;
+    let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| BadRecord::TooLong)?;
     Ok(Record { durable: head.durable, payload: &framed[HEAD_BYTES..end], framed_bytes })
 }
 

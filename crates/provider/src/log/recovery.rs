@@ -8,11 +8,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::record::{self, Bad};
+use super::record::{self, BadRecord};
 use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, SEGMENT, Segment, first_of_name, index_of_name};
-use super::stock::{SPARES_LIMIT, Spare, Stock};
-use super::truncate::{self, CUT, Mark};
-use super::{Error, Index, Settings, anew};
+use super::segment_pool::{SPARES_LIMIT, SegmentPool, SpareSegment};
+use super::truncate::{self, Mark, TRUNCATE};
+use super::{Error, Index, Settings, reset};
 
 /// What was found when a log was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub struct Opened {
     /// The last entry; the one before `first` if there is none.
     pub last: Index,
     /// What a crash had left half written. Nothing of it was confirmed with [`Settings::sync`] on.
-    pub cut: Option<Cut>,
+    pub torn_tail: Option<TornTail>,
 }
 
 /// A torn end that was cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct TornTail {
     /// The segment that ends there now.
     pub file: PathBuf,
     /// Where in it.
@@ -38,7 +38,7 @@ pub struct Cut {
     pub bytes: u64,
 }
 
-impl std::fmt::Display for Cut {
+impl std::fmt::Display for TornTail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { file, byte, index, .. } = self;
         write!(f, "{}: cut at byte {byte}, where entry {index} was half written", file.display())
@@ -49,69 +49,73 @@ impl std::fmt::Display for Cut {
 pub(super) struct Recovered {
     pub lock: Lock,
     pub folder: Arc<Folder>,
-    pub stock: Stock,
+    pub segment_pool: SegmentPool,
     pub segments: VecDeque<Arc<Segment>>,
     /// Where the next record goes in the last segment.
     pub end: u64,
     pub opened: Opened,
 }
 
-pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Result<Recovered, Error> {
+pub(super) fn recover(path: &Path, settings: &Settings, history_uuid: [u8; 16]) -> Result<Recovered, Error> {
     let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
-    anew::finish(&folder)?;
-    let Listing { logs, spares, cuts } = Listing::of(path)?;
+    reset::finish(&folder)?;
+    let Listing { logs, spares, truncations } = Listing::of(path)?;
     let mut segments = VecDeque::new();
     for file in logs {
-        segments.push_back(Arc::new(open(file, history)?));
+        segments.push_back(Arc::new(open(file, history_uuid)?));
     }
-    let (mut last, mut end, mut cut) = (0, RECORDS_START, None);
-    if let Some((from, _)) = cuts.first() {
+    let (mut last, mut end, mut torn_tail) = (0, RECORDS_START, None);
+    if let Some((from, _)) = truncations.first() {
         truncate::finish(&mut segments, *from, &folder)?;
     }
     if !segments.is_empty() {
-        (last, end, cut) = check(&mut segments, &folder)?;
+        (last, end, torn_tail) = check(&mut segments, &folder)?;
         for segment in &segments {
             segment.sync()?;
         }
     }
-    for (_, mark) in cuts {
+    for (_, mark) in truncations {
         Mark::found(&folder, &mark).remove()?;
     }
     // Not before: the folder of a log that is refused stays as it is.
-    let stock = stock(&folder, spares, settings)?;
+    let segment_pool = segment_pool(&folder, spares, settings)?;
     if segments.is_empty() {
-        let spare = stock.take(settings.segment_bytes)?;
+        let spare = segment_pool.take(settings.segment_bytes)?;
         let spare_path = spare.path.clone();
-        let segment = Segment::from_spare(spare, history, 1, 0);
+        let segment = Segment::from_spare(spare, history_uuid, 1, 0);
         segment.begin(&spare_path, &folder, 0)?;
         segments.push_back(Arc::new(segment));
     }
     let first = Index(segments.front().map_or(1, |segment| segment.header.first));
-    Ok(Recovered { lock, folder, stock, segments, end, opened: Opened { first, last: Index(last), cut } })
+    Ok(Recovered { lock, folder, segment_pool, segments, end, opened: Opened { first, last: Index(last), torn_tail } })
 }
 
 /// The spares that an earlier run left, as far as they can serve.
-pub(super) fn stock(folder: &Arc<Folder>, spares: Vec<(u64, PathBuf)>, settings: &Settings) -> Result<Stock, Error> {
+pub(super) fn segment_pool(
+    folder: &Arc<Folder>,
+    spares: Vec<(u64, PathBuf)>,
+    settings: &Settings,
+) -> Result<SegmentPool, Error> {
     let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
     let mut kept = Vec::new();
     for (_, file) in spares {
-        match Spare::adopt(&file, settings.segment_bytes).filter(|_| kept.len() < SPARES_LIMIT) {
+        match SpareSegment::adopt(&file, settings.segment_bytes).filter(|_| kept.len() < SPARES_LIMIT) {
             Some(spare) => kept.push(spare),
             None => fs::remove_file(&file).map_err(Error::io("remove", &file))?,
         }
     }
-    Stock::start(Arc::clone(folder), settings.segment_bytes, kept, next_number)
+    SegmentPool::start(Arc::clone(folder), settings.segment_bytes, kept, next_number)
 }
 
-pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
+pub(super) fn read_history_uuid(path: &Path) -> Result<Option<[u8; 16]>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let newest = anew::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |(_, anew)| Ok(Some(anew)))?;
+    let newest = reset::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |(_, reset)| Ok(Some(reset)))?;
     let Some(newest) = newest else { return Ok(None) };
     let file = File::open(&newest).map_err(Error::io("open", &newest))?;
-    Header::read(&file, &newest).map(|header| Some(header.history))
+    Header::read(&file, &newest).map(|header| Some(header.history_uuid))
 }
 
 /// The folder's lock. Given back by hand: a child that another thread is just forking holds the descriptor too, for a
@@ -150,40 +154,40 @@ pub(super) struct Listing {
     pub logs: Vec<PathBuf>,
     pub spares: Vec<(u64, PathBuf)>,
     /// Cuts that are not done, and from which entry on. There is one at most, if nobody meddles.
-    pub cuts: Vec<(u64, PathBuf)>,
+    pub truncations: Vec<(u64, PathBuf)>,
 }
 
 impl Listing {
     pub fn of(path: &Path) -> Result<Self, Error> {
-        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), cuts: Vec::new() };
+        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), truncations: Vec::new() };
         for entry in fs::read_dir(path).map_err(Error::io("list", path))? {
             let file = entry.map_err(Error::io("list", path))?.path();
             if first_of_name(&file).is_some() {
                 listing.logs.push(file);
-            } else if let Some(number) = Spare::number(&file) {
+            } else if let Some(number) = SpareSegment::number(&file) {
                 listing.spares.push((number, file));
-            } else if let Some(from) = index_of_name(&file, CUT) {
-                listing.cuts.push((from, file));
+            } else if let Some(from) = index_of_name(&file, TRUNCATE) {
+                listing.truncations.push((from, file));
             }
         }
         listing.logs.sort();
         listing.spares.sort();
-        listing.cuts.sort();
+        listing.truncations.sort();
         Ok(listing)
     }
 }
 
-fn open(path: PathBuf, history: [u8; 16]) -> Result<Segment, Error> {
+fn open(path: PathBuf, history_uuid: [u8; 16]) -> Result<Segment, Error> {
     let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
     let header = Header::read(&file, &path)?;
-    if header.history != history {
-        return Err(Error::OtherHistory { file: path, found: header.history, expected: history });
+    if header.history_uuid != history_uuid {
+        return Err(Error::OtherHistory { file: path, found: header.history_uuid, expected: history_uuid });
     }
     Ok(Segment { header, file, path })
 }
 
 /// Checks all records, cuts a torn end, and gives the last entry, where the next goes, and what was cut.
-fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<Cut>), Error> {
+fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<TornTail>), Error> {
     let mut at = 0;
     let mut durable = 0;
     let (bytes, scan) = loop {
@@ -218,7 +222,7 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
     }
 
     let rest_bytes = (bytes.len() - scan.end) as u64;
-    let mut cut = (scan.bad != Bad::End || scan.later || at + 1 < segments.len()).then(|| Cut {
+    let mut torn_tail = (scan.bad != BadRecord::End || scan.later || at + 1 < segments.len()).then(|| TornTail {
         file: torn.path.clone(),
         byte: scan.end as u64,
         index: Index(index),
@@ -229,17 +233,17 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         let Some(segment) = segments.pop_back() else { break };
         fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
         folder.sync()?;
-        if let Some(cut) = &mut cut {
-            cut.bytes += segment.header.bytes;
+        if let Some(torn_tail) = &mut torn_tail {
+            torn_tail.bytes += segment.header.bytes;
         }
     }
-    finish(&torn, bytes, &scan, durable)?;
-    Ok((scan.last, scan.end as u64, cut))
+    rewrite_undurable(&torn, bytes, &scan, durable)?;
+    Ok((scan.last, scan.end as u64, torn_tail))
 }
 
 /// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in
 /// memory and look written; and zeros over what lies behind the end.
-fn finish(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
+fn rewrite_undurable(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
     let mut from = usize::try_from(RECORDS_START).expect("a page");
     for index in segment.header.first..=durable.min(scan.last) {
         let Ok(record) = record::parse(&bytes[from..], segment.header.salt, index) else { break };
@@ -264,7 +268,7 @@ pub(super) struct Scan {
     pub last: u64,
     /// Where they end, and why.
     pub end: usize,
-    pub bad: Bad,
+    pub bad: BadRecord,
     /// The highest mark in them.
     pub durable: u64,
     /// Whether there are whole records behind the end, and the highest mark in those.
@@ -276,7 +280,7 @@ pub(super) struct Scan {
 pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
     let start = usize::try_from(RECORDS_START).expect("a page").min(bytes.len());
     let last = header.first.wrapping_sub(1);
-    let mut scan = Scan { last, end: start, bad: Bad::End, durable: 0, later: false, later_durable: 0 };
+    let mut scan = Scan { last, end: start, bad: BadRecord::End, durable: 0, later: false, later_durable: 0 };
     loop {
         match record::parse(&bytes[scan.end..], header.salt, scan.last.wrapping_add(1)) {
             Ok(record) => {

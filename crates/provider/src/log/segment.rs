@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::record::{END_BYTES, array, framed_bytes};
-use super::stock::Spare;
+use super::segment_pool::SpareSegment;
 use super::{Error, Index};
 
 const MAGIC: [u8; 8] = *b"HORTLOG\n";
@@ -20,7 +20,7 @@ pub(super) const RECORDS_START: u64 = 4096;
 /// How the name of a segment ends. All of the log's names do, as state transfers leave such files where they are.
 pub(super) const SEGMENT: &str = ".log";
 /// How the name of a segment ends that takes the place of the whole log.
-pub(super) const ANEW: &str = ".anew.log";
+pub(super) const RESET: &str = ".reset.log";
 
 /// A file's length that has room for a payload.
 pub(super) fn length_for(payload_bytes: u64) -> u64 {
@@ -30,7 +30,7 @@ pub(super) fn length_for(payload_bytes: u64) -> u64 {
 /// What a segment says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    pub history: [u8; 16],
+    pub history_uuid: [u8; 16],
     pub first: u64,
     pub previous: u64,
     pub salt: u64,
@@ -43,7 +43,7 @@ impl Header {
         let mut out = [0; HEADER_BYTES];
         out[..8].copy_from_slice(&MAGIC);
         out[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        out[16..32].copy_from_slice(&self.history);
+        out[16..32].copy_from_slice(&self.history_uuid);
         let numbers = [self.first, self.previous, self.salt, self.bytes, self.durable];
         for (at, number) in numbers.into_iter().enumerate() {
             out[32 + 8 * at..40 + 8 * at].copy_from_slice(&number.to_le_bytes());
@@ -75,7 +75,7 @@ impl Header {
         }
         let number = |at: usize| u64::from_le_bytes(array(&bytes[32 + 8 * at..40 + 8 * at]));
         Ok(Self {
-            history: array(&bytes[16..32]),
+            history_uuid: array(&bytes[16..32]),
             first: number(0),
             previous: number(1),
             salt: number(2),
@@ -100,7 +100,7 @@ impl Header {
             Err(error) => return Err(Error::io("read", path)(error)),
         }
         let header = Self::decode(&bytes, path)?;
-        if first_of_name(path).or_else(|| index_of_name(path, ANEW)) != Some(header.first) {
+        if first_of_name(path).or_else(|| index_of_name(path, RESET)) != Some(header.first) {
             return Err(damaged(
                 32,
                 format!("the file's name is that of another one, which begins with {}", header.first),
@@ -142,10 +142,10 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Decides what the spare will be. Nothing is written before [`Segment::begin`].
-    pub fn from_spare(spare: Spare, history: [u8; 16], first: u64, previous: u64) -> Self {
+    pub fn from_spare(spare: SpareSegment, history_uuid: [u8; 16], first: u64, previous: u64) -> Self {
         // Every RandomState has other keys, which come from the system's random numbers.
         let salt = RandomState::new().build_hasher().finish() | 1 << 63;
-        let header = Header { history, first, previous, salt, bytes: spare.bytes, durable: 0 };
+        let header = Header { history_uuid, first, previous, salt, bytes: spare.bytes, durable: 0 };
         let path = spare.path.with_file_name(name(first, SEGMENT));
         Self { header, file: spare.file, path }
     }

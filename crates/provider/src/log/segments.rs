@@ -15,9 +15,9 @@ pub(super) struct Segments {
     list: RwLock<VecDeque<Arc<Segment>>>,
     written: AtomicU64,
     /// How many times the end was cut off. Never before `written` says so.
-    cuts: AtomicU64,
-    /// Where the latest of these began; locked while `cuts` is counted up.
-    latest_cut_from: Mutex<u64>,
+    truncations: AtomicU64,
+    /// Where the latest of these began; locked while `truncations` is counted up.
+    latest_truncated_from: Mutex<u64>,
     bookmarks: Mutex<VecDeque<Bookmark>>,
 }
 
@@ -34,8 +34,8 @@ impl Segments {
         Self {
             list: RwLock::new(list),
             written: AtomicU64::new(written),
-            cuts: AtomicU64::new(0),
-            latest_cut_from: Mutex::new(0),
+            truncations: AtomicU64::new(0),
+            latest_truncated_from: Mutex::new(0),
             bookmarks: Mutex::default(),
         }
     }
@@ -71,24 +71,24 @@ impl Segments {
         self.list_mut().push_back(segment);
     }
 
-    pub fn cuts(&self) -> u64 {
-        self.cuts.load(Ordering::Acquire)
+    pub fn truncations(&self) -> u64 {
+        self.truncations.load(Ordering::Acquire)
     }
 
     /// From here on nobody is given what stands at `from` or behind: to be called before the files change.
-    pub fn begin_cut(&self, from: u64) {
+    pub fn begin_truncation(&self, from: u64) {
         self.set_written(from - 1);
-        let mut latest = self.latest_cut_from.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest_truncated_from.lock().unwrap_or_else(PoisonError::into_inner);
         *latest = from;
-        self.cuts.fetch_add(1, Ordering::AcqRel);
+        self.truncations.fetch_add(1, Ordering::AcqRel);
         self.bookmarks().retain(|bookmark| bookmark.index <= from);
     }
 
     /// What the count of cuts is now, if what stands before `index` is still what it was when there were `seen`.
-    pub fn cuts_behind(&self, seen: u64, index: u64) -> Option<u64> {
-        let latest = self.latest_cut_from.lock().unwrap_or_else(PoisonError::into_inner);
-        let cuts = self.cuts();
-        (cuts == seen || (cuts == seen + 1 && index <= *latest)).then_some(cuts)
+    pub fn truncations_after(&self, seen: u64, index: u64) -> Option<u64> {
+        let latest = self.latest_truncated_from.lock().unwrap_or_else(PoisonError::into_inner);
+        let truncations = self.truncations();
+        (truncations == seen || (truncations == seen + 1 && index <= *latest)).then_some(truncations)
     }
 
     /// The nearest place before an entry that is remembered in its file.
@@ -97,10 +97,10 @@ impl Segments {
         self.bookmarks().iter().filter(fits).max_by_key(|bookmark| bookmark.index).copied()
     }
 
-    /// Remembers a place that was reached when there were so many `cuts`, in place of one that was left for it.
-    pub fn remember(&self, reached: Bookmark, left: Option<Bookmark>, cuts: u64) {
+    /// Remembers a place that was reached when there were so many `truncations`, in place of one that was left for it.
+    pub fn remember(&self, reached: Bookmark, left: Option<Bookmark>, truncations: u64) {
         let mut bookmarks = self.bookmarks();
-        if self.cuts() != cuts {
+        if self.truncations() != truncations {
             return;
         }
         let same = |a: &Bookmark, b: &Bookmark| (a.salt, a.index) == (b.salt, b.index);

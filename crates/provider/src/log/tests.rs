@@ -4,7 +4,7 @@ mod crash;
 mod damage;
 mod entries;
 mod full;
-mod group;
+mod group_commit;
 pub(super) mod power;
 mod sharing;
 mod truncate;

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::reader::Place;
+use super::reader::ReadCursor;
 use super::record::END_BYTES;
 use super::segment::{Folder, Segment, name};
 use super::{DiskLog, Error, Index, os};
 
 /// How the name of a cut that is under way ends.
-pub(super) const CUT: &str = ".cut.log";
+pub(super) const TRUNCATE: &str = ".truncate.log";
 /// Zeros are written in pieces of this size.
 const ZEROS_BYTES: usize = 1 << 20;
 
@@ -36,10 +36,10 @@ impl DiskLog {
         let refused = RefCell::new(None);
         let is_done = Cell::new(false);
         // Everybody who waits is served by this round: what is dropped is done with, and the rest is written.
-        let take = || (u64::MAX, self.take().1);
-        let work = |pieces| {
-            self.write(pieces)?;
-            match self.cut(from) {
+        let take = || (u64::MAX, self.take_writes().1);
+        let work = |writes| {
+            self.write(writes)?;
+            match self.truncate_in_round(from) {
                 Ok(()) => {}
                 Err(error @ (Error::Absent { .. } | Error::Full { .. })) => *refused.borrow_mut() = Some(error),
                 Err(error) => return Err(error),
@@ -47,12 +47,12 @@ impl DiskLog {
             is_done.set(true);
             Ok(())
         };
-        self.group.until(u64::MAX, || is_done.get(), take, work)?;
+        self.group_commit.wait_until(u64::MAX, || is_done.get(), take, work)?;
         refused.into_inner().map_or(Ok(()), Err)
     }
 
     /// In a round of its own, with everything written.
-    fn cut(&self, from: Index) -> Result<(), Error> {
+    fn truncate_in_round(&self, from: Index) -> Result<(), Error> {
         let (first, last) = (self.first(), self.last());
         if from == last.next() {
             return Ok(());
@@ -62,10 +62,10 @@ impl DiskLog {
         }
         let segment = {
             let list = self.segments.list();
-            Arc::clone(&list[kept(&list, from.0)])
+            Arc::clone(&list[last_kept(&list, from.0)])
         };
         let active = Arc::clone(&self.pending().segment);
-        let end = Place::of(Arc::clone(&segment), from.0)?;
+        let end = ReadCursor::offset_of(Arc::clone(&segment), from.0)?;
         let until =
             if Arc::ptr_eq(&segment, &active) { self.pending().end + END_BYTES as u64 } else { segment.header.bytes };
         let mark = Mark::make(&self.folder, from.0)?;
@@ -78,7 +78,7 @@ impl DiskLog {
             mark.remove()?;
             return Err(Error::Absent { index: from, first: self.first(), last });
         };
-        self.segments.begin_cut(from.0);
+        self.segments.begin_truncation(from.0);
         self.recent.truncate(from.0);
         self.durable.fetch_min(from.0 - 1, Ordering::AcqRel);
         let mut gone = list.split_off(at + 1);
@@ -98,7 +98,7 @@ impl DiskLog {
 }
 
 /// Which segment stays as the last: the one with the entry before `from`, or the first of all, as a log has one always.
-fn kept(segments: &VecDeque<Arc<Segment>>, from: u64) -> usize {
+fn last_kept(segments: &VecDeque<Arc<Segment>>, from: u64) -> usize {
     segments.partition_point(|segment| segment.header.first < from).saturating_sub(1)
 }
 
@@ -107,9 +107,9 @@ fn kept(segments: &VecDeque<Arc<Segment>>, from: u64) -> usize {
 /// Where not all entries before `from` are there, nothing is done: that is a torn end, or damage, and the ordinary check
 /// tells which, by what stands behind.
 pub(super) fn finish(segments: &mut VecDeque<Arc<Segment>>, from: u64, folder: &Folder) -> Result<(), Error> {
-    let at = kept(segments, from);
+    let at = last_kept(segments, from);
     let Some(segment) = segments.get(at).map(Arc::clone) else { return Ok(()) };
-    let end = match Place::of(Arc::clone(&segment), from) {
+    let end = match ReadCursor::offset_of(Arc::clone(&segment), from) {
         Ok(end) => end,
         Err(Error::Damaged { .. }) => return Ok(()),
         Err(error) => return Err(error),
@@ -150,7 +150,7 @@ pub(super) struct Mark<'a> {
 impl<'a> Mark<'a> {
     /// Puts it on disk.
     fn make(folder: &'a Folder, from: u64) -> Result<Self, Error> {
-        let path = folder.path.join(name(from, CUT));
+        let path = folder.path.join(name(from, TRUNCATE));
         let file = File::create(&path).map_err(|error| {
             if os::is_full(&error) {
                 Error::Full { folder: folder.path.clone(), bytes: 4096, source: Arc::new(error) }

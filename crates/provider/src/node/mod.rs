@@ -10,14 +10,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::commit_monitor::CommitMonitor;
+use crate::consensus::hard_state;
+use crate::consensus::lineage::Lineage;
+use crate::consensus::links;
+use crate::consensus::raft::Term;
 use crate::counters::Counters;
-use crate::former_names;
-use crate::gate::{Gate, Passage};
-use crate::group::descent::Descent;
-use crate::group::links;
-use crate::group::raft::Term;
-use crate::group::saved;
+use crate::gate::{Gate, GateState};
 use crate::identity::{Gtid, Uuid};
+use crate::legacy_file_names;
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
 use crate::options::{self, Options};
@@ -25,27 +26,26 @@ use crate::recovery::{self, Plan};
 use crate::saved_state::{self, SavedState};
 use crate::server::{Level, Member, Server};
 use crate::transactions::Transactions;
-use crate::turns::Turns;
 
-mod begin;
+mod cluster;
 mod commit;
-mod deliver;
+mod data_files;
+mod delivery;
 mod inconsistency;
-mod isolation;
-mod order;
-mod own_files;
+mod node_status;
 mod pause;
-mod receive;
-mod receiving;
-mod standing;
-mod together;
+mod recv_loop;
+mod recv_queue;
+mod startup;
+mod toi;
+mod total_order;
 
-pub use commit::{CommitTurn, Outcome};
-pub use order::{Order, Told};
+pub use commit::{EnterOutcome, Outcome};
+pub use total_order::{RecordedVerdicts, TotalOrder};
 
+use cluster::{ClusterHandle, Command, Donation};
 use inconsistency::Inconsistency;
-use receiving::Receiving;
-use together::{Command, Donation, Together};
+use recv_queue::RecvQueue;
 
 /// What the server says of itself when it loads the provider.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct Setup {
     /// Where its data are.
     pub data_dir: PathBuf,
     /// Where other nodes find it.
-    pub address: String,
+    pub node_address: String,
     /// `wsrep_provider_options`.
     pub options: String,
     /// Where its tables are, if it knows.
@@ -82,10 +82,10 @@ impl Finished {
 
 /// The order, and the road that leads into it.
 #[derive(Debug)]
-struct Ordering {
-    order: Order,
+struct OrderState {
+    order: TotalOrder,
     /// Nobody else votes or follows: a client's thread puts its entry into the log itself.
-    is_alone: bool,
+    is_single_node: bool,
 }
 
 /// One node.
@@ -94,26 +94,26 @@ pub struct Node {
     setup: Setup,
     options: Mutex<Options>,
     /// This life of the node: another for each time that it is connected.
-    member: Mutex<Uuid>,
+    member_id: Mutex<Uuid>,
     /// The life by whose name the server knows this node: it learns that once, when it is connected.
-    known_as: Mutex<Uuid>,
+    server_member_id: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
     /// Of which generation its group is.
-    descent: Mutex<Descent>,
+    lineage: Mutex<Lineage>,
     log: RwLock<Option<Arc<DiskLog>>>,
-    order: Mutex<Option<Ordering>>,
+    order: Mutex<Option<OrderState>>,
     /// The term that this node leads in. Changes under the order only.
-    leads_in: AtomicU64,
+    leader_term: AtomicU64,
     plan: Mutex<Option<Plan>>,
-    turns: Turns,
+    commit_monitor: CommitMonitor,
     gate: Gate,
     transactions: Transactions,
     /// The place of each connection whose statement runs alone, and whether the node was alone when it got it.
-    isolations: Mutex<HashMap<u64, (i64, bool)>>,
-    receiving: Receiving,
+    toi_seqnos: Mutex<HashMap<u64, (i64, bool)>>,
+    recv_queue: RecvQueue,
     inconsistency: Inconsistency,
     /// The road to the others, while it is connected.
-    together: Mutex<Option<Arc<Together>>>,
+    cluster: Mutex<Option<Arc<ClusterHandle>>>,
     /// `wsrep_sst_donor`.
     donor: Mutex<String>,
     /// Its state goes, or went, to another.
@@ -134,7 +134,7 @@ pub enum Error {
     SavedState(#[from] saved_state::Error),
     /// Files of an earlier release.
     #[error("{folder}: the files of an earlier release cannot be given the names that they have now: {error}")]
-    FormerNames {
+    LegacyFileNames {
         /// Where they are.
         folder: PathBuf,
         /// What the system says.
@@ -154,7 +154,7 @@ pub enum Error {
     Address(String),
     /// A server that runs is told to connect, and cannot.
     #[error("{0}: no majority of the cluster is in reach. Set wsrep_cluster_address again when it is")]
-    OutOfReach(String),
+    NoQuorum(String),
     /// It must begin or join a cluster, and cannot join.
     #[error(
         "there is no log here, so this is no member of a cluster yet, and wsrep_cluster_address={0} names no node to join. \
@@ -169,27 +169,27 @@ pub enum Error {
         "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
          without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
          good, move {file} out of the data folder first",
-        file = saved::FILE_NAME
+        file = hard_state::FILE_NAME
     )]
-    OthersVote(String),
+    HasOtherVoters(String),
     /// Nobody knows how it voted.
     #[error(
         "{file} is not in the data folder, and the log says that {0} vote together: without it this node could vote \
          twice. Put it back; or move the files hortator* away, and let the node join anew; or, to go on without the others, \
          for good, start it with --wsrep-new-cluster",
-        file = saved::FILE_NAME
+        file = hard_state::FILE_NAME
     )]
-    NoVotes(String),
+    HardStateMissing(String),
     /// The group's file.
     #[error(transparent)]
-    SavedGroup(#[from] saved::Error),
+    HardState(#[from] hard_state::Error),
     /// The group's file is of another time than the log.
     #[error(
         "the log has an entry of {term:?} at {index}, and {file} knows of {known:?} only: it is an old copy, and the node could \
          vote twice. Move it away, together with the files hortator-*, and let the node join anew",
-        file = saved::FILE_NAME
+        file = hard_state::FILE_NAME
     )]
-    OldVotes {
+    HardStateTooOld {
         /// In the log.
         index: Index,
         /// In the log.
@@ -210,17 +210,17 @@ pub enum Error {
 
 /// See [`Node::name_for_server`].
 #[derive(Clone, Copy, Debug)]
-struct Names {
+struct MemberIds {
     member: Uuid,
-    known_as: Uuid,
+    known_to_server: Uuid,
 }
 
-impl Names {
-    fn for_server(self, life: Uuid) -> Uuid {
-        match life {
-            life if life == self.member => self.known_as,
-            life if life == self.known_as => self.member,
-            life => life,
+impl MemberIds {
+    fn for_server(self, member_id: Uuid) -> Uuid {
+        match member_id {
+            member_id if member_id == self.member => self.known_to_server,
+            member_id if member_id == self.known_to_server => self.member,
+            member_id => member_id,
         }
     }
 }
@@ -233,27 +233,27 @@ impl Node {
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
-        former_names::adopt(&setup.data_dir)
-            .map_err(|error| Error::FormerNames { folder: setup.data_dir.clone(), error })?;
+        legacy_file_names::rename_all(&setup.data_dir)
+            .map_err(|error| Error::LegacyFileNames { folder: setup.data_dir.clone(), error })?;
         let saved = Self::read_saved(&setup, &*server)?;
         let node = Self {
             server,
             options: Mutex::new(options),
-            member: Mutex::new(member),
-            known_as: Mutex::new(member),
+            member_id: Mutex::new(member),
+            server_member_id: Mutex::new(member),
             saved: Mutex::new(saved),
-            descent: Mutex::default(),
+            lineage: Mutex::default(),
             log: RwLock::default(),
             order: Mutex::new(None),
-            leads_in: AtomicU64::new(0),
+            leader_term: AtomicU64::new(0),
             plan: Mutex::new(None),
-            turns: Turns::default(),
+            commit_monitor: CommitMonitor::default(),
             gate: Gate::default(),
             transactions: Transactions::default(),
-            isolations: Mutex::default(),
-            receiving: Receiving::default(),
-            inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.heeded_to)),
-            together: Mutex::default(),
+            toi_seqnos: Mutex::default(),
+            recv_queue: RecvQueue::default(),
+            inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.resolved_upto)),
+            cluster: Mutex::default(),
             donor: Mutex::default(),
             donations: Mutex::default(),
             counters: Counters::default(),
@@ -262,8 +262,8 @@ impl Node {
             setup,
         };
         node.counters.reset();
-        if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
-            node.open(Uuid(history))?;
+        if let Some(history_uuid) = DiskLog::read_history_uuid(&node.setup.data_dir)? {
+            node.open_log(Uuid(history_uuid))?;
         }
         Ok(node)
     }
@@ -292,29 +292,35 @@ impl Node {
     }
 
     /// The road to the others, while there is one.
-    fn together(&self) -> Option<Arc<Together>> {
-        lock(&self.together).clone()
+    fn cluster(&self) -> Option<Arc<ClusterHandle>> {
+        lock(&self.cluster).clone()
     }
 
     /// The history that its log is of.
-    fn history(&self) -> Uuid {
-        self.log().map_or(Uuid::UNDEFINED, |log| Uuid(log.of_history()))
+    fn history_uuid(&self) -> Uuid {
+        self.log().map_or(Uuid::UNDEFINED, |log| Uuid(log.history_uuid()))
     }
 
     /// The server is about to let go of the provider. Some: what is to be saved as soon as its tables are on the disk,
     /// which comes later; None: not everything that was ordered is in them.
     pub fn finish(&self) -> Option<Finished> {
-        self.gate.set(Passage::Closed);
-        self.end_together();
-        let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
-        if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
+        self.gate.set(GateState::Closed);
+        self.close_cluster();
+        let (history_uuid, seqno) =
+            lock(&self.order).as_ref().map(|OrderState { order, .. }| (order.history_uuid, order.seqno))?;
+        if self.commit_monitor.last_released() < seqno || self.gate.state() == GateState::Failed {
             return None;
         }
         let log = self.log()?;
-        log.commit(log.last()).ok()?;
-        let descent = *lock(&self.descent);
-        let heeded_to = self.inconsistency.heeded_to();
-        let state = SavedState { stopped_at: seqno, heeded_to, descent, ..SavedState::running(history, self.member()) };
+        log.flush(log.last()).ok()?;
+        let lineage = *lock(&self.lineage);
+        let resolved_upto = self.inconsistency.resolved_upto();
+        let state = SavedState {
+            stopped_at: seqno,
+            resolved_upto,
+            lineage,
+            ..SavedState::running(history_uuid, self.member_id())
+        };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
     }
 
@@ -326,10 +332,10 @@ impl Node {
         if let Some(log) = self.log() {
             log.set_sync(options.log_sync());
         }
-        if let Some(together) = self.together() {
-            together.ask(Command::Isolate(options.is_isolated()));
+        if let Some(cluster) = self.cluster() {
+            cluster.send(Command::Isolate(options.is_isolated()));
             if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
-                together.ask(Command::Bootstrap);
+                cluster.send(Command::Bootstrap);
             }
         }
         Ok(())
@@ -342,8 +348,9 @@ impl Node {
 
     /// What has committed here.
     pub fn last_committed(&self) -> Gtid {
-        let history = lock(&self.order).as_ref().map(|ordering| ordering.order.history);
-        history.map_or(Gtid::UNDEFINED, |history| Gtid { history, seqno: self.turns.left() })
+        let history_uuid = lock(&self.order).as_ref().map(|order_state| order_state.order.history_uuid);
+        history_uuid
+            .map_or(Gtid::UNDEFINED, |history_uuid| Gtid { history_uuid, seqno: self.commit_monitor.last_left() })
     }
 
     /// Whatever the node counts.
@@ -353,68 +360,68 @@ impl Node {
 
     /// The node as a member.
     fn own_member(&self) -> Member {
-        Member { id: self.member(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
+        Member { id: self.member_id(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
     }
 
     /// What the server is to take that life of a node for. Its own, which changes when the node loses touch, it knows by the
     /// one that it was connected with; and that one, which has ended, by the other, which is in no view that it sees.
-    fn name_for_server(&self, life: Uuid) -> Uuid {
-        self.names().for_server(life)
+    fn member_id_for_server(&self, member_id: Uuid) -> Uuid {
+        self.member_ids().for_server(member_id)
     }
 
     /// This life, and the one by whose name the server knows it.
-    fn names(&self) -> Names {
-        Names { member: self.member(), known_as: *lock(&self.known_as) }
+    fn member_ids(&self) -> MemberIds {
+        MemberIds { member: self.member_id(), known_to_server: *lock(&self.server_member_id) }
     }
 
     /// Whether the server still has its own name for this life of the node: only then does what it notes down of
     /// transactions that are sent in parts agree with the log.
-    fn is_known_by_its_name(&self) -> bool {
-        self.member() == *lock(&self.known_as)
+    fn has_server_member_id(&self) -> bool {
+        self.member_id() == *lock(&self.server_member_id)
     }
 
     /// The log must be on the disk up to there. When that fails nothing can be promised any more.
-    fn make_durable(&self, index: Index) -> Result<(), log::Error> {
+    fn flush_log(&self, index: Index) -> Result<(), log::Error> {
         let log = self.log().expect("what was appended to is open");
-        log.commit(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
+        log.flush(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
     }
 
     /// Something is wrong that no waiting mends: the node leaves the cluster, and its clients get errors.
     pub fn fail(&self, text: &str) {
-        self.give_up(text);
-        if let Some(together) = self.together() {
-            together.ask(Command::End);
+        self.enter_failed_state(text);
+        if let Some(cluster) = self.cluster() {
+            cluster.send(Command::Stop);
         }
     }
 
     /// As [`Self::fail`], but only the tables are wrong: the node gives its vote back, so that it does not count among
     /// those that the others wait for.
-    pub(super) fn fail_in_order(&self, text: &str) {
-        self.give_up(text);
+    pub(super) fn fail_and_leave(&self, text: &str) {
+        self.enter_failed_state(text);
         // Else a receiving thread takes its leave.
-        if !self.receiving.is_connected()
-            && let Some(together) = self.together()
+        if !self.recv_queue.is_connected()
+            && let Some(cluster) = self.cluster()
         {
-            together.ask(Command::End);
+            cluster.send(Command::Stop);
         }
     }
 
-    fn give_up(&self, text: &str) {
-        if self.gate.passage() != Passage::Failed {
+    fn enter_failed_state(&self, text: &str) {
+        if self.gate.state() != GateState::Failed {
             self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
         }
-        self.gate.set(Passage::Failed);
-        self.turns.end();
-        self.inconsistency.end();
-        if let Some(together) = self.together() {
-            together.waiting.refuse_all();
-            together.leave_soon();
+        self.gate.set(GateState::Failed);
+        self.commit_monitor.close();
+        self.inconsistency.close();
+        if let Some(cluster) = self.cluster() {
+            cluster.pending_proposals.refuse_all();
+            cluster.start_leaving();
         }
-        self.receiving.stop();
+        self.recv_queue.disconnect();
     }
 
     /// The server will say that its tables hold what stands at `seqno`, and they do not. The first of those counts.
-    fn could_not_apply(&self, seqno: i64) {
+    fn record_failed_seqno(&self, seqno: i64) {
         let saved = *lock(&self.saved);
         if let Some(saved) = saved.filter(|saved| saved.failed_at < 0 || saved.failed_at > seqno) {
             // What fails here has told so.
@@ -423,13 +430,13 @@ impl Node {
     }
 
     /// This life of the node, as others know it: another for each time that it is connected.
-    fn member(&self) -> Uuid {
-        *lock(&self.member)
+    fn member_id(&self) -> Uuid {
+        *lock(&self.member_id)
     }
 
     /// The term of what this node puts into the log by itself.
     fn term(&self) -> Term {
-        Term(self.leads_in.load(Atomic::Relaxed))
+        Term(self.leader_term.load(Atomic::Relaxed))
     }
 
     fn note(&self, text: &str) {

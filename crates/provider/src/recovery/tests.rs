@@ -3,8 +3,8 @@
 use hortator_core::{Key, Mode};
 
 use super::*;
+use crate::consensus::raft::Term;
 use crate::entry::WriteSetHead;
-use crate::group::raft::Term;
 use crate::log::Settings;
 use crate::server::{Flags, Member};
 
@@ -31,12 +31,12 @@ fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
         };
         log.append(&[&bytes]).unwrap();
     }
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     Fixture { _folder: folder, log }
 }
 
 fn write_set(seqno: i64, last_seen: i64, source: Uuid, flags: Flags, key: Key) -> Vec<u8> {
-    let head = WriteSetHead { flags, source, trx: seqno as u64, conn: 1, last_seen, ticket: 0 };
+    let head = WriteSetHead { flags, source, trx: seqno as u64, conn: 1, last_seen, request_id: 0 };
     placed(seqno, entry::encode_write_set(&head, &[(key, Mode::RowExclusive)], 0))
 }
 
@@ -45,16 +45,16 @@ fn view(seqno: i64) -> Vec<u8> {
 }
 
 fn placed(seqno: i64, mut bytes: Vec<u8>) -> Vec<u8> {
-    entry::place(&mut bytes, Stamp { seqno, term: Term(1) });
+    entry::set_stamp(&mut bytes, Stamp { seqno, term: Term(1) });
     bytes
 }
 
-fn plan(log: &DiskLog, history: Uuid, tables: Option<Gtid>, saved: Option<&SavedState>) -> Result<Plan, Error> {
-    super::plan(log, log.last(), history, tables, saved)
+fn plan(log: &DiskLog, history_uuid: Uuid, tables: Option<Gtid>, saved: Option<&SavedState>) -> Result<Plan, Error> {
+    make_plan(log, log.last(), history_uuid, tables, saved)
 }
 
 fn tables(seqno: i64) -> Option<Gtid> {
-    Some(Gtid { history: HISTORY, seqno })
+    Some(Gtid { history_uuid: HISTORY, seqno })
 }
 
 #[test]
@@ -76,11 +76,11 @@ fn what_is_behind_the_tables_is_applied() {
     for (at, from, behind, of_write_sets) in [(0, 1, 10, 8), (4, 5, 6, 5), (9, 10, 1, 1), (10, 11, 0, 0)] {
         let plan = plan(&log, HISTORY, tables(at), None).unwrap();
         assert_eq!((plan.order.seqno, plan.end, plan.tables_at), (at, 10, at));
-        assert_eq!(plan.go_on_from.0, from, "tables at {at}");
+        assert_eq!(plan.order_from.0, from, "tables at {at}");
         assert_eq!((plan.behind(), plan.write_sets_behind), (behind, of_write_sets));
-        assert!(plan.is_certain && plan.remark.is_none());
-        let earlier: Vec<_> = plan.earlier.iter().map(|member| member.id).collect();
-        assert_eq!(earlier, vec![LIFE; usize::from(at > 0)], "whose transactions may be open at {at}");
+        assert!(plan.has_all_verdicts && plan.remark.is_none());
+        let former_members: Vec<_> = plan.former_members.iter().map(|member| member.id).collect();
+        assert_eq!(former_members, vec![LIFE; usize::from(at > 0)], "whose transactions may be open at {at}");
     }
 }
 
@@ -93,7 +93,7 @@ fn tables_that_are_ahead_of_the_log_are_believed() {
 
     // It went on behind 14: who is at 12 lacks what no log has.
     log.append(&[&view(15)]).unwrap();
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     assert_eq!(plan(&log, HISTORY, tables(14), None).unwrap().behind(), 1);
     let error = plan(&log, HISTORY, tables(12), None).unwrap_err();
     assert!(matches!(error, Error::Gap { tables_at: 12, first: 14, missing: 2 }), "{error}");
@@ -123,14 +123,14 @@ fn who_does_not_say_where_the_tables_are_does_not_start() {
     let Fixture { log, _folder } = fixture(1..=3, &[1]);
     let error = plan(&log, HISTORY, None, None).unwrap_err().to_string();
     assert!(error.contains("--wsrep-start-position"), "{error}");
-    let other = Some(Gtid { history: Uuid([9; 16]), seqno: 3 });
+    let other = Some(Gtid { history_uuid: Uuid([9; 16]), seqno: 3 });
     assert!(matches!(plan(&log, HISTORY, other, None).unwrap_err(), Error::OtherHistory { .. }));
 }
 
 #[test]
 fn the_servers_word_comes_before_what_was_saved() {
     let saved = SavedState { stopped_at: 7, ..SavedState::running(HISTORY, LIFE) };
-    let said = Gtid { history: HISTORY, seqno: 9 };
+    let said = Gtid { history_uuid: HISTORY, seqno: 9 };
     assert_eq!(tables_at(said, Some(&saved)), Some(said));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&saved)), tables(7));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&SavedState { stopped_at: -1, ..saved })), None);
@@ -144,7 +144,7 @@ fn the_servers_word_comes_before_what_was_saved() {
 #[test]
 fn tables_that_came_half_are_at_no_place() {
     let half = SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
-    assert_eq!(tables_at(Gtid { history: HISTORY, seqno: 9 }, Some(&half)), None);
+    assert_eq!(tables_at(Gtid { history_uuid: HISTORY, seqno: 9 }, Some(&half)), None);
 }
 
 #[test]
@@ -157,14 +157,14 @@ fn verdicts_are_the_same_again() {
     log.append(&[&write_set(4, 3, LIFE, isolated, table)]).unwrap();
     log.append(&[&write_set(5, 3, LIFE, Flags(0x41), row)]).unwrap();
     log.append(&[&write_set(6, 5, LIFE, Flags(0x41), row)]).unwrap();
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     for at in 0..6 {
-        let Plan { mut order, go_on_from, .. } = plan(&log, HISTORY, tables(at), None).unwrap();
+        let Plan { mut order, order_from, .. } = plan(&log, HISTORY, tables(at), None).unwrap();
         let mut failed = Vec::new();
-        for record in log.read(go_on_from).unwrap().take(6) {
+        for record in log.read(order_from).unwrap().take(6) {
             let (index, bytes) = record.unwrap();
             let (stamp, entry) = entry::decode(&bytes).unwrap();
-            let verdict = order.take(index, stamp, &entry);
+            let verdict = order.apply_entry(index, stamp, &entry);
             failed.extend(verdict.filter(|verdict| !verdict.passed).map(|_| stamp.seqno));
         }
         assert_eq!(failed, if at < 5 { vec![5] } else { vec![] }, "from tables at {at}");
@@ -174,10 +174,10 @@ fn verdicts_are_the_same_again() {
 #[test]
 fn an_entry_of_a_newer_release_stops_the_start() {
     let Fixture { log, _folder } = fixture(1..=2, &[1]);
-    let mut bytes = entry::encode_nothing();
+    let mut bytes = entry::encode_no_op();
     bytes[1] += 1;
     log.append(&[&bytes]).unwrap();
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     let error = plan(&log, HISTORY, tables(2), None).unwrap_err().to_string();
     assert!(error.contains("entry 3") && error.contains("newer release"), "{error}");
 }

@@ -34,7 +34,7 @@ fn process_that_appends() {
                         let next = log.last().next();
                         log.append(&[&payload(next.0)]).unwrap()
                     };
-                    log.commit(index).unwrap();
+                    log.flush(index).unwrap();
                     std::io::stdout().write_all(format!("committed {index}\n").as_bytes()).unwrap();
                     if index.0.is_multiple_of(500) {
                         log.purge(index);
@@ -96,7 +96,7 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
         let place = folder();
         let (log, _) = open(place.path());
         append(&log, rng.below(200));
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         log.purge(Index(rng.below(200)));
         // Purged files are gone for certain once the log is closed.
         drop(log);
@@ -106,7 +106,7 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
         log.set_sync(false);
         for _ in 0..rng.below(4) {
             append(&log, rng.below(40));
-            log.commit(log.last()).unwrap();
+            log.flush(log.last()).unwrap();
         }
         assert_eq!(log.durable(), durable);
         let (first, written) = (log.first(), log.written());
@@ -129,10 +129,10 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
         assert!(opened.last >= durable && opened.last <= written, "{durable} was synced: {opened:?}");
         assert_eq!(opened.first, first);
         append(&log, 50);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         drop(log);
         let (log, again) = DiskLog::open(place.path(), small(), HISTORY).unwrap();
-        assert_eq!((again.last, again.cut), (Index(opened.last.0 + 50), None));
+        assert_eq!((again.last, again.torn_tail), (Index(opened.last.0 + 50), None));
         expect_entries(&log, first.0, again.last.0);
     }
 }

@@ -26,7 +26,7 @@ impl Sample {
         let (log, _) = DiskLog::open(folder.path(), Settings { sync, ..small() }, HISTORY).unwrap();
         for index in 1..=count {
             append(&log, 1);
-            log.commit(Index(index)).unwrap();
+            log.flush(Index(index)).unwrap();
         }
         drop(log);
         let files = read(folder.path());
@@ -79,7 +79,7 @@ impl Sample {
                 let (log, opened) = result.unwrap();
                 let last = first_changed.map_or(self.last, |index| index - 1);
                 assert_eq!(opened.last, Index(last));
-                match (opened.cut, first_changed) {
+                match (opened.torn_tail, first_changed) {
                     // Also if only what lay behind the end has changed.
                     (Some(cut), _) => assert_eq!(cut.index, Index(last + 1)),
                     // Zeros look like the end of a log that nothing was written to since.
@@ -90,10 +90,10 @@ impl Sample {
                     (None, None) => {}
                 }
                 append(&log, 3);
-                log.commit(log.last()).unwrap();
+                log.flush(log.last()).unwrap();
                 drop(log);
                 let (log, opened) = open(folder.path());
-                assert_eq!((opened.last, opened.cut), (Index(last + 3), None));
+                assert_eq!((opened.last, opened.torn_tail), (Index(last + 3), None));
                 expect_entries(&log, 1, last + 3);
             }
         }
@@ -214,7 +214,7 @@ fn a_later_version_is_named() {
     let error = DiskLog::open(folder.path(), small(), HISTORY).unwrap_err();
     assert!(matches!(&error, Error::Newer { found: 9, known: 1, .. }));
     assert!(error.to_string().contains("format 9") && error.to_string().contains("format 1"));
-    assert!(matches!(DiskLog::history(folder.path()), Err(Error::Newer { .. })));
+    assert!(matches!(DiskLog::read_history_uuid(folder.path()), Err(Error::Newer { .. })));
 }
 
 /// A record of the same segment that was cut off would stand right behind a new one of the same length.
@@ -224,7 +224,7 @@ fn what_was_cut_never_comes_back() {
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
     for name in ["one", "two", "tri", "for"] {
         log.append(&[name.as_bytes()]).unwrap();
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
     }
     drop(log);
     let file = &segments(folder.path())[0];
@@ -232,12 +232,12 @@ fn what_was_cut_never_comes_back() {
     bytes[RECORDS_START as usize + 32 + 24] ^= 1;
     fs::write(file, &bytes).unwrap();
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.last, opened.cut.unwrap().index), (Index(1), Index(2)));
+    assert_eq!((opened.last, opened.torn_tail.unwrap().index), (Index(1), Index(2)));
     log.append(&[b"new"]).unwrap();
-    log.commit(Index(2)).unwrap();
+    log.flush(Index(2)).unwrap();
     drop(log);
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.last, opened.cut), (Index(2), None));
+    assert_eq!((opened.last, opened.torn_tail), (Index(2), None));
     let entries: Vec<_> = log.read(Index(1)).unwrap().map(|entry| entry.unwrap().1).collect();
     assert_eq!(entries, [b"one", b"new"]);
 }
@@ -253,17 +253,17 @@ fn old_records_in_files_used_again_are_not_read() {
     while !reused {
         assert!(log.last() < Index(10_000), "no file was used again");
         append(&log, 1);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         log.purge(log.last());
         reused = log.first() > Index(1)
             && segments(folder.path()).iter().any(|file| fs::metadata(file).is_ok_and(|data| data.ino() == first));
     }
     append(&log, 2);
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     let (first, last) = (log.first(), log.last());
     drop(log);
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.first, opened.last, opened.cut), (first, last, None));
+    assert_eq!((opened.first, opened.last, opened.torn_tail), (first, last, None));
     expect_entries(&log, first.0, last.0);
 }
 

@@ -82,7 +82,7 @@ fn followers_far_behind_and_close_read_all_of_it_while_threads_commit() {
         for _ in 0..2 {
             scope.spawn(move || {
                 while left.load(Ordering::Relaxed) > 0 {
-                    log.commit(log.last()).unwrap();
+                    log.flush(log.last()).unwrap();
                 }
             });
         }

@@ -57,16 +57,16 @@ fn full_disk() {
     assert!(matches!(full, Error::Full { bytes: 262_144, .. }), "{full}");
     let last = log.last();
     assert!(last > Index(100));
-    log.commit(last).unwrap();
+    log.flush(last).unwrap();
     assert!(matches!(log.append(&[&[0; 5000]]), Err(Error::Full { .. })));
     assert!(matches!(log.append(&[&[0; 500_000]]), Err(Error::Full { .. })));
     expect_entries(&log, 1, last.0);
     limit_file_bytes(libc::RLIM_INFINITY);
     append(&log, 500);
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     drop(log);
     let (log, opened) = DiskLog::open(&folder(), settings(256 << 10), HISTORY).unwrap();
-    assert_eq!((opened.last, opened.cut), (Index(last.0 + 500), None));
+    assert_eq!((opened.last, opened.torn_tail), (Index(last.0 + 500), None));
     expect_entries(&log, 1, last.0 + 500);
 }
 
@@ -80,20 +80,20 @@ fn a_failed_write_ends_the_log_until_it_is_opened_again() {
 fn failed_write() {
     let (log, _) = DiskLog::open(&folder(), settings(64 << 10), HISTORY).unwrap();
     append(&log, 20);
-    log.commit(Index(20)).unwrap();
+    log.flush(Index(20)).unwrap();
     limit_file_bytes(RECORDS_START + 50);
     append(&log, 5);
-    let first = log.commit(Index(22)).unwrap_err();
+    let first = log.flush(Index(22)).unwrap_err();
     assert!(matches!(first, Error::Broken { .. }) && first.to_string().contains("cannot write"), "{first}");
     limit_file_bytes(libc::RLIM_INFINITY);
-    assert!(matches!(log.commit(Index(25)), Err(Error::Broken { .. })));
+    assert!(matches!(log.flush(Index(25)), Err(Error::Broken { .. })));
     assert!(matches!(log.append(&[b"more"]), Err(Error::Broken { .. })));
-    log.commit(Index(20)).unwrap();
+    log.flush(Index(20)).unwrap();
     expect_entries(&log, 1, 20);
     drop(log);
     let (log, opened) = DiskLog::open(&folder(), settings(64 << 10), HISTORY).unwrap();
     assert_eq!(opened.last, Index(20));
     append(&log, 5);
-    log.commit(Index(25)).unwrap();
+    log.flush(Index(25)).unwrap();
     expect_entries(&log, 1, 25);
 }

@@ -51,7 +51,7 @@ pub(super) fn write(files: &Files, folder: &Path) {
 
 /// A state on the way: names come and go each by itself, but renaming is one step; sectors are old or new.
 pub(super) fn between(before: &Files, after: &Files, rng: &mut Rng) -> Files {
-    let is_rename = before.keys().any(|name| name.ends_with(".anew.log") && !after.contains_key(name));
+    let is_rename = before.keys().any(|name| name.ends_with(".reset.log") && !after.contains_key(name));
     if is_rename {
         return if rng.below(2) == 0 { before.clone() } else { after.clone() };
     }

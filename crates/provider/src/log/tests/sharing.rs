@@ -26,7 +26,7 @@ fn what_a_commit_returned_for_is_there_and_readers_see_the_order() {
                                 let next = log.last().next();
                                 log.append(&[&payload(next.0)]).unwrap()
                             };
-                            log.commit(index).unwrap();
+                            log.flush(index).unwrap();
                             assert!(log.written() >= index && (!sync || log.durable() >= index));
                             assert_eq!(log.read(index).unwrap().next().unwrap().unwrap(), (index, payload(index.0)));
                         }
@@ -72,7 +72,7 @@ fn purging_under_a_reader_never_shows_it_other_bytes() {
             for _ in 0..2000 {
                 let next = log.last().next();
                 log.append(&[&payload(next.0)]).unwrap();
-                log.commit(next).unwrap();
+                log.flush(next).unwrap();
                 log.purge(next);
             }
             done.store(true, Ordering::Relaxed);

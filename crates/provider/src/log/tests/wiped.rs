@@ -22,7 +22,7 @@ fn an_open_log_goes_on_when_a_state_transfer_empties_its_folder() {
     for _ in 0..20 {
         empty(folder.path());
         append(&log, 20);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         empty(folder.path());
         log.truncate(Index(log.last().0 - 4)).unwrap();
         log.purge(Index(log.last().0.saturating_sub(100)));
@@ -33,7 +33,7 @@ fn an_open_log_goes_on_when_a_state_transfer_empties_its_folder() {
     empty(folder.path());
     assert!(segments(folder.path()).len() > 1 && !folder.path().join("ibdata1").exists());
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.first, opened.last, opened.cut), (first, last, None));
+    assert_eq!((opened.first, opened.last, opened.torn_tail), (first, last, None));
     expect_entries(&log, first.0, last.0);
 }
 
@@ -43,10 +43,11 @@ fn what_says_that_a_step_is_half_done_is_spared_as_well() {
     let place = folder();
     let (log, _) = open(place.path());
     append(&log, 200);
-    log.commit(Index(200)).unwrap();
+    log.flush(Index(200)).unwrap();
     let cut = power::states(place.path(), || log.truncate(Index(20)).unwrap());
     drop(log);
-    let anew = power::states(place.path(), || drop(DiskLog::begin_behind(place.path(), small(), [8; 16], Index(7))));
+    let anew =
+        power::states(place.path(), || drop(DiskLog::install_snapshot(place.path(), small(), [8; 16], Index(7))));
     for state in cut.iter().chain(&anew) {
         let place = folder();
         power::write(state, place.path());

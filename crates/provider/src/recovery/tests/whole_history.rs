@@ -21,8 +21,8 @@ impl Chance {
     }
 }
 
-fn member(life: u8) -> Member {
-    Member { id: Uuid([life; 16]), name: format!("n{life}"), incoming: String::new() }
+fn member(member_id: u8) -> Member {
+    Member { id: Uuid([member_id; 16]), name: format!("n{member_id}"), incoming: String::new() }
 }
 
 struct Taken {
@@ -33,10 +33,10 @@ struct Taken {
 }
 
 /// Entries from 1 on, each with what a node says that has seen them all.
-fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
-    let mut order = Order::new(HISTORY, 0);
+fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) {
+    let mut order = TotalOrder::new(HISTORY, 0);
     let mut taken: Vec<Taken> = Vec::new();
-    let mut lives = vec![1, 2, 3];
+    let mut member_ids = vec![1, 2, 3];
     let mut next_life = 4;
     // On their way to their place.
     let mut cut: Option<(Vec<u8>, usize)> = None;
@@ -47,33 +47,34 @@ fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
         // A leader never has both a cut and a view on their way: the cut tells the view in force at its place.
         let mut bytes = if taken.is_empty() || cut.is_none() && chance.is(2) {
             if !taken.is_empty() {
-                let place = chance.below(lives.len() as i64) as usize;
+                let place = chance.below(member_ids.len() as i64) as usize;
                 // Comes back as another life, or comes as one more, or goes.
                 match chance.below(3) {
-                    0 if lives.len() > 1 => {
-                        lives.remove(place);
+                    0 if member_ids.len() > 1 => {
+                        member_ids.remove(place);
                     }
-                    1 if lives.len() < 5 => lives.push(next_life),
-                    _ => lives[place] = next_life,
+                    1 if member_ids.len() < 5 => member_ids.push(next_life),
+                    _ => member_ids[place] = next_life,
                 }
                 next_life += 1;
             }
-            let members: Vec<Member> = lives.iter().map(|life| member(*life)).collect();
+            let members: Vec<Member> = member_ids.iter().map(|member_id| member(*member_id)).collect();
             entry::encode_view(order.view_number + 1, &members)
         } else if cut.as_ref().is_some_and(|(_, at)| *at <= taken.len()) {
             cut.take().expect("looked at").0
         } else if chance.is(3) {
-            entry::encode_nothing()
+            entry::encode_no_op()
         } else {
             if chance.is(50) {
-                let life = if chance.is(90) { lives[chance.below(lives.len() as i64) as usize] } else { 1 };
-                late.push_back((life, (seqno - chance.below(2 * every)).max(0)));
+                let member_id =
+                    if chance.is(90) { member_ids[chance.below(member_ids.len() as i64) as usize] } else { 1 };
+                late.push_back((member_id, (seqno - chance.below(2 * every)).max(0)));
             }
-            let (life, last_seen) = match late.pop_front() {
+            let (member_id, last_seen) = match late.pop_front() {
                 Some(sent) if chance.is(60) => sent,
                 sent => {
                     late.extend(sent);
-                    (lives[chance.below(lives.len() as i64) as usize], seqno - chance.below(20).min(seqno))
+                    (member_ids[chance.below(member_ids.len() as i64) as usize], seqno - chance.below(20).min(seqno))
                 }
             };
             let flags = [0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x45, 0x49, 0x1 | 0x10][chance.below(9) as usize];
@@ -84,21 +85,22 @@ fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
                     (key, mode[chance.below(4) as usize])
                 })
                 .collect();
-            let (source, flags) = (Uuid([life; 16]), Flags(flags));
-            let head = WriteSetHead { flags, source, trx: 1, conn: 1, last_seen, ticket: 0 };
+            let (source, flags) = (Uuid([member_id; 16]), Flags(flags));
+            let head = WriteSetHead { flags, source, trx: 1, conn: 1, last_seen, request_id: 0 };
             entry::encode_write_set(&head, &keys, 0)
         };
-        let stamp = Stamp { seqno: seqno + i64::from(entry::takes_place(&bytes)), term: Term(1) };
-        entry::place(&mut bytes, stamp);
+        let stamp = Stamp { seqno: seqno + i64::from(entry::takes_seqno(&bytes)), term: Term(1) };
+        entry::set_stamp(&mut bytes, stamp);
         let entry = entry::decode(&bytes).unwrap().1;
         let index = Index(taken.len() as u64 + 1);
-        let verdict = order.take(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
-        let begins_at = order.begins_at().map(|place| place.index);
+        let verdict =
+            order.apply_entry(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
+        let begins_at = order.snapshot_point().map(|place| place.index);
         taken.push(Taken { bytes, verdict, begins_at, seqno: order.seqno });
-        if cut.is_none() && order.seqno - order.last_cut > every {
-            let upto = order.last_cut + 1 + chance.below(order.seqno - order.last_cut);
+        if cut.is_none() && order.seqno - order.last_cut_upto > every {
+            let upto = order.last_cut_upto + 1 + chance.below(order.seqno - order.last_cut_upto);
             let at = taken.len() + chance.below(25) as usize;
-            cut = Some((entry::encode_cut(&order.next_cut(upto)), at));
+            cut = Some((entry::encode_commit_cut(&order.next_commit_cut(upto)), at));
         }
     }
     (taken, order)
@@ -106,7 +108,7 @@ fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
 
 fn check(seed: u64) -> bool {
     let mut chance = Chance(seed);
-    let (taken, whole) = history(&mut chance, 700);
+    let (taken, whole) = history_uuid(&mut chance, 700);
     let told_at = 1 + chance.below(taken.len() as i64) as usize;
     let Some(place) = taken[told_at - 1].begins_at else { return false };
     // A log that was purged begins somewhere before that.
@@ -117,19 +119,18 @@ fn check(seed: u64) -> bool {
     let at = behind + chance.below(end - behind + 1 + 10);
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
-    let log = DiskLog::begin_behind(folder.path(), settings, HISTORY.0, Index(first - 1)).unwrap();
+    let log = DiskLog::install_snapshot(folder.path(), settings, HISTORY.0, Index(first - 1)).unwrap();
     taken[first as usize - 1..].iter().for_each(|taken| {
         log.append(&[&taken.bytes]).unwrap();
     });
-    log.commit(log.last()).unwrap();
-    let Plan { mut order, tables_at, go_on_from, is_certain, .. } =
-        super::super::plan(&log, agreed, HISTORY, tables(at), None)
-            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    log.flush(log.last()).unwrap();
+    let Plan { mut order, tables_at, order_from, has_all_verdicts: is_certain, .. } =
+        make_plan(&log, agreed, HISTORY, tables(at), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert_eq!(tables_at, at);
     assert!(is_certain, "seed {seed}: a log that begins where another said is not enough");
-    for (nth, taken) in taken.iter().enumerate().skip(go_on_from.0 as usize - 1) {
+    for (nth, taken) in taken.iter().enumerate().skip(order_from.0 as usize - 1) {
         let (stamp, entry) = entry::decode(&taken.bytes).unwrap();
-        let verdict = order.take(Index(nth as u64 + 1), stamp, &entry);
+        let verdict = order.apply_entry(Index(nth as u64 + 1), stamp, &entry);
         // What is in the tables already is waited for by nobody.
         let said = verdict.map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on.max(at)));
         let expected = taken.verdict.map(|(seqno, passed, depends_on)| (seqno, passed, depends_on.max(at)));
@@ -138,8 +139,8 @@ fn check(seed: u64) -> bool {
         }
     }
     assert_eq!(order.members(), whole.members(), "seed {seed}");
-    assert_eq!(order.begins_at(), whole.begins_at(), "seed {seed}");
-    assert_eq!(order.next_cut(whole.seqno), whole.next_cut(whole.seqno), "seed {seed}");
+    assert_eq!(order.snapshot_point(), whole.snapshot_point(), "seed {seed}");
+    assert_eq!(order.next_commit_cut(whole.seqno), whole.next_commit_cut(whole.seqno), "seed {seed}");
     true
 }
 

@@ -1,0 +1,79 @@
+//! A node whose log begins where another way of getting the rows ended.
+
+use super::fixture::{TIMING, membership};
+use crate::consensus::NodeId;
+use crate::consensus::raft::{Action, Append, InitialState, LogId, Message, Raft, Term};
+use crate::log::Index;
+
+const OLD_LEADER: NodeId = NodeId(2);
+
+fn place(term: u64, index: u64) -> LogId {
+    LogId { term: Term(term), index: Index(index) }
+}
+
+/// A follower of an old leader: term 4, and a log of five entries of term 1, the first two known to be committed.
+fn follower() -> Raft {
+    let start = InitialState {
+        id: NodeId(1),
+        term: Term(4),
+        voted_for: None,
+        last_purged: place(0, 0),
+        term_runs: vec![(Index(1), Term(1))],
+        last: Index(5),
+        committed_membership: Some((Index(0), membership(1..=3))),
+        memberships: Vec::new(),
+        commit_index: Index(2),
+        seed: 1,
+    };
+    let mut raft = Raft::new(start, TIMING, 0);
+    raft.receive(0, OLD_LEADER, heartbeat(4, place(1, 5)), &mut Vec::new());
+    assert_eq!(raft.leader(), Some(OLD_LEADER));
+    raft
+}
+
+fn heartbeat(term: u64, before: LogId) -> Message {
+    Message::Append(Append {
+        term: Term(term),
+        prev_log_id: before,
+        leader_commit: Index(0),
+        round: 7,
+        entries: Vec::new(),
+    })
+}
+
+fn begin_behind(raft: &mut Raft, term: u64, place: LogId) -> (bool, Vec<Action>) {
+    let mut out = Vec::new();
+    let votes = (Index(0), membership(1..=3));
+    (raft.install_snapshot(Term(term), place, votes, &mut out), out)
+}
+
+#[test]
+fn it_goes_on_right_behind() {
+    let mut raft = follower();
+    assert!(begin_behind(&mut raft, 4, place(3, 30)).0);
+    assert_eq!((raft.last_purged(), raft.last(), raft.apply_bound()), (place(3, 30), place(3, 30), Index(30)));
+}
+
+#[test]
+fn an_old_leader_does_not_hear_that_it_has_what_a_later_one_agreed_on() {
+    let mut raft = follower();
+    assert!(begin_behind(&mut raft, 5, place(3, 30)).0);
+    let mut out = Vec::new();
+    raft.receive(1, OLD_LEADER, heartbeat(4, place(1, 5)), &mut out);
+    let answer = Message::AppendReply { term: Term(5), round: 7, is_accepted: false, upto: Index(30) };
+    assert_eq!(out, [Action::Send { to: OLD_LEADER, message: answer }]);
+}
+
+#[test]
+fn what_stands_behind_is_kept_if_the_log_has_that_entry() {
+    let mut raft = follower();
+    assert!(begin_behind(&mut raft, 4, place(1, 4)).0);
+    assert_eq!((raft.last_purged(), raft.last(), raft.apply_bound()), (place(1, 4), place(1, 5), Index(4)));
+}
+
+#[test]
+fn it_does_not_go_back() {
+    let mut raft = follower();
+    assert!(!begin_behind(&mut raft, 4, place(1, 2)).0);
+    assert_eq!((raft.last_purged(), raft.last()), (place(0, 0), place(1, 5)));
+}

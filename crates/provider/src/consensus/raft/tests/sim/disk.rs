@@ -1,0 +1,119 @@
+//! A node's disk: what outlives a crash, and what may not.
+
+use super::rng::Rng;
+use super::world::{Entry, Payload};
+use crate::consensus::NodeId;
+use crate::consensus::raft::{EntryMeta, InitialState, LogId, Membership, Term};
+use crate::log::Index;
+
+pub struct Disk {
+    pub term: Term,
+    pub voted_for: Option<NodeId>,
+    last_purged: LogId,
+    entries: Vec<Entry>,
+    /// What is behind this may be lost.
+    pub safe: Index,
+    /// The last membership that the driver knew to be committed.
+    pub settled: Option<(Index, Membership)>,
+    /// Where the tables are.
+    pub applied: Index,
+}
+
+impl Disk {
+    pub fn new(settled: Option<(Index, Membership)>) -> Self {
+        let last_purged = LogId { term: Term(0), index: Index(0) };
+        let (term, index) = (last_purged.term, last_purged.index);
+        Self { term, voted_for: None, last_purged, entries: Vec::new(), safe: index, settled, applied: index }
+    }
+
+    pub fn last(&self) -> Index {
+        Index(self.last_purged.index.0 + self.entries.len() as u64)
+    }
+
+    pub fn last_purged(&self) -> LogId {
+        self.last_purged
+    }
+
+    pub fn entry(&self, index: Index) -> &Entry {
+        &self.entries[(index.0 - self.last_purged.index.0 - 1) as usize]
+    }
+
+    pub fn place(&self, index: Index) -> LogId {
+        if index == self.last_purged.index {
+            self.last_purged
+        } else {
+            LogId { term: self.entry(index).meta.term, index }
+        }
+    }
+
+    /// Whether it has this very entry.
+    pub fn has(&self, place: LogId) -> bool {
+        place.index >= self.last_purged.index && place.index <= self.last() && self.place(place.index) == place
+    }
+
+    pub fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    pub fn truncate(&mut self, from: Index) {
+        assert!(from > self.applied, "what is applied was cut off");
+        self.entries.truncate((from.0 - self.last_purged.index.0 - 1) as usize);
+        self.safe = self.safe.min(self.last());
+    }
+
+    pub fn purge(&mut self, place: LogId) {
+        self.entries.drain(..(place.index.0 - self.last_purged.index.0) as usize);
+        self.last_purged = place;
+    }
+
+    pub fn begin_behind(&mut self, place: LogId, membership: (Index, Membership)) {
+        if self.has(place) {
+            self.purge(place);
+        } else {
+            self.entries.clear();
+            self.last_purged = place;
+        }
+        self.safe = self.safe.min(self.last()).max(place.index);
+        self.settled = Some(membership);
+        self.applied = self.applied.max(place.index);
+    }
+
+    /// Any part of what is not safe is lost.
+    pub fn crash(&mut self, rng: &mut Rng) {
+        let last = rng.between(self.safe.0, self.last().0);
+        self.entries.truncate((last - self.last_purged.index.0) as usize);
+        self.safe = self.last();
+        // Tables are not synced either; a prefix of what was applied is in them.
+        self.applied = Index(rng.between(self.last_purged.index.0, self.applied.0));
+    }
+
+    pub fn start(&self, id: NodeId, seed: u64) -> InitialState {
+        let mut runs: Vec<(Index, Term)> = Vec::new();
+        let mut memberships = Vec::new();
+        for (nth, entry) in self.entries.iter().enumerate() {
+            let index = Index(self.last_purged.index.0 + 1 + nth as u64);
+            if runs.last().is_none_or(|(_, term)| *term != entry.meta.term) {
+                runs.push((index, entry.meta.term));
+            }
+            if let Some(membership) = &entry.meta.membership {
+                memberships.push((index, membership.clone()));
+            }
+        }
+        InitialState {
+            id,
+            term: self.term,
+            voted_for: self.voted_for,
+            last_purged: self.last_purged,
+            term_runs: runs,
+            last: self.last(),
+            committed_membership: self.settled.clone(),
+            memberships,
+            commit_index: self.applied,
+            seed,
+        }
+    }
+}
+
+pub fn entry(term: Term, membership: Option<Membership>, payload: Payload) -> Entry {
+    Entry { meta: EntryMeta { term, membership }, payload }
+}

@@ -1,0 +1,18 @@
+//! No write set stands in the order twice (`proposals`; thesis 6.3 asks for the same of its clients' sessions).
+
+use std::collections::BTreeMap;
+
+use crate::consensus::proposals::{RequestId, SessionId};
+use crate::log::Index;
+
+#[derive(Default)]
+pub struct NoneTwice {
+    places: BTreeMap<(SessionId, RequestId), Index>,
+}
+
+impl NoneTwice {
+    pub fn committed(&mut self, session: SessionId, request_id: RequestId, index: Index) {
+        let before = self.places.insert((session, request_id), index);
+        assert_eq!(before, None, "{request_id:?} of {session:?} is at {} as well", index.0);
+    }
+}

@@ -1,0 +1,78 @@
+//! A log that begins anew behind a place: its node took over another's state, and what it had is worth nothing.
+//!
+//! The new first segment gets the name `hortator-<first>.reset.log` when it is whole. From then on the old ones are not the log
+//! any more: they are removed, and it gets its proper name. Opening does what a crash has left of that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::recovery::{self, Listing, Lock, Opened, Recovered};
+use super::segment::{Folder, RESET, SEGMENT, Segment, index_of_name, name};
+use super::{DiskLog, Error, Index, Settings};
+
+impl DiskLog {
+    /// Throws away the log in `folder`, if there is one, damaged or not, and begins a new one whose first entry will be
+    /// the one behind `behind`. After a crash in between the folder holds the old log, whole, or the new one.
+    ///
+    /// # Errors
+    /// Another process, or another place in this one, has it open.
+    ///
+    /// # Panics
+    /// If `behind` is not below 2^63 - 1.
+    pub fn install_snapshot(
+        folder: &Path,
+        settings: Settings,
+        history_uuid: [u8; 16],
+        behind: Index,
+    ) -> Result<Self, Error> {
+        assert!(behind.0 < i64::MAX as u64, "an index is below 2^63");
+        let settings = settings.rounded();
+        let lock = Lock::take(folder)?;
+        let folder = Arc::new(Folder::open(folder)?);
+        finish(&folder)?;
+        let listing = Listing::of(&folder.path)?;
+        let segment_pool = recovery::segment_pool(&folder, listing.spares, &settings)?;
+        let spare = segment_pool.take(settings.segment_bytes)?;
+        let spare_path = spare.path.clone();
+        let first = behind.next();
+        let mut segment = Segment::from_spare(spare, history_uuid, first.0, 0);
+        segment.path = folder.path.join(name(first.0, RESET));
+        segment.begin(&spare_path, &folder, 0)?;
+        segment.path = finish(&folder)?.unwrap_or(segment.path);
+        let opened = Opened { first, last: behind, torn_tail: None };
+        let segments = [Arc::new(segment)].into();
+        let end = super::segment::RECORDS_START;
+        Ok(Self::from_recovered(
+            Recovered { lock, folder, segment_pool, segments, end, opened },
+            settings,
+            history_uuid,
+        ))
+    }
+}
+
+/// The segment that takes the place of the whole log, if there is one, and its first entry.
+pub(super) fn found(folder: &Path) -> Result<Option<(u64, PathBuf)>, Error> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let file = entry.map_err(Error::io("list", folder))?.path();
+        if let Some(first) = index_of_name(&file, RESET) {
+            return Ok(Some((first, file)));
+        }
+    }
+    Ok(None)
+}
+
+/// Puts it in that place, and gives its name there.
+pub(super) fn finish(folder: &Folder) -> Result<Option<PathBuf>, Error> {
+    let Some((first, reset)) = found(&folder.path)? else { return Ok(None) };
+    let listing = Listing::of(&folder.path)?;
+    let old = listing.logs.into_iter().rev().chain(listing.truncations.into_iter().map(|(_, path)| path));
+    for file in old {
+        fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+    }
+    folder.sync()?;
+    let file = reset.with_file_name(name(first, SEGMENT));
+    fs::rename(&reset, &file).map_err(Error::io("rename", &reset))?;
+    folder.sync()?;
+    Ok(Some(file))
+}

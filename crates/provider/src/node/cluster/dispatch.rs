@@ -1,0 +1,184 @@
+//! What the links bring.
+
+use super::driver::{MemberStatus, Peer, RaftDriver};
+use super::flow_control::HeldProposal;
+use crate::consensus::NodeId;
+use crate::consensus::links::Event;
+use crate::consensus::proposals::Leader;
+use crate::consensus::raft::{Action, Message, Role, Term};
+use crate::consensus::wire::{Frame, Hello};
+use crate::entry;
+use crate::log::Index;
+use crate::server::Level;
+
+impl RaftDriver {
+    pub(super) fn on_event(&mut self, event: Event, actions: &mut Vec<Action>) {
+        match event {
+            // It was parted from while this was on its way.
+            Event::Up(hello) if !self.links.is_linked(hello.node) => {}
+            Event::Message { from, .. } if !self.peers.contains_key(&from) => {}
+            Event::Up(hello) => {
+                self.node.note(&format!("linked to {} ({}, {})", hello.name, hello.address, hello.node));
+                let node = hello.node;
+                self.links.dial(&hello.address);
+                if !hello.history_uuid.is_undefined() {
+                    self.status.history_uuid = hello.history_uuid;
+                }
+                // Of the same process what it said stands: a link that is renewed costs nobody its place in the view.
+                let before = self.peers.remove(&node).filter(|before| before.hello.instance_id == hello.instance_id);
+                let peer = match before {
+                    Some(before) => Peer { hello, unlinked_since_ms: None, ..before },
+                    None => {
+                        Peer { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None }
+                    }
+                };
+                if let Some(other) = self.node_at_address(&peer.hello.address, node) {
+                    let Hello { name, address, .. } = &peer.hello;
+                    let text = format!(
+                        "{name} ({node}) says that it is found at {address}, and so does {other}, which is there: it gets no \
+                         vote. Each node needs a wsrep_node_address, base_host or base_port of its own"
+                    );
+                    self.node.note(&text);
+                    self.links.send(node, &Frame::Refused { text });
+                }
+                self.peers.insert(node, peer);
+                self.leave_single_node();
+                self.raft.on_reconnected(node, actions);
+                self.reported = None;
+                let mut steps = Vec::new();
+                if self.raft.leader() == Some(node) {
+                    self.proposals.resend(&mut steps);
+                    self.cluster.refuse_read_requests();
+                }
+                self.run_steps(steps, actions);
+            }
+            Event::Down { node, why } => {
+                self.node.note(&format!("the link to {node} is down: {why}"));
+                let now = self.now_ms();
+                if let Some(peer) = self.peers.get_mut(&node) {
+                    peer.unlinked_since_ms = Some(now);
+                }
+            }
+            Event::Refused { address, text } => self.node.note(&format!("{address}: {text}")),
+            Event::LineageMismatch { relation, text, is_news } => self.on_lineage_mismatch(relation, text, is_news),
+            Event::Woken => {}
+            Event::Message { from, frame } => self.on_frame(from, frame, actions),
+        }
+        self.run_actions(actions, None);
+    }
+
+    pub(super) fn on_frame(&mut self, from: NodeId, frame: Frame, actions: &mut Vec<Action>) {
+        match frame {
+            Frame::Raft { message, payloads } => {
+                // Without a log there is nothing to put them into.
+                let is_append = matches!(message, Message::Append(_));
+                if is_append && self.node.log().is_none() {
+                    return;
+                }
+                if is_append && payloads.iter().any(|bytes| !entry::is_whole(bytes)) {
+                    self.node
+                        .server
+                        .log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
+                    return;
+                }
+                let committed = if let Message::Append(append) = &message { Some(append.leader_commit) } else { None };
+                self.raft.receive(self.now_ms(), from, message, actions);
+                self.run_actions(actions, Some(payloads));
+                if self.raft.leader() == Some(from) && self.first_leader_commit.is_none() {
+                    self.first_leader_commit = committed;
+                }
+            }
+            Frame::Forward { term, session, number, payload } => {
+                let is_good = entry::is_write_set(&payload);
+                if is_good
+                    && self.leader_duties.is_some()
+                    && let Some(held) = self.hold_if_paused(HeldProposal::Forward { term, session, number, payload })
+                {
+                    self.release_held(held, actions);
+                }
+            }
+            Frame::MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error } => {
+                let now = self.now_ms();
+                if let Some(peer) = self.peers.get_mut(&from) {
+                    let member_status =
+                        MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error };
+                    peer.status = Some((member_status, now));
+                }
+                if self.raft.role() == Role::Leader {
+                    // While it is alone, clients' threads write the log: it is known what to send from when that ends.
+                    if !self.status.is_single_node {
+                        self.raft.add_learner(from, actions);
+                    }
+                } else if let Some(leader) = self.raft.leader() {
+                    self.send_leader_hint(from, leader);
+                }
+            }
+            Frame::PrepareSstRequest => self.on_prepare_sst_request(from),
+            Frame::PrepareSst => self.on_prepare_sst(),
+            Frame::Join { request, donor } => self.on_join(from, request, &donor, actions),
+            Frame::StartDonation { request, instance_id: member_id, address } => {
+                self.on_start_donation(from, request, member_id, address)
+            }
+            Frame::DonorAssigned { node } => self.on_donor_assigned(node),
+            Frame::DonationStatusRequest => self.on_donation_status_request(from),
+            Frame::DonationStatus { status: standing, resolved_upto } => {
+                self.on_donation_status(from, standing, resolved_upto)
+            }
+            Frame::InstallSnapshot(begin) => self.on_install_snapshot(begin, actions),
+            Frame::Leave => {
+                if let Some(peer) = self.peers.get_mut(&from) {
+                    peer.is_leaving = true;
+                }
+            }
+            Frame::LeaveReply => self.status.has_left |= self.is_leaving,
+            Frame::ReadIndex { request_id } => self.on_read_index(request_id, Some(from), actions),
+            // Of one who does not lead any more.
+            Frame::ReadIndexReady { request_id, index: Index(0) } => self.cluster.answer_read_index(request_id, None),
+            Frame::ReadIndexReady { request_id, index } => self.ready_reads.push((index, request_id)),
+            Frame::LeaderHint { address, .. } => self.links.dial(&address),
+            Frame::Refused { text } => {
+                // It is asked again and again.
+                if self.last_refusal != text {
+                    self.node.note(&format!("{from}: {text}"));
+                    self.last_refusal = text;
+                }
+            }
+            Frame::SnapshotRequired => self.on_snapshot_required(),
+        }
+    }
+
+    /// The others' logs do not reach back to the end of this one.
+    pub(super) fn on_snapshot_required(&mut self) {
+        if self.ordered_index.is_some() {
+            let text = "the cluster's logs do not reach back to the end of this node's any more. Restart it: it gets the \
+                        tables then";
+            return self.fail(text);
+        }
+        self.status.needs_snapshot = true;
+    }
+
+    pub(super) fn send_leader_hint(&mut self, whom: NodeId, leader: NodeId) {
+        if let Some(address) = self.peers.get(&leader).map(|peer| peer.hello.address.clone()) {
+            self.links.send(whom, &Frame::LeaderHint { node: leader, address });
+        }
+    }
+
+    pub(super) fn on_leader_changed(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
+        let known = match leader {
+            None => Leader::Unknown,
+            Some(node) if node == self.own_node() => Leader::Me,
+            Some(node) => Leader::Other(node),
+        };
+        if known != Leader::Me {
+            self.leader_duties = None;
+            self.leave_single_node();
+        }
+        self.pending_reads.clear();
+        self.cluster.refuse_read_requests();
+        self.reported = None;
+        self.first_leader_commit = None;
+        let mut steps = Vec::new();
+        self.proposals.on_leader_changed(term, known, &mut steps);
+        self.run_steps(steps, actions);
+    }
+}

@@ -1,0 +1,106 @@
+//! What becomes of a place that some node could not apply: the leader hears what became of it elsewhere, and puts what most
+//! say into the order.
+
+use super::driver::{MemberStatus, RaftDriver};
+use crate::consensus::wire::BATCH_LIMIT_BYTES;
+use crate::entry;
+use crate::identity::Uuid;
+use crate::log::{DiskLog, Index};
+use crate::node::{OrderState, lock};
+use crate::vote_result::{self, InconsistencyVote, VoteResult};
+
+/// A round looks at so many entries for decisions, or some more.
+const SCAN_LIMIT_ENTRIES: u64 = 1_000;
+
+impl RaftDriver {
+    /// As the leader. True: a decision is on its way into the order.
+    pub(super) fn decide_inconsistencies(&mut self) -> bool {
+        self.update_applied();
+        let own = self.member_status();
+        let near = self.peers.iter().filter(|(_, peer)| peer.unlinked_since_ms.is_none());
+        let statuses: Vec<&MemberStatus> = near
+            .filter_map(|(_, peer)| peer.status.as_ref())
+            .map(|(member_status, _)| member_status)
+            .chain(std::iter::once(&own))
+            .collect();
+        let apply_errors = statuses.iter().filter_map(|member_status| member_status.apply_error);
+        // One after the other: what comes behind it waits there.
+        let open = apply_errors
+            .map(|apply_error| apply_error.seqno)
+            .filter(|seqno| self.node.inconsistency.result(*seqno).is_none());
+        let Some(seqno) = open.min() else { return false };
+        let says = |member_id: Uuid| {
+            let member_status = statuses.iter().find(|member_status| member_status.member_id == member_id);
+            member_status.map_or(InconsistencyVote::Unknown, |member_status| vote_of(member_status, seqno))
+        };
+        let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(says).collect();
+        let voters = self.hard_state.voters.len();
+        let result = match (votes.as_slice(), own.apply_error) {
+            ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 => {
+                if !self.node.inconsistency.is_own_statement() {
+                    // Of an earlier life, or of a node that has left: nobody can tell what its client was told.
+                    self.node.inconsistency.give_up();
+                    return false;
+                }
+                Some(VoteResult { error: apply_error.error, agreeing: 1 })
+            }
+            _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters),
+        };
+        let Some(result) = result else { return false };
+        let holds = if result.error == 0 { "it is applied" } else { "they go on without it" };
+        let (agreeing, all) = (result.agreeing, votes.len());
+        self.node.note(&format!("what stands at {seqno} failed on a node; as {agreeing} of {all} say, {holds}"));
+        self.propose(entry::encode_vote_result(seqno, result), None)
+    }
+
+    /// The members of the view that are there, and voters that are not, or not yet, in it.
+    fn voting_members(&self) -> Vec<Uuid> {
+        let members: Vec<Uuid> = lock(&self.node.order)
+            .as_ref()
+            .map_or(Vec::new(), |OrderState { order, .. }| order.members().iter().map(|member| member.id).collect());
+        let members = members.into_iter().filter(|member_id| self.is_member_present(*member_id));
+        let voters = self.peers.iter().filter(|(node, peer)| {
+            peer.unlinked_since_ms.is_none() && !peer.is_leaving && self.hard_state.voters.contains_key(node)
+        });
+        let voters =
+            voters.filter_map(|(_, peer)| peer.status.as_ref()).map(|(member_status, _)| member_status.member_id);
+        let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.node.member_id())).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What was decided is heeded here, leader or not.
+    pub(super) fn handle_vote_results(&mut self) {
+        if self.status.is_single_node {
+            self.node.inconsistency.give_up();
+        }
+        self.node.check_vote_results();
+    }
+
+    /// A decision may stand behind what there is no room for before it is known.
+    pub(super) fn scan_vote_results(&mut self, log: &DiskLog, from: Index) {
+        if self.node.inconsistency.apply_error().is_none() {
+            return;
+        }
+        let mut next = from.max(self.scanned_upto.next());
+        let upto = Index(next.0 + SCAN_LIMIT_ENTRIES).min(self.status.apply_bound);
+        while next <= upto {
+            let Ok(entries) = log.entries(next, BATCH_LIMIT_BYTES) else { return };
+            let Some((last, _)) = entries.last() else { return };
+            next = last.next();
+            let seen = entries.iter().filter(|(index, _)| *index <= self.status.apply_bound);
+            let vote_results: Vec<_> = seen.filter_map(|(_, bytes)| entry::vote_result(bytes)).collect();
+            self.node.inconsistency.add_results(&vote_results);
+            self.scanned_upto = Index(next.0 - 1).min(self.status.apply_bound);
+        }
+    }
+}
+
+fn vote_of(member_status: &MemberStatus, seqno: i64) -> InconsistencyVote {
+    match member_status.apply_error {
+        Some(apply_error) if apply_error.seqno == seqno => InconsistencyVote::Failed(apply_error.error),
+        _ if member_status.applied >= seqno => InconsistencyVote::Applied,
+        _ => InconsistencyVote::Unknown,
+    }
+}

@@ -1,0 +1,390 @@
+//! What a leader sees to: that the view is of those who are there, and that cuts come. Who votes: `voting`.
+
+use super::driver::{MemberStatus, Peer, RaftDriver};
+use super::next_view::next_view;
+use super::status_report::QUORUM_LOSS_TIMEOUT_MS;
+use crate::consensus::NodeId;
+use crate::consensus::raft::Action;
+use crate::consensus::wire::Frame;
+use crate::entry::{self, Voter};
+use crate::gate::GateState;
+use crate::identity::Uuid;
+use crate::log::Index;
+use crate::node::{OrderState, lock};
+use crate::server::Member;
+
+/// A node whose link is down for so long is left out of the view.
+pub(super) const AWAY_TIMEOUT_MS: u64 = 1_500;
+/// One that says nothing for so long, though it is linked, too.
+const SILENCE_TIMEOUT_MS: u64 = 5_000;
+/// So long a new leader waits for those whom it has not heard of yet.
+pub(super) const NEW_LEADER_GRACE_TIMEOUT_MS: u64 = 3_000;
+/// Who is away for so long, and has no vote, is forgotten.
+const FORGET_TIMEOUT_MS: u64 = 60_000;
+/// Votes and views are looked at so far apart.
+const DUTIES_INTERVAL_MS: u64 = 20;
+/// Cuts are at least so far apart: not one for each step of a slow member.
+const COMMIT_CUT_INTERVAL_MS: u64 = 100;
+/// A leader that cannot take what is agreed on for so long lets another lead.
+const STUCK_TIMEOUT_MS: u64 = 1_000;
+/// A node with fewer entries than this to go may vote.
+pub(super) const CATCH_UP_LIMIT_ENTRIES: u64 = 256;
+
+/// What a leader keeps while it leads.
+#[derive(Debug)]
+pub(super) struct LeaderDuties {
+    /// The last seqno in its log, agreed on or not.
+    pub appended_seqno: i64,
+    pub(super) since_ms: u64,
+    /// Nothing is seen to before this has taken its place: then all that came before has.
+    pub(super) ready_at: Index,
+    /// The last view, cut or group that it appended.
+    /// A cut and a view are never on their way at once: a cut tells which view is in force where it stands.
+    last_appended: Index,
+    last_cut_ms: u64,
+    last_run_ms: u64,
+    /// There was something to see to, and may be again as soon as that is agreed on.
+    has_pending_duties: bool,
+    /// Who goes next, and since when it is to.
+    pub(super) leaver: Option<(NodeId, u64)>,
+}
+
+impl Peer {
+    /// It is not away, or only for a moment.
+    pub(super) fn is_present(&self, now_ms: u64) -> bool {
+        let is_linked = self.unlinked_since_ms.is_none_or(|since| now_ms - since < AWAY_TIMEOUT_MS);
+        is_linked && self.status.as_ref().is_some_and(|(_, at)| now_ms - at < SILENCE_TIMEOUT_MS)
+    }
+}
+
+impl RaftDriver {
+    /// This node leads from now on.
+    pub(super) fn on_became_leader(&mut self, term: crate::consensus::raft::Term) {
+        let Some(appended_seqno) = self.last_seqno() else {
+            return self.fail("the last entry of the log cannot be read");
+        };
+        {
+            let _order = lock(&self.node.order);
+            self.node.leader_term.store(term.0, std::sync::atomic::Ordering::Relaxed);
+        }
+        let since_ms = self.now_ms();
+        self.leader_duties = Some(LeaderDuties {
+            appended_seqno,
+            since_ms,
+            ready_at: Index(u64::MAX),
+            last_appended: Index(0),
+            last_cut_ms: 0,
+            last_run_ms: 0,
+            has_pending_duties: true,
+            leaver: None,
+        });
+        let index = self.append(&mut entry::encode_no_op(), None);
+        if let (Some(leader_duties), Some(index)) = (&mut self.leader_duties, index) {
+            leader_duties.ready_at = index;
+        }
+        if self.raft.membership().voters.len() > 1 {
+            self.node.note(&format!("this node leads the group ({term:?})"));
+        }
+    }
+
+    /// The seqno at the end of the log, agreed on or not. None: it cannot be read.
+    fn last_seqno(&self) -> Option<i64> {
+        let log = self.node.log()?;
+        if log.last() < log.first() {
+            return Some(0);
+        }
+        let entries = log.entries(log.last(), 1).ok()?;
+        let (stamp, _) = entry::meta(&entries.first()?.1).ok()?;
+        Some(stamp.seqno)
+    }
+
+    /// Whether others are, or were a moment ago.
+    fn has_linked_peers(&self) -> bool {
+        self.peers.values().any(|peer| peer.unlinked_since_ms.is_none())
+    }
+
+    /// A node that is the whole group lets its clients' threads write the log themselves.
+    fn enter_single_node(&mut self) {
+        if self.status.is_single_node
+            || self.has_linked_peers()
+            || self.leader_duties.is_none()
+            || !self.raft.is_single_node()
+        {
+            return;
+        }
+        let Some(log) = self.node.log() else { return };
+        let mut order_state = lock(&self.node.order);
+        match order_state.as_mut() {
+            // Its tables are not there yet: it comes up alone.
+            // Or: connected again, and it was alone before.
+            None | Some(OrderState { is_single_node: true, .. }) => {}
+            Some(OrderState { order, is_single_node }) => {
+                let own = self.node.member_id();
+                let is_alone_in_view = order.members().iter().all(|member| member.id == own);
+                let is_quiet = self.ordered_index == Some(log.last())
+                    && self.proposals.is_empty()
+                    && self.cluster.pending_proposals.len() == 0
+                    && self.node.gate.state() == GateState::Open
+                    && is_alone_in_view;
+                if !is_quiet {
+                    return;
+                }
+                *is_single_node = true;
+            }
+        }
+        drop(order_state);
+        log.set_keeps_recent(false);
+        self.status.is_single_node = true;
+    }
+
+    /// Somebody else is there: from now on it is agreed on what comes.
+    pub(super) fn leave_single_node(&mut self) {
+        if !self.status.is_single_node {
+            return;
+        }
+        let Some(log) = self.node.log() else { return };
+        let mut order_state = lock(&self.node.order);
+        let Some(OrderState { order, is_single_node }) = order_state.as_mut() else { return };
+        if !matches!(self.node.gate.state(), GateState::Open | GateState::Paused) {
+            // It is on its way up, and finishes that first.
+            return;
+        }
+        let last = log.last();
+        if let Err(error) = log.flush(last) {
+            drop(order_state);
+            self.node.fail(&format!("the log cannot be written: {error}"));
+            return;
+        }
+        log.set_keeps_recent(true);
+        *is_single_node = false;
+        self.raft.on_single_node_append(last);
+        self.ordered_index = Some(last);
+        self.status.apply_bound = last;
+        if let Some(leader_duties) = &mut self.leader_duties {
+            leader_duties.appended_seqno = order.seqno;
+            leader_duties.ready_at = leader_duties.ready_at.min(last);
+        }
+        self.status.is_single_node = false;
+        self.cluster.is_caught_up.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Nodes that have no vote and are long gone are forgotten, and not called any more. They know where this one is.
+    fn forget_absent_peers(&mut self) {
+        let now = self.now_ms();
+        let voters = &self.hard_state.voters;
+        let is_gone = |node: &NodeId, peer: &Peer| {
+            !voters.contains_key(node) && peer.unlinked_since_ms.is_some_and(|since| now - since > FORGET_TIMEOUT_MS)
+        };
+        let gone: Vec<NodeId> =
+            self.peers.iter().filter(|(node, peer)| is_gone(node, peer)).map(|(node, _)| *node).collect();
+        for node in gone {
+            let Some(peer) = self.peers.remove(&node) else { continue };
+            self.donors.remove(&node);
+            let address = peer.hello.address;
+            let is_anothers = self.hard_state.voters.values().any(|known| *known == address)
+                || self.peers.values().any(|other| other.hello.address == address)
+                || self.hosts.contains(&address);
+            if !is_anothers {
+                self.links.hang_up(&address);
+            }
+        }
+    }
+
+    /// What has to be seen to in a round.
+    pub(super) fn run_leader_duties(&mut self, actions: &mut Vec<Action>) {
+        self.forget_absent_peers();
+        if self.has_linked_peers() {
+            self.leave_single_node();
+        } else {
+            self.enter_single_node();
+        }
+        if self.is_leaving {
+            self.request_leave(actions);
+        }
+        self.update_flow_control(actions);
+        self.handle_vote_results();
+        if self.status.is_single_node {
+            return;
+        }
+        let Some(LeaderDuties { ready_at, last_appended: latest, .. }) = self.leader_duties else { return };
+        if self.is_stuck() {
+            self.hand_over_leadership(actions);
+        }
+        let now = self.now_ms();
+        let is_ready = self.ordered_index.is_some_and(|taken| taken >= ready_at && taken >= latest);
+        let is_due = self.next_run_ms().is_some_and(|at| at <= now);
+        // A decision may be what makes the room for what is to be taken before it.
+        let has_seen = self.ordered_index.is_some_and(|taken| taken.max(self.scanned_upto) >= ready_at.max(latest));
+        let is_deciding = has_seen && is_due && self.decide_inconsistencies();
+        let is_changing = is_deciding || is_ready && is_due && (self.reconcile_membership() || self.reconcile_view());
+        if is_ready && is_due && !is_changing {
+            self.propose_commit_cut();
+        }
+        if is_due && let Some(leader_duties) = &mut self.leader_duties {
+            (leader_duties.last_run_ms, leader_duties.has_pending_duties) = (now, is_changing || !is_ready);
+        }
+        self.run_actions(actions, None);
+    }
+
+    /// When a leader looks at votes and views again at the earliest.
+    fn next_run_ms(&self) -> Option<u64> {
+        self.leader_duties.as_ref().map(|leader_duties| leader_duties.last_run_ms + DUTIES_INTERVAL_MS)
+    }
+
+    /// When it has to, even if nothing happens: what comes next may only wait for its turn.
+    pub(super) fn duties_deadline_ms(&self) -> Option<u64> {
+        let has_chores = self.leader_duties.as_ref().is_some_and(|leader_duties| leader_duties.has_pending_duties);
+        self.next_run_ms().filter(|_| has_chores && !self.status.is_single_node)
+    }
+
+    /// Whether it cannot take what is agreed on, as while a backup locks its tables or it has none: then no view comes into force
+    /// here, and none is made.
+    fn is_stuck(&mut self) -> bool {
+        let is_held = self.is_waiting_for_tables()
+            || self.ordered_index.is_some_and(|taken| taken < self.status.apply_bound)
+                && !self.node.can_order(&self.cluster);
+        let now = self.now_ms();
+        let since = *self.stuck_since_ms.get_or_insert(now);
+        let is_stuck = is_held && now - since >= STUCK_TIMEOUT_MS;
+        if !is_held || is_stuck {
+            // The next may be stuck too, and this one's turn come again.
+            self.stuck_since_ms = None;
+        }
+        is_stuck
+    }
+
+    /// Who waits for the tables himself, or is stuck, can see to nothing. The next in turn may be better off. Not one that is far
+    /// behind: nothing is appended until it has everything.
+    fn hand_over_leadership(&mut self, actions: &mut Vec<Action>) {
+        let voters = self.hard_state.voters.keys();
+        let behind = voters.clone().filter(|node| **node > self.own_node());
+        let before = voters.filter(|node| **node < self.own_node());
+        let near = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
+        let has_nearly_all =
+            |node: NodeId| self.raft.progress().any(|progress| progress.node == node && progress.match_index.0 >= near);
+        let is_there = |node: &NodeId| self.peers.get(node).is_some_and(|peer| peer.unlinked_since_ms.is_none());
+        let is_better_off = |node: &NodeId| is_there(node) && has_nearly_all(*node) && self.has_tables(*node);
+        let other = behind.chain(before).copied().find(is_better_off);
+        if let Some(other) = other {
+            self.raft.transfer_leadership(other, actions);
+        }
+    }
+
+    /// It wants to go in order.
+    fn request_leave(&mut self, actions: &mut Vec<Action>) {
+        let votes = self.hard_state.voters.contains_key(&self.own_node());
+        let is_last = self.hard_state.voters.len() <= 1;
+        // Another may lead in a moment, when the one that led has just died.
+        let nobody_leads = self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
+        if self.status.is_single_node || !votes || is_last || nobody_leads {
+            self.status.has_left = true;
+        } else if self.leader_duties.is_none()
+            && let Some(leader) = self.raft.leader()
+        {
+            let now = self.now_ms();
+            if now - self.requested_ms > 200 {
+                self.requested_ms = now;
+                self.links.send(leader, &Frame::Leave);
+            }
+        }
+        self.run_actions(actions, None);
+    }
+
+    pub(super) fn propose(&mut self, mut bytes: Vec<u8>, voters: Option<&[Voter]>) -> bool {
+        let membership = voters.map(entry::membership);
+        let index = self.append(&mut bytes, membership);
+        if let (Some(leader_duties), Some(index)) = (&mut self.leader_duties, index) {
+            leader_duties.last_appended = index;
+        }
+        index.is_some()
+    }
+
+    /// True: another view is under way.
+    fn reconcile_view(&mut self) -> bool {
+        let (current, number) = {
+            let order_state = lock(&self.node.order);
+            let Some(OrderState { order, .. }) = order_state.as_ref() else { return false };
+            (order.members().to_vec(), order.view_number)
+        };
+        let as_member = |member_status: &MemberStatus, name: &str, incoming: &str| {
+            member_status.wants_view.then(|| Member {
+                id: member_status.member_id,
+                name: name.to_owned(),
+                incoming: incoming.to_owned(),
+            })
+        };
+        let own = (!self.is_leaving).then(|| self.node.own_member());
+        let own = own.and_then(|own| as_member(&self.member_status(), &own.name, &own.incoming));
+        let others = self.peers.iter().filter_map(|(node, peer)| {
+            let may = self.hard_state.voters.contains_key(node) && peer.unlinked_since_ms.is_none() && !peer.is_leaving;
+            let (member_status, _) = peer.status.as_ref().filter(|_| may)?;
+            as_member(member_status, &peer.hello.name, &peer.hello.incoming)
+        });
+        match next_view(&current, |member_id| self.is_member_present(member_id), own.into_iter().chain(others)) {
+            Some(members) => self.propose(entry::encode_view(number + 1, &members), None),
+            None => false,
+        }
+    }
+
+    /// Whether that member of the view is still there.
+    pub(super) fn is_member_present(&self, member_id: Uuid) -> bool {
+        if member_id == self.node.member_id() {
+            return !self.is_leaving;
+        }
+        let now = self.now_ms();
+        let known = self
+            .peers
+            .values()
+            .find(|peer| peer.status.as_ref().is_some_and(|(member_status, _)| member_status.member_id == member_id));
+        match known {
+            Some(peer) => peer.is_present(now) && !peer.is_leaving,
+            None => {
+                // Somebody who came back as another life has ended this one.
+                let since = self.leader_duties.as_ref().map_or(now, |leader_duties| leader_duties.since_ms);
+                let all_told = self.hard_state.voters.keys().all(|node| {
+                    *node == self.own_node() || self.peers.get(node).is_some_and(|peer| peer.status.is_some())
+                });
+                !all_told && now - since < NEW_LEADER_GRACE_TIMEOUT_MS
+            }
+        }
+    }
+
+    fn propose_commit_cut(&mut self) {
+        let now = self.now_ms();
+        if self
+            .leader_duties
+            .as_ref()
+            .is_none_or(|leader_duties| now - leader_duties.last_cut_ms < COMMIT_CUT_INTERVAL_MS)
+        {
+            return;
+        }
+        let applied = {
+            let order_state = lock(&self.node.order);
+            let Some(OrderState { order, .. }) = order_state.as_ref() else { return };
+            if !order.needs_commit_cut() {
+                return;
+            }
+            let member_ids = order.members().iter().map(|member| member.id);
+            let own = self.node.member_id();
+            let of = |member_id: Uuid| {
+                if member_id == own {
+                    return self.node.commit_monitor.last_released();
+                }
+                let statuses = self.peers.values().filter_map(|peer| peer.status.as_ref());
+                statuses
+                    .filter(|(member_status, _)| member_status.member_id == member_id)
+                    .map(|(member_status, _)| member_status.applied)
+                    .min()
+                    .unwrap_or(0)
+            };
+            let upto = member_ids.map(of).min().unwrap_or(0).min(order.seqno);
+            (upto > order.last_cut_upto).then(|| order.next_commit_cut(upto))
+        };
+        if let Some(cut) = applied {
+            if let Some(leader_duties) = &mut self.leader_duties {
+                leader_duties.last_cut_ms = now;
+            }
+            self.propose(entry::encode_commit_cut(&cut), None);
+        }
+    }
+}

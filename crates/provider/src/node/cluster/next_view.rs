@@ -1,0 +1,66 @@
+//! Who is in the next view: those who are gone leave it before anybody is taken in.
+
+use crate::identity::Uuid;
+use crate::server::Member;
+
+/// The members of the next view, those who were there first and in their places, by which the servers share out numbers.
+/// `None` when the view stays as it is.
+///
+/// `is_here` says which members of the present view are still there; `wanting` are those who ask to be in one.
+pub(super) fn next_view(
+    current: &[Member],
+    is_here: impl Fn(Uuid) -> bool,
+    wanting: impl Iterator<Item = Member>,
+) -> Option<Vec<Member>> {
+    let mut members: Vec<Member> = current.iter().filter(|member| is_here(member.id)).cloned().collect();
+    // First without those who are gone: a node that comes back as another life must see that there was a view without it.
+    // Its server knows both lives by one name, and takes two views of the same names for one.
+    if !members.is_empty() && members.len() < current.len() {
+        return Some(members);
+    }
+    for member in wanting {
+        // What a member said before it got its view may still be on its way.
+        if !members.iter().any(|other| other.id == member.id) {
+            members.push(member);
+        }
+    }
+    (!members.is_empty() && members != current).then_some(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(member_id: u8, name: &str) -> Member {
+        Member { id: Uuid([member_id; 16]), name: name.to_owned(), incoming: String::new() }
+    }
+
+    /// The names in the next view of `current`, of whom those with lives in `gone` are no longer there.
+    fn next(current: &[Member], gone: &[u8], wanting: &[Member]) -> Option<Vec<Member>> {
+        next_view(current, |member_id| !gone.contains(&member_id.0[0]), wanting.iter().cloned())
+    }
+
+    #[test]
+    fn who_came_back_as_another_life_is_out_for_a_view_first() {
+        let [a, b, c, again] = [member(1, "a"), member(2, "b"), member(3, "c"), member(4, "c")];
+        let all = [a.clone(), b.clone(), c];
+        let without = next(&all, &[3], std::slice::from_ref(&again)).unwrap();
+        assert_eq!(without, [a.clone(), b.clone()]);
+        assert_eq!(next(&without, &[], std::slice::from_ref(&again)).unwrap(), [a, b, again]);
+    }
+
+    #[test]
+    fn a_node_whose_only_member_is_gone_begins_with_who_asks() {
+        let [old, new] = [member(1, "a"), member(2, "a")];
+        assert_eq!(next(&[old], &[1], std::slice::from_ref(&new)).unwrap(), [new]);
+    }
+
+    #[test]
+    fn nothing_new_makes_no_view() {
+        let [a, b] = [member(1, "a"), member(2, "b")];
+        assert_eq!(next(&[a.clone(), b.clone()], &[], &[]), None);
+        assert_eq!(next(&[], &[], &[]), None);
+        assert_eq!(next(std::slice::from_ref(&a), &[1], &[]), None, "nobody asks: no empty view");
+        assert_eq!(next(&[a.clone(), b], &[], &[a]), None, "it asked before it was in");
+    }
+}

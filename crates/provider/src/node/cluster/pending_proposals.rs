@@ -1,0 +1,227 @@
+//! Proposals whose threads wait for their place.
+//!
+//! What is proposed here and elsewhere goes into the log, when this node leads, or to whoever does.
+
+use super::driver::RaftDriver;
+use super::flow_control::HeldProposal;
+use super::lock;
+use crate::consensus::NodeId;
+use crate::consensus::proposals::{RequestId, SessionId, Step};
+use crate::consensus::raft::{Action, Membership};
+use crate::consensus::wire::Frame;
+use crate::entry::{self, Stamp};
+use crate::identity::Uuid;
+use crate::log::Index;
+use crate::node::commit::Ordered;
+use crate::transaction::Transaction;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Proposals of this node, by ticket.
+#[derive(Debug, Default)]
+pub(in crate::node) struct PendingProposals {
+    proposals: Mutex<HashMap<u64, PendingProposal>>,
+    /// Set and looked at under the proposals.
+    is_closed: AtomicBool,
+}
+
+/// A proposal that somebody waits for.
+#[derive(Debug)]
+pub(in crate::node) struct PendingProposal {
+    /// The life of this node that it bears.
+    pub source: Uuid,
+    /// Who may be aborted meanwhile.
+    pub transaction: Option<Arc<Transaction>>,
+    /// Where the answer goes.
+    pub slot: Arc<AnswerSlot>,
+}
+
+/// What came of a proposal.
+#[derive(Debug, Default)]
+pub(in crate::node) struct AnswerSlot {
+    /// Some(None): it is not known, or never was ordered.
+    answer: Mutex<Option<Option<Ordered>>>,
+    changed: Condvar,
+}
+
+impl AnswerSlot {
+    /// Waits for it. None: no place that anybody knows of.
+    pub fn wait(&self) -> Option<Ordered> {
+        let mut place = lock(&self.answer);
+        loop {
+            if let Some(place) = *place {
+                return place;
+            }
+            place = self.changed.wait(place).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub fn set(&self, ordered: Option<Ordered>) {
+        *lock(&self.answer) = Some(ordered);
+        self.changed.notify_one();
+    }
+}
+
+impl PendingProposals {
+    /// Somebody waits from now on; after [`Waiting::close`] in vain, which it is told at once.
+    pub fn add(&self, request_id: u64, proposed: PendingProposal) {
+        let mut proposals = lock(&self.proposals);
+        if self.is_closed.load(Ordering::SeqCst) {
+            proposed.slot.set(None);
+        } else {
+            proposals.insert(request_id, proposed);
+        }
+    }
+
+    /// Nothing will come of what is proposed any more.
+    pub fn close(&self) {
+        {
+            let _proposals = lock(&self.proposals);
+            self.is_closed.store(true, Ordering::SeqCst);
+        }
+        self.refuse_all();
+    }
+
+    /// It has come. None: nobody waits for it, or it is another node's.
+    pub fn take(&self, source: Uuid, request_id: u64) -> Option<PendingProposal> {
+        let mut proposals = lock(&self.proposals);
+        let is_own = proposals.get(&request_id).is_some_and(|proposed| proposed.source == source);
+        if is_own { proposals.remove(&request_id) } else { None }
+    }
+
+    /// Nobody knows what will become of them: their threads go.
+    pub fn refuse_all(&self) {
+        let proposals = std::mem::take(&mut *lock(&self.proposals));
+        proposals.values().for_each(|proposed| proposed.slot.set(None));
+    }
+
+    /// It cannot be proposed.
+    pub fn refuse(&self, request_id: u64) {
+        if let Some(proposed) = lock(&self.proposals).remove(&request_id) {
+            proposed.slot.set(None);
+        }
+    }
+
+    /// Whether somebody waits who is in the way of what is being applied, and gives way as soon as it has its place.
+    pub fn has_victim(&self) -> bool {
+        let is_victim = |proposed: &PendingProposal| {
+            proposed.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted())
+        };
+        lock(&self.proposals).values().any(is_victim)
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        lock(&self.proposals).len()
+    }
+}
+
+impl RaftDriver {
+    pub(super) fn propose_own(&mut self, held: HeldProposal, steps: &mut Vec<Step>) {
+        let HeldProposal::Own { request_id, bytes } = held else { return };
+        self.payloads.insert(request_id, bytes);
+        if self.proposals.submit(RequestId(request_id), steps).is_err() {
+            self.payloads.remove(&request_id);
+            self.cluster.pending_proposals.refuse(request_id);
+        }
+    }
+
+    /// What was held back goes into the order.
+    pub(super) fn release_held(&mut self, held: HeldProposal, actions: &mut Vec<Action>) {
+        match held {
+            HeldProposal::Own { .. } => {
+                let mut steps = Vec::new();
+                self.propose_own(held, &mut steps);
+                self.run_steps(steps, actions);
+            }
+            HeldProposal::Forward { term, session, number, mut payload } => {
+                let takes = self.leader_duties.is_some() && self.raft.can_append();
+                if takes && self.proposals.accept_forward(SessionId(session.0), term, number) {
+                    self.append(&mut payload, None);
+                }
+            }
+        }
+    }
+
+    pub(super) fn tick_proposals(&mut self, actions: &mut Vec<Action>) {
+        let mut steps = Vec::new();
+        self.proposals.tick(self.now_ms(), &mut steps);
+        self.run_steps(steps, actions);
+    }
+
+    /// Does what the proposals want, and what agreement wants because of that.
+    pub(super) fn run_steps(&mut self, mut steps: Vec<Step>, actions: &mut Vec<Action>) {
+        while !steps.is_empty() {
+            for step in std::mem::take(&mut steps) {
+                match step {
+                    Step::Append { request_id, term } => {
+                        let mut is_there = false;
+                        if let Some(mut bytes) = self.payloads.remove(&request_id.0) {
+                            is_there = self.raft.term() == term && self.append(&mut bytes, None).is_some();
+                            // It may be lost with this reign, and sent to another leader.
+                            self.payloads.insert(request_id.0, bytes);
+                        }
+                        if !is_there {
+                            self.proposals.on_not_appended(request_id, &mut steps);
+                        }
+                    }
+                    Step::Forward { request_id, to, term, number } => {
+                        if let Some(payload) = self.payloads.get(&request_id.0) {
+                            let payload = payload.clone();
+                            let session = Uuid(self.session.0);
+                            self.links.send(to, &Frame::Forward { term, session, number, payload });
+                        }
+                    }
+                    Step::Discard { request_id } => {
+                        self.payloads.remove(&request_id.0);
+                    }
+                }
+            }
+            // What could not be done is not tried again at once.
+            steps.retain(|step| matches!(step, Step::Discard { .. }));
+        }
+        self.run_actions(actions, None);
+    }
+
+    /// Puts an entry at the end of the log, as the leader; the others get it, and it is safe, when the round settles. None: it
+    /// does not lead, or there is no room.
+    pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
+        let log = self.node.log()?;
+        let takes_place = entry::takes_seqno(bytes);
+        let seqno = self.leader_duties.as_ref()?.appended_seqno + i64::from(takes_place);
+        if self.is_stopped || !self.raft.can_append() || log.throttle().is_err() {
+            return None;
+        }
+        let index = self.raft.append(&[membership]).ok()?;
+        entry::set_stamp(bytes, Stamp { seqno, term: self.raft.term() });
+        match log.append(&[&*bytes]) {
+            Ok(at) => assert_eq!(at, index, "the log and the agreement have the same end"),
+            Err(error) => {
+                // Agreement counts it already: this node cannot go on.
+                self.fail(&format!("the log takes nothing any more: {error}"));
+                return None;
+            }
+        }
+        if let Some(leader_duties) = &mut self.leader_duties {
+            leader_duties.appended_seqno = seqno;
+        }
+        self.has_unsynced = true;
+        Some(index)
+    }
+
+    /// A read that must see everything committed anywhere by now.
+    pub(super) fn on_read_index(&mut self, request_id: u64, whose: Option<NodeId>, actions: &mut Vec<Action>) {
+        if let Some(round) = self.raft.read_index(actions) {
+            self.pending_reads.push((round, request_id, whose));
+            self.run_actions(actions, None);
+        } else if whose.is_none() {
+            let leader = self.raft.leader();
+            if !leader.is_some_and(|leader| self.links.send(leader, &Frame::ReadIndex { request_id })) {
+                self.cluster.answer_read_index(request_id, None);
+            }
+        } else if let Some(from) = whose {
+            self.links.send(from, &Frame::ReadIndexReady { request_id, index: Index(0) });
+        }
+    }
+}

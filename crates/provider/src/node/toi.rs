@@ -1,0 +1,53 @@
+//! Total order isolation: a statement that runs alone, at its place of the order (definitions, mostly).
+
+use hortator_core::{Key, Mode};
+
+use super::commit::Proposal;
+use super::{Node, Outcome, lock};
+use crate::server::Flags;
+
+impl Node {
+    /// Gives the statement its place, and waits until everything before it is done and has let go of its locks.
+    pub fn begin_toi(&self, conn: u64, keys: &[(Key, Mode)], action: &[&[u8]], flags: Flags) -> Outcome {
+        let bytes: usize = action.iter().map(|part| part.len()).sum();
+        if bytes as u64 > self.limits.write_set_bytes() {
+            return Outcome::TooLarge;
+        }
+        let flags = flags.with(Flags::ISOLATION);
+        if lock(&self.toi_seqnos).contains_key(&conn) {
+            return Outcome::NotAllowed;
+        }
+        let proposal = Proposal { flags, trx: u64::MAX, conn, keys, data: action, transaction: None };
+        let ordered = match self.propose(&proposal) {
+            Ok(ordered) => ordered,
+            Err(reason) => return self.report_not_ordered(&reason),
+        };
+        if ordered.index.is_some_and(|index| self.flush_log(index).is_err()) {
+            return Outcome::Broken;
+        }
+        let seqno = ordered.meta.gtid.seqno;
+        if self.commit_monitor.enter(seqno, None).is_err() || !self.commit_monitor.wait_released(seqno - 1, None) {
+            return Outcome::Broken;
+        }
+        let is_single_node = ordered.index.is_some();
+        lock(&self.toi_seqnos).insert(conn, (seqno, is_single_node));
+        // Failed: the others pass over it, because the life of this node that it bears has ended; so does this one. The
+        // server says that it is done with its place all the same.
+        if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
+    }
+
+    /// The statement is done: the order goes on. `error`: the server's, where it failed and that is not to be passed over;
+    /// empty: none. Answers whether the node can go on: it failed in the same way elsewhere.
+    pub fn end_toi(&self, conn: u64, error: &[u8]) -> bool {
+        let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return true };
+        let is_well = error.is_empty()
+            || was_single_node && self.decide_as_single_node(seqno, error)
+            || self.resolve_apply_error(seqno, error, true);
+        if !is_well {
+            self.fail_and_leave(&format!("the statement at {seqno} failed here, and elsewhere perhaps not, or not so"));
+        }
+        self.commit_monitor.leave(seqno);
+        self.commit_monitor.release(seqno);
+        is_well
+    }
+}
