@@ -1,4 +1,4 @@
-//! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
+//! The path of a client's transaction: certify, commit in order, release; or abort and replay.
 
 use std::sync::Arc;
 
@@ -14,82 +14,82 @@ use crate::log::{self, Index};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::{AbortAnswer, Phase, Transaction};
 
-/// What certify came to.
+/// The result of certify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It may commit, in its turn.
+    /// May commit in its turn.
     Passed(Meta),
-    /// It has its place and must be rolled back, in its turn.
+    /// Ordered, and must be rolled back in its turn.
     Failed(Meta),
-    /// It has its place and passed, and was aborted by brute force: it is to be replayed.
+    /// Ordered and passed, but aborted by brute force: must be replayed.
     Aborted(Meta),
-    /// It was not ordered: there is no cluster, or it was aborted before.
+    /// Not ordered: there is no cluster, or the transaction was aborted before.
     NotOrdered,
-    /// It was not ordered, and is to be rolled back.
+    /// Not ordered; must be rolled back.
     RollBack,
-    /// It was not ordered: it is larger than a write set may be.
+    /// Not ordered: larger than the write set limit.
     TooLarge,
-    /// The log is broken: nobody knows.
+    /// The log is broken: the outcome is unknown.
     Broken,
-    /// It was not ordered: it has a place already, and is not done with it.
+    /// Not ordered: the transaction has a seqno already, and is not done with it.
     NotAllowed,
 }
 
-/// Whether it may commit now.
+/// The result of entering the commit order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnterOutcome {
-    /// It may.
+    /// It may commit.
     Granted,
-    /// It was aborted by brute force while it waited.
+    /// Aborted by brute force while it waited.
     Aborted,
-    /// That place is not its own, or not any more.
+    /// The seqno does not belong to the caller, or not any more.
     NotAllowed,
-    /// The node has failed: nobody's turn comes any more.
+    /// The node has failed: no turn comes any more.
     NodeFailed,
 }
 
-/// Something that has its place.
+/// An ordered write set.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered {
-    /// Its place and origin.
+    /// Its seqno and source.
     pub meta: Meta,
     /// Its verdict.
     pub passed: bool,
-    /// Where in the log it is, if that must still be synced. None: a majority has it.
+    /// Its log index, if it must still be synced. None: it is committed by a majority.
     pub index: Option<Index>,
-    /// Whether a brute-force abort had come by then.
+    /// Whether a brute-force abort came before the seqno.
     pub aborted: bool,
 }
 
-/// Why something has no place.
+/// Why a write set was not ordered.
 #[derive(Debug)]
 pub(super) enum NotOrdered {
-    /// There is no cluster, or it was aborted before.
+    /// There is no cluster, or the transaction was aborted before.
     Refused,
-    /// It is to be rolled back.
+    /// It must be rolled back.
     RollBack,
-    /// The log has no room for it.
+    /// The log takes it not.
     Log(log::Error),
 }
 
-/// What is to be ordered.
+/// A write set to order.
 pub(super) struct Proposal<'a> {
     pub flags: Flags,
     pub trx: u64,
     pub conn: u64,
     pub keys: &'a [(Key, Mode)],
     pub data: &'a [&'a [u8]],
-    /// Who can be aborted while it waits.
+    /// The transaction that may be aborted while it waits.
     pub transaction: Option<&'a Arc<Transaction>>,
 }
 
 impl Node {
-    /// The transaction of that handle, made if it is new.
+    /// Starts the transaction of a new handle.
     pub fn begin(&self, id: u64) -> Arc<Transaction> {
         self.transactions.add(id)
     }
 
-    /// Gives a transaction, or a part of it, its place and its verdict. Returns when the log is on the disk.
+    /// Orders and certifies a transaction, or a fragment of it. Returns when the log is on disk.
     pub fn certify(&self, conn: u64, transaction: &Arc<Transaction>, flags: Flags) -> Outcome {
         let collected = transaction.collected();
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
@@ -121,7 +121,7 @@ impl Node {
             return Outcome::Broken;
         }
         if self.refusals.end() {
-            self.note("the log has room again");
+            self.note("the log has room again: transactions are accepted");
         }
         if !ordered.passed {
             self.counters.local_cert_failures.add(1);
@@ -136,7 +136,7 @@ impl Node {
         Outcome::Passed(ordered.meta)
     }
 
-    /// Tells why something has no place, where it is not plain.
+    /// Logs why a write set was not ordered, unless the server knows.
     pub(super) fn report_not_ordered(&self, reason: &NotOrdered) -> Outcome {
         match reason {
             NotOrdered::Refused => {}
@@ -147,12 +147,12 @@ impl Node {
                     self.server.log(Level::Error, &text);
                 }
             }
-            NotOrdered::Log(error) => self.fail(&format!("the log takes nothing any more: {error}")),
+            NotOrdered::Log(error) => self.fail(&format!("the log cannot be appended to: {error}")),
         }
         Outcome::NotOrdered
     }
 
-    /// Puts something into the order.
+    /// Orders a write set.
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
@@ -188,11 +188,11 @@ impl Node {
             entry::set_source(&mut bytes, &head);
             if !*is_single_node {
                 if flags.has(Flags::ROLLBACK) {
-                    // Of a receiving thread, which others' write sets before it may need: it does not wait here.
+                    // This is a receiving thread; earlier write sets may need it, so it does not wait here.
                     return Err(NotOrdered::Refused);
                 }
                 let cluster = self.cluster().ok_or(NotOrdered::Refused)?;
-                // Under the order: who closes the gate finds it among those that wait.
+                // Under the order's lock: whoever closes the gate finds it among the pending proposals.
                 let answer = cluster.register_proposal(head.source, head.request_id, transaction);
                 drop(order_state);
                 bytes.reserve_exact(data_bytes);
@@ -218,7 +218,7 @@ impl Node {
         }
     }
 
-    /// Everything up to `seqno` is applied here, and here is everywhere. What the log holds of it may go.
+    /// A single node has applied everything up to `seqno`, so every member has. The log may be purged up to there.
     fn append_commit_cut(&self, order: &mut super::TotalOrder, seqno: i64) {
         let Some(log) = self.log() else { return };
         if seqno <= order.last_cut_upto {
@@ -244,7 +244,7 @@ impl Node {
         self.counters.distance.add(distance);
     }
 
-    /// Waits for the turn of what stands at `seqno`.
+    /// Waits for the turn of `seqno`.
     pub fn enter_commit_order(&self, transaction: Option<&Transaction>, seqno: i64) -> EnterOutcome {
         let transaction = transaction.filter(|transaction| transaction.state().phase == Phase::Ordered);
         let entered = self.commit_monitor.enter(seqno, transaction.map(Transaction::interrupt));
@@ -256,7 +256,7 @@ impl Node {
                 return EnterOutcome::NotAllowed;
             }
         }
-        // An abort may have been granted right behind the turn.
+        // A brute-force abort may have been granted right after the turn came.
         let was_aborted = transaction.is_some_and(Transaction::begin_commit);
         if was_aborted || entered == Err(EnterError::Interrupted) {
             self.counters.local_bf_aborts.add(1);
@@ -265,14 +265,19 @@ impl Node {
         EnterOutcome::Granted
     }
 
-    /// The server is broken that does so: it is told, and the turns of others come as before.
+    /// Logs a call of the server that the commit monitor does not allow; the turns of others come as before.
     fn log_not_allowed(&self, does: &str, seqno: i64) {
-        self.server
-            .log(Level::Warning, &format!("the server {does} the commit order at {seqno}, which has no turn now"));
+        self.server.log(
+            Level::Warning,
+            &format!(
+                "the server {does} the commit order at seqno {seqno}, which has no turn \
+                                           now"
+            ),
+        );
     }
 
-    /// Gives the turn on. `error`: why the server could not do what the order says; empty: it could. Answers whether all is
-    /// well, which it also is if most nodes could not.
+    /// Ends the turn. `error`: why the server could not apply the write set; empty: it could. Returns whether the node
+    /// is consistent: also if most nodes could not apply it.
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.recv_queue.is_applying(seqno);
@@ -290,24 +295,24 @@ impl Node {
         true
     }
 
-    /// The transaction, or the part that was ordered last, holds no locks any more. True: the transaction is over.
+    /// The transaction, or its last ordered fragment, has released its locks. True: the transaction is over.
     pub fn release(&self, transaction: &Arc<Transaction>) -> bool {
         let state = transaction.state();
         let was_ordered = matches!(state.phase, Phase::Ordered | Phase::Committing) && state.seqno > 0;
-        // Before it was released its turn must have come: only parts that failed are not taken through the order.
+        // Its turn has come before the release: only failed fragments skip the commit order.
         let is_whole = state.flags.has(Flags::TRX_END);
         if state.phase == Phase::Ordered && is_whole && self.commit_monitor.last_left() < state.seqno {
             let (id, seqno) = (transaction.id, state.seqno);
             self.fail_and_leave(&format!(
-                "the server let go of transaction {id} at {seqno}, which passed, without a commit"
+                "the server released transaction {id} at seqno {seqno} without a commit, though certification passed"
             ));
         }
         if was_ordered {
-            // A part that failed is not taken through the commit order by the server.
+            // The server does not enter the commit order for a failed fragment.
             self.commit_monitor.self_cancel(state.seqno);
             self.commit_monitor.release(state.seqno);
         }
-        // The server does not come back with the handle of one whose part failed.
+        // The server does not use the handle of a transaction with a failed fragment again.
         let goes_on = was_ordered && state.passed && !state.flags.has(Flags::TRX_END);
         if goes_on {
             transaction.finish_fragment();
@@ -317,11 +322,11 @@ impl Node {
         !goes_on
     }
 
-    /// Applies a transaction of this node that was aborted by brute force after it had its place.
+    /// Replays a transaction of this node that was aborted by brute force after it was ordered.
     pub fn replay(&self, transaction: &Arc<Transaction>, conn_context: Receiver, handle: Handle) -> bool {
         let state = transaction.state();
         let seqno = state.seqno;
-        // Of a server that asks twice, or for what never had a place.
+        // The server asks twice, or for a transaction without a seqno.
         if self.commit_monitor.enter(seqno, None).is_err() {
             return false;
         }
@@ -333,15 +338,15 @@ impl Node {
         self.counters.local_replays.add(1);
         if self.server.apply(conn_context, handle, state.flags, &data, &meta).is_err() {
             self.commit_monitor.leave(seqno);
-            self.fail_and_leave(&format!("the transaction at {gtid} could not be applied anew"));
+            self.fail_and_leave(&format!("the transaction at {gtid} could not be replayed"));
             return false;
         }
         self.commit_monitor.leave(seqno);
         true
     }
 
-    /// What stands at `by` (-1: it does not say) wants transaction `id` out of its way. Never waits.
-    /// None: it is not known, and so in nobody's way here.
+    /// The write set `by` (-1: unknown) aborts transaction `id` by brute force. Never waits. None: the transaction is
+    /// unknown, so it blocks nothing here.
     pub fn abort(&self, by: i64, id: u64) -> Option<AbortAnswer> {
         let answer = self.transactions.find(id)?.abort(by);
         if let AbortAnswer::Granted(seqno) = answer {
@@ -350,7 +355,7 @@ impl Node {
             }
             self.gate.wake();
             if let Some(cluster) = self.cluster() {
-                // It may have to take its place before it can give way.
+                // The transaction may have to be ordered before it can yield.
                 cluster.send(Command::Recheck);
             }
         }

@@ -1,4 +1,4 @@
-//! What a node finds of itself in its data folder, and keeps there: `hortator.state.log`, `grastate.dat`, its log.
+//! A node's state in its data folder: `hortator.state.log`, `grastate.dat`, and the log.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Server};
 
 impl Node {
-    /// What the node was last; without a history where somebody wants it to take another's tables.
+    /// Reads the saved state; without a history UUID if an administrator wants an SST.
     pub(super) fn read_saved(setup: &Setup, server: &dyn Server) -> Result<Option<SavedState>, Error> {
         let saved = SavedState::read(&setup.data_dir)?;
         if saved.is_none() || grastate::exists(&setup.data_dir) {
@@ -21,29 +21,30 @@ impl Node {
         if Self::has_other_voters(&setup.data_dir)? {
             server.log(
                 Level::Warning,
-                "grastate.dat was removed: this node takes the tables of another one, and waits for one that can give them. To keep \
-                 its own, stop it before that and make an empty grastate.dat",
+                "grastate.dat was removed: this node waits for a donor and receives its tables by SST. To keep the \
+                 node's own tables, stop it before the SST starts and create an empty grastate.dat",
             );
             return Ok(Some(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)));
         }
         server.log(
             Level::Warning,
-            "grastate.dat was removed, but there is no other node to take tables from: it goes on",
+            "grastate.dat was removed, but there is no other node to receive tables from: the node continues with \
+             its own",
         );
         Ok(saved)
     }
 
-    /// Opens the log and finds out what it means for the server's tables.
+    /// Opens the log and plans the recovery of the tables.
     pub(super) fn open_log(&self, history_uuid: Uuid) -> Result<(), Error> {
         let (log, opened) = DiskLog::open(&self.setup.data_dir, self.log_settings(), history_uuid.0)?;
         if let Some(torn_tail) = opened.torn_tail {
-            self.note(&format!("the log's last write was cut short: {torn_tail}"));
+            self.note(&format!("the last write of the log was torn: {torn_tail}"));
         }
         let saved = *lock(&self.saved);
         let tables = recovery::tables_at(self.setup.position, saved.as_ref());
         let plan = match recovery::make_plan(&log, log.last(), history_uuid, tables, saved.as_ref()) {
             Ok(plan) => plan,
-            // The others have what is missing here.
+            // Other nodes hold what is missing here.
             Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. })
                 if Self::has_other_voters(&self.setup.data_dir)? =>
             {
@@ -63,16 +64,16 @@ impl Node {
         Ok(())
     }
 
-    /// Whether others have a say in the group that this node is of.
+    /// Whether the cluster has other voters.
     fn has_other_voters(data_dir: &Path) -> Result<bool, Error> {
         let saved = HardState::read(data_dir)?;
         Ok(saved.is_some_and(|saved| saved.voters.keys().any(|node| *node != saved.node)))
     }
 
-    /// Of the group it is what the group's thread said last; of what was decided, what the tables heed.
+    /// Saves the state, with the current lineage and `resolved_upto`.
     pub(super) fn save(&self, state: SavedState) -> Result<(), CallbackError> {
         let written = {
-            // Until it is written: the group's thread, too, writes it when the group is begun anew.
+            // Locked until the file is written: the Raft driver also writes it, after a bootstrap.
             let mut saved = lock(&self.saved);
             let resolved_upto = self.inconsistency.resolved_upto();
             let state = SavedState { resolved_upto, lineage: *lock(&self.lineage), ..state };
@@ -85,15 +86,16 @@ impl Node {
         })
     }
 
-    /// Has `grastate.dat` say who votes now. Not made anew: that it is missing may be somebody's wish.
+    /// Writes the current voters to `grastate.dat`. Does not create the file: an administrator may have removed it on
+    /// purpose.
     pub(super) fn update_grastate(&self) {
-        // Until it is written: others write it, too.
+        // Locked until the file is written: others also write it.
         let saved = lock(&self.saved);
         let data_dir = &self.setup.data_dir;
         let written =
             saved.as_ref().filter(|_| grastate::exists(data_dir)).map(|state| grastate::write(data_dir, state));
         if let Some(Err(error)) = written {
-            // Nothing depends on what it says.
+            // Nothing depends on its content.
             self.note(&format!("{} is not up to date: {error}", grastate::FILE_NAME));
         }
     }

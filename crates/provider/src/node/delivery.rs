@@ -1,4 +1,4 @@
-//! What the order brings to this node's tables: write sets of others, and its own after a crash; views.
+//! Delivers ordered entries to the server: write sets of other nodes, own ones after a crash, and views.
 
 use super::cluster::Command;
 use super::{Node, OrderState, lock};
@@ -10,18 +10,18 @@ use crate::log::Index;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, View, ViewStatus};
 
-/// What a write set that failed certification is delivered with: it takes its turn, and nothing else.
+/// Flags for a write set that failed certification: it only takes its turn.
 const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
 
-/// What a joiner is told where the server does not even begin.
+/// The code for a joiner whose donor's server does not start the SST.
 pub(super) const DONATION_REFUSED: i32 = -1;
 
-/// Something that has its seqno and is to be given to the server in its turn.
+/// An ordered entry, to be delivered in its turn.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    /// Its place.
+    /// Its seqno.
     pub seqno: i64,
-    /// What it is.
+    /// The entry.
     pub what: Delivered,
     /// The tables may hold parts of it.
     pub is_replay: bool,
@@ -34,12 +34,12 @@ pub(super) enum Delivered {
 }
 
 impl Delivery {
-    /// Whether others may be applied beside it.
+    /// Whether it can be applied in parallel with others.
     pub fn is_write_set(&self) -> bool {
         matches!(self.what, Delivered::WriteSet { .. })
     }
 
-    /// How much memory it takes, nearly.
+    /// Its approximate memory use.
     pub fn bytes(&self) -> usize {
         match &self.what {
             Delivered::WriteSet { data, .. } => data.len() + size_of::<Self>(),
@@ -49,7 +49,7 @@ impl Delivery {
 }
 
 impl Node {
-    /// Takes the next entry of the order. Some: it is to be delivered.
+    /// Orders the next entry of the log. Some: deliver it.
     pub(super) fn order_next(
         &self,
         index: Index,
@@ -71,12 +71,12 @@ impl Node {
         Ok(Some(Delivery { seqno, what, is_replay: false }))
     }
 
-    /// Gives what waited in the queue to the server; if that cannot be, the node cannot go on. Answers whether the
-    /// thread is needed any longer.
+    /// Delivers an entry of the queue to the server; if that fails, the node leaves. Returns whether the thread is
+    /// still needed.
     pub(super) fn deliver_queued(&self, receiver: Receiver, delivery: Delivery) -> bool {
         let (seqno, bytes) = (delivery.seqno, delivery.bytes());
         let is_needed = self.deliver(receiver, delivery).unwrap_or_else(|_| {
-            self.fail_and_leave(&format!("what stands at {seqno} could not be taken over"));
+            self.fail_and_leave(&format!("seqno {seqno} could not be applied"));
             true
         });
         if self.recv_queue.on_delivered(bytes)
@@ -87,41 +87,44 @@ impl Node {
         is_needed
     }
 
-    /// Its state was sent: the server takes its place again.
+    /// The donation is over: the server becomes synced again.
     pub(super) fn rejoin_after_donation(&self) -> bool {
         if self.gate.state() != GateState::Failed && self.server.synced().is_err() {
-            self.server.log(Level::Warning, "the server does not take its place again after it gave its state");
+            self.server.log(Level::Warning, "the server did not become synced after the donation");
         }
         true
     }
 
-    /// The node is out of touch with the others: the server is told, so that its clients are.
+    /// The node has lost the quorum: tells the server, so that clients get errors.
     pub(super) fn deliver_non_primary_view(&self, receiver: Receiver) -> bool {
         let members = vec![self.own_member()];
         let state = Gtid { history_uuid: self.last_committed().history_uuid, seqno: -1 };
         let view = View { state, number: -1, status: ViewStatus::NonPrimary, own_index: 0, members };
-        self.note("out of touch with a majority of the cluster: statements are refused until it is back");
+        self.note(
+            "quorum lost: this node is not connected to a majority of the cluster, and refuses statements \
+                   until it is",
+        );
         if self.deliver_to_server(receiver, &view).is_err() {
-            self.server.log(Level::Warning, "the server refused the view that says that it is cut off");
+            self.server.log(Level::Warning, "the server refused the non-primary view");
         }
         true
     }
 
-    /// Gives the tables to another node, as they are when everything up to `seqno` is done.
+    /// Starts an SST to a joiner when everything up to `seqno` is applied.
     pub(super) fn donate_state(&self, receiver: Receiver, request: &[u8], seqno: i64) -> bool {
         if self.commit_monitor.wait_released(seqno, None) {
             let state =
                 Gtid { history_uuid: self.last_committed().history_uuid, seqno: self.commit_monitor.last_released() };
-            self.note(&format!("the state at {state} goes to another node"));
+            self.note(&format!("this node sends its state at {state} to another node"));
             if self.server.sst_donate(receiver, request, state).is_err() {
-                self.server.log(Level::Warning, "the server cannot give its state: see the lines above");
+                self.server.log(Level::Warning, "the server cannot start the SST: read the lines above");
                 self.finish_donation(DONATION_REFUSED);
             }
         }
         true
     }
 
-    /// Gives it to the server. Answers whether the thread is needed any longer.
+    /// Delivers an entry to the server. Returns whether the thread is still needed.
     pub(super) fn deliver(&self, receiver: Receiver, delivery: Delivery) -> Result<bool, CallbackError> {
         let Delivery { seqno, what, is_replay } = delivery;
         let history_uuid = self.last_committed().history_uuid;
@@ -139,8 +142,7 @@ impl Node {
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
                 self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
-                    let text =
-                        format!("the write set at {gtid} could not be applied: the tables are not what they were");
+                    let text = format!("the write set at {gtid} could not be applied: the tables are inconsistent");
                     self.server.log(Level::Error, &text);
                     self.record_failed_seqno(seqno);
                 })
@@ -148,8 +150,9 @@ impl Node {
         }
     }
 
-    /// The lives of a view that this node is not in may have left something open that is decided further on; it counts
-    /// itself in, because the server knows no other way, and somebody besides ([`Node::nobody`]).
+    /// In a view without this node, its members may have left streaming transactions open that end later in the order.
+    /// The server needs itself in each view, so this node adds itself, and a placeholder
+    /// ([`Node::placeholder_member`]).
     fn deliver_view(
         &self,
         receiver: Receiver,
@@ -157,7 +160,7 @@ impl Node {
         number: i64,
         mut members: Vec<Member>,
     ) -> Result<(), CallbackError> {
-        // Once: another thread may give the node another life meanwhile.
+        // Read once: another thread may change the member ID meanwhile.
         let names = self.member_ids();
         let own = Member { id: names.member, ..self.own_member() };
         let own_id = own.id;
@@ -184,9 +187,9 @@ impl Node {
         Ok(())
     }
 
-    /// A member that there is not, for a view in which this node counts itself in. Where two primary views follow each other
-    /// with the same members, the server takes it that there was no cluster in between, and drops what others have sent in
-    /// parts and not ended; and the view that this node is in may have just the members that it counted here.
+    /// A member that does not exist, for a view that this node has added itself to. If two primary views in a row have
+    /// the same members, the server assumes that there was no cluster in between, and drops open streaming transactions
+    /// of others; the next view with this node could have exactly the members of this one.
     pub(super) fn placeholder_member(&self) -> Result<Member, CallbackError> {
         let id = Uuid::random().map_err(|error| {
             self.server.log(Level::Error, &format!("no random numbers for a UUID: {error}"));
@@ -195,8 +198,8 @@ impl Node {
         Ok(Member { id, name: "nobody".to_owned(), incoming: String::new() })
     }
 
-    /// Hands a write set to the server and finishes its turn, whatever the server did. Answers whether the thread is
-    /// needed any longer.
+    /// Passes a write set to the server and ends its turn, whatever the server did. Returns whether the thread is still
+    /// needed.
     pub(super) fn apply(
         &self,
         receiver: Receiver,
@@ -206,7 +209,7 @@ impl Node {
         meta: &Meta,
     ) -> Result<bool, CallbackError> {
         let seqno = meta.gtid.seqno;
-        // A whole transaction waits for what it depends on. Parts of one follow each other, as they were made.
+        // A whole transaction waits for its dependencies. Fragments are applied in order.
         let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END)) && !flags.has(Flags::ISOLATION);
         let after = if is_whole { meta.depends_on } else { seqno - 1 };
         if !self.commit_monitor.wait_released(after, None) {
@@ -215,7 +218,7 @@ impl Node {
         self.recv_queue.begin_applying(seqno);
         let result = self.server.apply(receiver, handle, flags, data, meta);
         self.recv_queue.end_applying(seqno);
-        // Not everything is taken through the order by the server.
+        // The server does not enter the commit order for every write set.
         if self.commit_monitor.last_left() < seqno && self.commit_monitor.enter(seqno, None).is_ok() {
             self.commit_monitor.leave(seqno);
         }

@@ -1,6 +1,7 @@
-//! What this node could not apply, and others perhaps could: its thread waits until the nodes have decided what holds.
+//! Apply errors: the thread waits for the vote of the nodes.
 //!
-//! The group's thread tells the leader of it, and brings the decision, which stands in the order (`cluster/deciding.rs`).
+//! The Raft driver reports the error to the leader, and delivers the vote result, which is an entry of the log
+//! (`cluster/inconsistency_vote.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,7 @@ use crate::vote_result::{ApplyError, VoteResult};
 #[cfg(test)]
 mod tests;
 
-/// What is decided, and who waits for a decision.
+/// Vote results, and the apply error that waits for one.
 #[derive(Debug)]
 pub(super) struct Inconsistency {
     state: Mutex<State>,
@@ -26,13 +27,13 @@ pub(super) struct Inconsistency {
 
 #[derive(Debug)]
 struct State {
-    /// What could not be applied here, and waits.
+    /// The apply error that waits for a vote.
     apply_error: Option<ApplyError>,
-    /// It is a statement of this node's own: its client knows that it failed.
+    /// A statement of this node failed: its client knows.
     is_own_statement: bool,
-    /// By place: those that some node may still come to.
+    /// By seqno, as far as some node may still need them.
     results: BTreeMap<i64, VoteResult>,
-    /// What was decided on places up to here is how the tables are.
+    /// The tables match all vote results up to this seqno.
     resolved_upto: i64,
     is_closed: bool,
 }
@@ -49,7 +50,7 @@ impl Inconsistency {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// What is decided, from the log. Of two decisions on one place the first holds.
+    /// Adds vote results from the log. The first result for a seqno counts.
     pub(super) fn add_results(&self, vote_results: &[(i64, VoteResult)]) {
         if vote_results.is_empty() {
             return;
@@ -61,42 +62,43 @@ impl Inconsistency {
         self.changed.notify_all();
     }
 
-    /// Nobody comes to places up to there any more, this node included.
+    /// Drops results that no node needs any more.
     pub(super) fn purge(&self, seqno: i64) {
         let mut state = self.lock();
         let resolved_upto = state.resolved_upto;
         state.results.retain(|place, result| *place > seqno || result.error != 0 && *place > resolved_upto);
     }
 
-    /// What is decided on that place.
+    /// The vote result for a seqno.
     pub(super) fn result(&self, seqno: i64) -> Option<VoteResult> {
         self.lock().results.get(&seqno).copied()
     }
 
-    /// What waits for a decision here.
+    /// The apply error that waits for a vote.
     pub(super) fn apply_error(&self) -> Option<ApplyError> {
         self.lock().apply_error
     }
 
-    /// Whether that is a statement of this node's own.
+    /// Whether the failed statement is this node's own.
     pub(super) fn is_own_statement(&self) -> bool {
         self.lock().is_own_statement
     }
 
-    /// What was decided on places up to there is how the tables are.
+    /// The tables match all vote results up to `seqno`.
     pub(super) fn set_resolved_upto(&self, seqno: i64) {
         let mut state = self.lock();
         state.resolved_upto = state.resolved_upto.max(seqno);
     }
 
-    /// Those of another node came, which heed what was decided up to there; perhaps of another group than before.
+    /// An SST has replaced the tables; they match the vote results up to `resolved_upto`. The cluster may be another
+    /// one than before.
     pub(super) fn on_sst_received(&self, resolved_upto: i64) {
         let mut state = self.lock();
         state.results.clear();
         state.resolved_upto = resolved_upto;
     }
 
-    /// The tables are at that place, and come to those behind it again.
+    /// The tables are at `seqno`, and later seqnos will be applied again.
     pub(super) fn reset_to(&self, seqno: i64) {
         let mut state = self.lock();
         state.resolved_upto = state.resolved_upto.min(seqno);
@@ -106,7 +108,7 @@ impl Inconsistency {
         self.lock().resolved_upto
     }
 
-    /// A place up to `applied` that tables hold which are not to hold it.
+    /// A seqno up to `applied` that the tables hold against the vote result.
     pub(super) fn wrongly_applied(&self, applied: i64) -> Option<i64> {
         let state = self.lock();
         let mut vote_results = state.results.iter();
@@ -115,13 +117,13 @@ impl Inconsistency {
         wrong.map(|(place, _)| *place)
     }
 
-    /// It could not be applied.
+    /// Registers an apply error.
     fn raise(&self, apply_error: ApplyError, is_own: bool) {
         let mut state = self.lock();
         (state.apply_error, state.is_own_statement) = (Some(apply_error), is_own);
     }
 
-    /// Waits for the decision on what was raised. None: nobody decides.
+    /// Waits for the vote result. None: there is no vote.
     fn wait_for_result(&self, apply_error: ApplyError) -> Option<VoteResult> {
         let mut state = self.lock();
         let result = loop {
@@ -135,19 +137,19 @@ impl Inconsistency {
         result
     }
 
-    /// There is nobody who could decide now.
+    /// No vote is possible now.
     pub(super) fn give_up(&self) {
         self.lock().apply_error = None;
         self.changed.notify_all();
     }
 
-    /// The node goes: nothing is decided for it any more.
+    /// The node leaves: no result comes any more.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    /// It is connected again.
+    /// The node is connected again.
     pub(super) fn reopen(&self) {
         self.lock().is_closed = false;
     }
@@ -158,12 +160,12 @@ impl Inconsistency {
 }
 
 impl Node {
-    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds. True:
-    /// they go on without it. False: others have it, or nobody decides, and this node cannot go on. `is_own`: it is a statement of
-    /// this node's own, whose client knows.
+    /// The server could not apply `seqno`, for the given reason: waits for the vote. True: the nodes skip it. False:
+    /// others have applied it, or there is no vote, and this node cannot continue. `is_own`: a statement of this node,
+    /// whose client knows.
     pub(super) fn resolve_apply_error(&self, seqno: i64, message: &[u8], is_own: bool) -> bool {
         let apply_error = ApplyError::new(seqno, message);
-        // The server counts it as done by now: a crash while it waits must not make it so.
+        // The server counts the seqno as applied: a crash during the wait must not make it so.
         self.record_failed_seqno(seqno);
         let is_single_node = lock(&self.order).as_ref().is_none_or(|OrderState { is_single_node, .. }| *is_single_node);
         let result = match (self.inconsistency.result(seqno), self.cluster()) {
@@ -171,9 +173,9 @@ impl Node {
             (None, Some(cluster)) if !is_single_node => {
                 let said = String::from_utf8_lossy(message);
                 let said = said.trim_end_matches(['\0', '\n', ' ']);
-                self.note(&format!("what stands at {seqno} failed here ({said}): the nodes decide what holds"));
+                self.note(&format!("seqno {seqno} could not be applied here ({said}): the nodes vote on it"));
                 self.inconsistency.raise(apply_error, is_own);
-                // It tells the leader.
+                // Makes the driver tell the leader.
                 cluster.send(Command::Recheck);
                 self.inconsistency.wait_for_result(apply_error)
             }
@@ -189,21 +191,23 @@ impl Node {
         if self.record_resolved(seqno).is_err() {
             return false;
         }
-        // The server's own error stands beside it.
-        self.note(&format!("what stands at {seqno} failed on {} nodes: they go on without it", result.agreeing));
+        // The server's own error is in the log already.
+        self.note(&format!(
+            "inconsistency vote on seqno {seqno}: it failed on {} nodes, so all nodes skip it",
+            result.agreeing
+        ));
         true
     }
 
-    /// The tables do without it from now on. On the disk before its place is over: after a crash it must be known that they are as
-    /// they should be.
+    /// The tables match the vote result from now on. Saved before the turn ends: after a crash, the node must know that
+    /// its tables are consistent.
     fn record_resolved(&self, seqno: i64) -> Result<(), CallbackError> {
         self.inconsistency.set_resolved_upto(seqno);
         let saved = lock(&self.saved).ok_or(CallbackError)?;
         self.save(SavedState { failed_at: -1, ..saved })
     }
 
-    /// A statement of this node's own failed, and nobody else is in the group: that is how it is, for those who come, too. False:
-    /// it is not alone.
+    /// A single node's own statement failed: all nodes that join later skip it too. False: this is no single node.
     pub(super) fn decide_as_single_node(&self, seqno: i64, message: &[u8]) -> bool {
         let is_single_node =
             || lock(&self.order).as_ref().is_some_and(|OrderState { is_single_node, .. }| *is_single_node);
@@ -217,22 +221,23 @@ impl Node {
         let result = VoteResult { error: ApplyError::new(seqno, message).error, agreeing: 1 };
         let mut bytes = entry::encode_vote_result(seqno, result);
         entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
-        // Without room for it whoever comes to this place gets the tables of this node.
+        // Without room for it, nodes that need this result receive an SST from this node.
         let _ = log.append(&[&bytes]);
         true
     }
 
-    /// The tables hold, or lack, what they should not: whoever starts here next gets those of another node.
+    /// The tables are inconsistent: after the next start the node receives an SST.
     fn mark_tables_inconsistent(&self) {
-        // What fails here has told so.
+        // A failure is logged there.
         if self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).is_ok() {
             self.note(
-                "the tables here are not those of the others: started anew, the server gets the tables of another node",
+                "the tables of this node are inconsistent with the cluster: restart the server, and it receives the \
+                 tables of another node",
             );
         }
     }
 
-    /// Leaves if most nodes could not apply what this one has applied.
+    /// Leaves if this node has applied a seqno that the vote skips.
     pub(super) fn check_vote_results(&self) {
         if self.gate.state() == GateState::Failed {
             return;
@@ -240,7 +245,8 @@ impl Node {
         if let Some(seqno) = self.inconsistency.wrongly_applied(self.commit_monitor.last_left()) {
             self.mark_tables_inconsistent();
             self.fail_and_leave(&format!(
-                "most nodes could not apply what stands at {seqno}, and go on without it; here it is in the tables"
+                "inconsistency vote on seqno {seqno}: most nodes could not apply it and skip it, but this node has \
+                 applied it"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! How a node stands, for its status variables.
+//! The node's state, for its status variables.
 
 use std::sync::atomic::Ordering as Atomic;
 
@@ -6,35 +6,35 @@ use super::{Node, OrderState, lock};
 use crate::gate::GateState;
 use crate::identity::Uuid;
 
-/// How a node stands at one moment.
+/// The node's state at one moment.
 #[derive(Clone, Debug)]
 pub struct NodeStatus {
-    /// Its history.
+    /// The history UUID.
     pub history_uuid: Uuid,
-    /// This life of it.
+    /// The member ID.
     pub member: Uuid,
-    /// Committed up to here.
+    /// The last committed seqno.
     pub last_committed: i64,
-    /// How many had to wait for their turn to commit.
+    /// Number of waits for a turn to commit.
     pub waits: i64,
     /// 0 initialized, 1 joining, 2 desynced, 3 joined, 4 synced.
     pub state: i64,
-    /// Keys that certification remembers.
+    /// Number of keys in the certification index.
     pub keys: i64,
-    /// Transactions that have something to order.
+    /// Number of open transactions.
     pub transactions: i64,
-    /// Where clients find the members.
+    /// The members' addresses for clients.
     pub incoming: String,
-    /// Its own weight: all votes count alike here.
+    /// The node's own weight: all votes count the same here.
     pub weight: i64,
-    /// The first entry of the log.
+    /// The first index of the log.
     pub log_first: i64,
-    /// Write sets that wait to be applied here.
+    /// Length of the receive queue.
     pub queued: i64,
 }
 
 impl Node {
-    /// How it stands.
+    /// The node's state now.
     pub fn status(&self) -> NodeStatus {
         let (history_uuid, keys, members) =
             lock(&self.order).as_ref().map_or((Uuid::UNDEFINED, 0, Vec::new()), |OrderState { order, .. }| {

@@ -1,4 +1,4 @@
-//! Standing still for a global read lock or a backup, and waiting for what was written before.
+//! Pauses the node for a global read lock or a backup, and waits for causal reads.
 
 use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use super::{Node, OrderState, lock};
 use crate::gate::GateState;
 use crate::identity::Gtid;
 
-/// Without a leader a read asks again after this long.
+/// A read without a leader retries at this interval.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Node {
-    /// Lets nothing more into the order, waits until what is in it is done, and says where that is. None: there is
-    /// nothing to pause.
+    /// Stops ordering, waits until everything ordered is applied, and returns its seqno. None: there is nothing to
+    /// pause.
     pub fn pause(&self) -> Option<i64> {
         let mut seqno = {
             let order = lock(&self.order);
@@ -27,7 +27,7 @@ impl Node {
         };
         loop {
             let is_done = self.commit_monitor.wait_released(seqno, None);
-            // What stands in the way of that may have had to take its place first.
+            // A transaction that blocks the applying may have had to be ordered first.
             let order = lock(&self.order);
             let reached = order.as_ref().map_or(seqno, |order_state| order_state.order.seqno);
             if !is_done || reached == seqno {
@@ -38,7 +38,7 @@ impl Node {
         }
     }
 
-    /// Goes on.
+    /// Ends the pause.
     pub fn resume(&self) {
         self.recv_queue.is_held.store(false, Atomic::SeqCst);
         self.gate.change(GateState::Paused, GateState::Open);
@@ -52,12 +52,12 @@ impl Node {
         self.counters.desync_count.add(1);
     }
 
-    /// One desync less. Of one that lost touch meanwhile there is none any more.
+    /// Ends one desync; there is none any more if the node has lost the quorum meanwhile.
     pub fn resync(&self) {
         self.counters.desync_count.decrement();
     }
 
-    /// Asks the leader, and again while nobody leads.
+    /// Asks the leader, and retries while there is none.
     fn read_index_from_leader(&self, until: Option<Instant>) -> Option<i64> {
         let cluster = self.cluster()?;
         loop {
@@ -72,8 +72,8 @@ impl Node {
         }
     }
 
-    /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
-    /// or the place is of another history.
+    /// Waits until everything up to `upto` (None: everything ordered until now) is visible here. None: the timeout has
+    /// passed, or `upto` belongs to another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
         let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
         let until = Instant::now().checked_add(limit);

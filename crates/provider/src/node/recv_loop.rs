@@ -1,4 +1,4 @@
-//! What the receiving threads do with what they take from the queue.
+//! The loop of a receiving thread.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use crate::gate::GateState;
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
-/// How often a rollback that found no room in the log asks again.
+/// Retry interval of a rollback that finds no room in the log.
 const ROOM_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long a node that goes waits for the others to know.
+/// How long a leaving node waits for the others.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a receiving thread's stay ended. Whatever it was, the thread goes.
+/// Why a receiving thread ended. It exits in each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// The node left its cluster.
+    /// The node has left its cluster.
     Left,
     /// The server does not need the thread any more.
     NotNeeded,
 }
 
 impl Node {
-    /// A receiving thread. Returns when it is not needed any more, or when the node leaves its cluster.
+    /// Runs a receiving thread, until it is not needed any more or the node leaves its cluster.
     pub fn receive(&self, receiver: Receiver) -> Received {
         self.recv_queue.add_thread();
         while let Some((work, guard)) = self.recv_queue.next() {
             let is_needed = match work {
                 Work::Begin => {
                     if !self.start_up(receiver) {
-                        self.fail("the node cannot take its place in the cluster");
+                        self.fail("the node cannot join the cluster");
                     }
                     true
                 }
@@ -57,7 +57,7 @@ impl Node {
         Received::Left
     }
 
-    /// Leaves the cluster. What is ordered is finished first; what comes later is refused.
+    /// Leaves the cluster. What is ordered is applied first; later calls are refused.
     pub fn disconnect(&self) {
         self.gate.set(GateState::Closed);
         if let Some(cluster) = self.cluster() {
@@ -66,12 +66,12 @@ impl Node {
         self.inconsistency.close();
         self.recv_queue.disconnect();
         if !self.recv_queue.is_connected() {
-            // Nobody receives who could take its leave.
+            // No receiving thread is there that could do it.
             self.close_cluster();
         }
     }
 
-    /// The road to the others ends, in order as far as they can be reached.
+    /// Closes the connection to the cluster, in order as far as the other nodes are reachable.
     pub(super) fn close_cluster(&self) {
         let cluster = lock(&self.cluster).take();
         if let Some(cluster) = cluster {
@@ -79,9 +79,10 @@ impl Node {
         }
     }
 
-    /// A transaction that was sent in parts is rolled back: on the other nodes, and for its parts here. Does not wait.
+    /// Rolls back a streaming transaction: on the other nodes, and its fragments here. Does not wait.
     pub fn roll_back(&self, trx: u64, data: Vec<u8>) -> bool {
-        // Among others it is on its way when the client has its answer: who then asks elsewhere finds it done.
+        // In a cluster the rollback is proposed before the client gets its answer, so a client that then asks another
+        // node sees its effect.
         self.send_without_waiting(&rollback(trx, &[&data])) || self.recv_queue.push(Work::Rollback { trx, data })
     }
 
@@ -95,7 +96,8 @@ impl Node {
             match self.propose(&proposal) {
                 Ok(ordered) => break ordered,
                 Err(reason) => {
-                    // Its parts are in the log. Without room for the end it waits; the view after a leave ends it too.
+                    // The fragments are in the log. Without room for the rollback this waits; the view after a leave
+                    // also ends the transaction.
                     self.report_not_ordered(&reason);
                     if self.recv_queue.wait_for_leave(ROOM_INTERVAL) {
                         return true;
@@ -114,17 +116,17 @@ impl Node {
     }
 
     fn leave_cluster(&self, receiver: Receiver) {
-        // It was opened again if it was told to leave while it was on its way in.
+        // The gate is open again if the node was told to leave while it joined.
         self.gate.set(GateState::Closed);
         let has_failed = self.gate.state() == GateState::Failed;
         if has_failed {
-            // Nobody may read there while it gives its vote back.
+            // No client may read here while the node gives up its vote.
             self.deliver_disconnected_view(receiver);
         }
-        // What takes its place at a node that has failed is not delivered, and need not be held.
+        // A failed node delivers nothing, so nothing need be held back.
         self.recv_queue.is_held.store(!has_failed, Ordering::SeqCst);
         self.close_cluster();
-        // What took its place while it went.
+        // Entries that were ordered while the node left.
         for delivery in self.recv_queue.take_deliveries() {
             if self.gate.state() != GateState::Failed {
                 self.deliver_queued(receiver, delivery);
@@ -137,7 +139,7 @@ impl Node {
         }
     }
 
-    /// Tells the server that it has no cluster any more.
+    /// Tells the server that the node has no cluster any more.
     fn deliver_disconnected_view(&self, receiver: Receiver) {
         let last = lock(&self.order)
             .as_ref()
@@ -150,7 +152,7 @@ impl Node {
             let status = ViewStatus::Disconnected;
             let view = View { state, number, status, own_index: -1, members: Vec::new() };
             if self.server.view(receiver, &view).is_err() {
-                self.server.log(Level::Warning, "the server refused the view that ends its membership");
+                self.server.log(Level::Warning, "the server refused the disconnected view");
             }
         }
     }

@@ -1,7 +1,7 @@
-//! The queue of what the server is to be told, and the receiving threads that take from it.
+//! The receive queue, and the receiving threads that take from it.
 //!
-//! Write sets are taken side by side, each by the thread that comes next, in their order; what each depends on is waited
-//! for by whoever took it, and was taken before it. Everything else is taken alone, when nothing else is under way.
+//! Write sets run in parallel, started in order; a thread waits for the dependencies of its write set, which were
+//! started before it. All other work runs alone.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,34 +14,34 @@ use super::lock;
 #[cfg(test)]
 mod tests;
 
-/// So many are delivered before the group's thread looks whether there is room.
+/// The Raft driver checks for room after this many deliveries.
 const RECHECK_INTERVAL_DELIVERIES: usize = 256;
 
-/// Something to deliver.
+/// A unit of work.
 #[derive(Debug)]
 pub(super) enum Work {
     Begin,
-    /// A transaction that was sent in parts is rolled back.
+    /// Roll back a streaming transaction.
     Rollback {
         trx: u64,
         data: Vec<u8>,
     },
-    /// Something that has its place.
+    /// Deliver an ordered entry.
     Deliver(Delivery),
-    /// The node is cut off from the others.
+    /// The node has lost the quorum.
     NonPrimary,
-    /// Another node wants the tables.
+    /// A joiner requests an SST.
     Donate {
         request: Vec<u8>,
         seqno: i64,
     },
-    /// They were sent.
+    /// The SST was sent.
     Donated,
     Leave,
 }
 
 impl Work {
-    /// Whether others may be under way.
+    /// Whether it may run in parallel.
     fn can_run_in_parallel(&self) -> bool {
         matches!(self, Self::Deliver(delivery) if delivery.is_write_set())
     }
@@ -51,13 +51,13 @@ impl Work {
 pub(super) struct RecvQueue {
     state: Mutex<State>,
     changed: Condvar,
-    /// Places that are being applied.
+    /// Seqnos that are being applied.
     applying: Mutex<Vec<i64>>,
-    /// The server's state goes to another node.
+    /// The server sends an SST.
     pub(super) is_donating: AtomicBool,
-    /// Nothing more is to take its place: somebody has paused the node.
+    /// Nothing more is ordered: the node is paused.
     pub(super) is_held: AtomicBool,
-    /// Whoever paused it still waits for what has its place.
+    /// The pause still waits for ordered write sets.
     pub(super) is_draining: AtomicBool,
     queued: AtomicUsize,
     queued_bytes: AtomicUsize,
@@ -67,14 +67,14 @@ pub(super) struct RecvQueue {
 struct State {
     is_connected: bool,
     threads: usize,
-    /// Threads that have something under way.
+    /// Threads with work.
     active: usize,
-    /// One of them alone may.
+    /// A thread runs exclusive work.
     is_exclusive: bool,
     queue: VecDeque<Work>,
 }
 
-/// Work that a thread has taken. When it goes, also by a panic, the next may be taken.
+/// Work that a thread has taken. When the guard is dropped, also by a panic, the next work may start.
 pub(super) struct WorkGuard<'a> {
     receiving: &'a RecvQueue,
     is_exclusive: bool,
@@ -87,8 +87,7 @@ impl Drop for WorkGuard<'_> {
         if self.is_exclusive {
             state.is_exclusive = false;
         }
-        // If it ends by a fault of ours another takes its place: somebody must take the node's leave, or the server's
-        // shutdown waits for ever.
+        // After a panic another thread takes over: one must leave the cluster, or the server's shutdown waits for ever.
         if std::thread::panicking() {
             state.threads -= 1;
         }
@@ -101,10 +100,10 @@ impl Drop for WorkGuard<'_> {
 }
 
 impl RecvQueue {
-    /// Something is to be delivered. False: connected already.
+    /// Connects the queue. False: it is connected already.
     pub(super) fn connect(&self) -> bool {
         let mut state = self.lock();
-        // Of an earlier connection, which still takes its leave.
+        // An earlier connection is still closing.
         while state.threads > 0 && (!state.is_connected || state.queue.iter().any(|work| matches!(work, Work::Leave))) {
             state = self.wait(state);
         }
@@ -117,7 +116,7 @@ impl RecvQueue {
         true
     }
 
-    /// Ends it. Where no thread receives, at once.
+    /// Disconnects the queue; at once if there is no receiving thread.
     pub(super) fn disconnect(&self) {
         let mut state = self.lock();
         if state.threads == 0 {
@@ -133,7 +132,7 @@ impl RecvQueue {
         self.lock().is_connected
     }
 
-    /// Something is to be delivered. False: nobody receives.
+    /// Queues work. False: the queue is not connected.
     pub(super) fn push(&self, work: Work) -> bool {
         let mut state = self.lock();
         if state.is_connected {
@@ -147,7 +146,7 @@ impl RecvQueue {
         state.is_connected
     }
 
-    /// What waits to be delivered or is being delivered.
+    /// Number of entries that wait for delivery or are being delivered.
     pub(super) fn queued(&self) -> usize {
         self.queued.load(Ordering::SeqCst)
     }
@@ -156,20 +155,20 @@ impl RecvQueue {
         self.queued_bytes.load(Ordering::SeqCst)
     }
 
-    /// One is delivered. True: whoever waits for room should look.
+    /// An entry is delivered. True: the Raft driver should check for room.
     pub(super) fn on_delivered(&self, bytes: usize) -> bool {
         self.queued_bytes.fetch_sub(bytes, Ordering::SeqCst);
         let left = self.queued.fetch_sub(1, Ordering::SeqCst) - 1;
         left == 0 || left.is_multiple_of(RECHECK_INTERVAL_DELIVERIES)
     }
 
-    /// A thread comes to receive.
+    /// A receiving thread starts.
     pub(super) fn add_thread(&self) {
         self.lock().threads += 1;
     }
 
-    /// The next thing to deliver. Leave stays in the queue until it is done. None: nobody is connected any more, and
-    /// the thread has gone.
+    /// The next work. Leave stays in the queue until it is done. None: the queue is disconnected, and the thread is
+    /// removed.
     pub(super) fn next(&self) -> Option<(Work, WorkGuard<'_>)> {
         let mut state = self.lock();
         loop {
@@ -187,7 +186,7 @@ impl RecvQueue {
                 };
                 state.active += 1;
                 state.is_exclusive = !is_beside;
-                // Each wakes one more as long as there is something.
+                // Each thread wakes one more as long as there is work.
                 if is_beside && !state.queue.is_empty() {
                     self.changed.notify_one();
                 }
@@ -197,7 +196,7 @@ impl RecvQueue {
         }
     }
 
-    /// Whether the node takes its leave, waited for at most so long.
+    /// Waits up to `limit` for a leave. True: the node leaves.
     pub(super) fn wait_for_leave(&self, limit: Duration) -> bool {
         let leaves = |state: &State| state.queue.iter().any(|work| matches!(work, Work::Leave));
         let state = self.lock();
@@ -205,7 +204,7 @@ impl RecvQueue {
         leaves(&waited.unwrap_or_else(PoisonError::into_inner).0)
     }
 
-    /// This thread goes. `has_left`: so do all others. False: it is the last, and must stay.
+    /// The thread exits. `has_left`: all others too. False: it is the last one, and must stay.
     pub(super) fn remove_thread(&self, has_left: bool) -> bool {
         let mut state = self.lock();
         if !has_left && state.threads == 1 {
@@ -220,7 +219,7 @@ impl RecvQueue {
         true
     }
 
-    /// What waits to be delivered, of what has its place.
+    /// Takes the queued entries.
     pub(super) fn take_deliveries(&self) -> Vec<Delivery> {
         let mut state = self.lock();
         let mut deliveries = Vec::new();
@@ -233,7 +232,7 @@ impl RecvQueue {
         deliveries
     }
 
-    /// The place is being applied from now on.
+    /// The seqno is being applied from now on.
     pub(super) fn begin_applying(&self, seqno: i64) {
         lock(&self.applying).push(seqno);
     }
@@ -242,14 +241,14 @@ impl RecvQueue {
         lock(&self.applying).retain(|applied| *applied != seqno);
     }
 
-    /// Whether it is being applied by a receiving thread, and not committed by a client's.
+    /// Whether a receiving thread applies the seqno; else a client's thread commits it.
     pub(super) fn is_applying(&self, seqno: i64) -> bool {
         lock(&self.applying).contains(&seqno)
     }
 
     fn clear(&self, state: &mut State) {
         if state.queue.iter().any(|work| matches!(work, Work::Donate { .. })) {
-            // It never began.
+            // The donation has not started.
             self.is_donating.store(false, Ordering::SeqCst);
         }
         state.queue.clear();

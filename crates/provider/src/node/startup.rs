@@ -1,12 +1,12 @@
-//! Taking a place in a cluster: the first view, what the tables lack, the view that opens the node to its clients.
+//! Startup: the first view, the recovery of the tables, and the view that opens the node to its clients.
 //!
 //! ```text
 //!   connected(M) ─► view(N) ─► apply N+1 … M ─► view(M+1) ─► synced       after a crash
 //!   connected(M) ─► view(M+1) ─► synced                                   else
 //! ```
 //!
-//! view(N) takes no seqno. It has the life of the node before the crash as a member beside the new one, so that the
-//! server keeps what that one left open; view(M+1), without it, makes the server roll that back.
+//! view(N) takes no seqno. It contains the member ID from before the crash beside the new one, so that the server keeps the
+//! streaming transactions of the old one; view(M+1), without it, makes the server roll them back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,11 +23,11 @@ use crate::recovery::Plan;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Member, Receiver, View, ViewStatus};
 
-/// How long a server that runs waits for a majority of the cluster that it is told to connect to.
+/// How long a running server waits for a quorum of the cluster that it connects to.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Node {
-    /// Takes the server's word for which cluster it belongs to. Nothing is called back before a thread receives.
+    /// Connects the node to the cluster that the server names. No callback runs before a thread receives.
     pub fn connect(
         self: &Arc<Self>,
         cluster_name: &str,
@@ -67,12 +67,12 @@ impl Node {
         let beginning = match group {
             _ if self.log().is_none() && hosts.is_empty() => return Err(Error::NothingToJoin(address.to_owned())),
             _ if self.log().is_none() => StartMode::Join,
-            // What a release that ran single nodes left, or one whose file was moved away.
+            // An older release left a single node's log, or the file was removed.
             None => match self.voters_in_log()? {
                 Some(others) if !is_new => return Err(Error::HardStateMissing(others)),
                 _ => StartMode::Bootstrap,
             },
-            // One without voters was about to join when it ended: it is a group by itself only if somebody says so.
+            // Without voters, the node was about to join when it ended: it becomes a cluster only on request.
             Some(group) if group.voters.is_empty() && is_new => StartMode::Bootstrap,
             Some(group) => StartMode::Restart(Box::new(group)),
         };
@@ -82,7 +82,7 @@ impl Node {
         self.close_cluster();
         let is_again = lock(&self.order).is_some();
         if is_again {
-            // Tickets count from 1 again, and the former life may be in the view still.
+            // Request ids start from 1 again, and the old member ID may still be in the view.
             *lock(&self.member_id) = Uuid::random().map_err(Error::Random)?;
         }
         self.inconsistency.reopen();
@@ -90,7 +90,7 @@ impl Node {
         let cluster =
             cluster::start(self, cluster_name, &hosts, beginning).inspect_err(|_| self.recv_queue.disconnect())?;
         *lock(&self.cluster) = Some(Arc::clone(&cluster));
-        // A server that runs never ends what has not begun: its next SET GLOBAL wsrep_cluster_address would wait for ever.
+        // A running server does not abort a connect: its next SET GLOBAL wsrep_cluster_address would wait for ever.
         let is_in_reach = |status: &ClusterStatus| status.has_quorum || status.is_single_node || status.needs_snapshot;
         if is_again && cluster.wait_for(Some(CONNECT_TIMEOUT), is_in_reach).is_none() {
             self.recv_queue.disconnect();
@@ -101,8 +101,8 @@ impl Node {
         Ok(())
     }
 
-    /// Those who decide, as the log says, if they are several. Where what says so is purged, the view tells: of several
-    /// members only if several vote.
+    /// The voters in the log, if there are several. If their entry is purged, the view decides: a view of several
+    /// members needs several voters.
     fn voters_in_log(&self) -> Result<Option<String>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
         let (mut voters, mut members) = (None, None);
@@ -123,13 +123,13 @@ impl Node {
         Ok(voters.or(members).filter(|several| several.len() > 1).map(|several| several.join(", ")))
     }
 
-    /// All of it, on a receiving thread. False: it cannot be.
+    /// Starts the node, on a receiving thread. False: it failed.
     pub(super) fn start_up(&self, receiver: Receiver) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let is_ready = |status: &ClusterStatus| {
             status.is_single_node || status.has_quorum || status.is_linked && self.log().is_none()
         };
-        // None: it is told to go before anybody was there.
+        // None: the node was told to leave before it met another node.
         let Some(status) = cluster.wait_for(None, is_ready) else { return self.gate.state() != GateState::Failed };
         if !status.is_single_node {
             return self.join_cluster(receiver, &cluster).is_ok() || cluster.is_leaving();
@@ -137,7 +137,7 @@ impl Node {
         let plan = lock(&self.plan).take();
         let ready = match plan {
             Some(plan) => self.recover(receiver, plan),
-            // Connected again: nothing happened in between, but what the former life left open is closed by its name.
+            // A reconnect: nothing has changed, but open streaming transactions end with the old member ID.
             None => self.renew_member_id().map(|()| false),
         };
         let is_up = ready.and_then(|is_connected| self.deliver_own_view(receiver, is_connected)).is_ok();
@@ -154,7 +154,7 @@ impl Node {
         Ok(())
     }
 
-    /// Brings the tables up to the end of the log. Answers whether the server has been told of the cluster.
+    /// Applies the log up to its end. Returns whether the server was told of the cluster.
     fn recover(&self, receiver: Receiver, plan: Plan) -> Result<bool, CallbackError> {
         let (behind, end) = (plan.behind(), plan.end.max(plan.tables_at));
         let Plan { mut order, tables_at, order_from, former_members, vote_results, .. } = plan;
@@ -169,13 +169,13 @@ impl Node {
         self.deliver_first_view(receiver, tables_at, end, (!was_stopped).then_some(former_members), false)?;
         if behind > 0 {
             self.replay_log(receiver, order_from)?;
-            self.note(&format!("{behind} places were applied from the log"));
+            self.note(&format!("{behind} seqnos were applied from the log"));
         }
         Ok(!was_stopped)
     }
 
-    /// Tells the server where its tables are. `former_members`: lives of nodes, its own among them, that may have left
-    /// something open there; None: it need not be told, because a view comes that says the same.
+    /// Tells the server the position of its tables. `former_members`: members, this node among them, that may have left
+    /// streaming transactions open there; None: not needed, since a view follows that says the same.
     pub(super) fn deliver_first_view(
         &self,
         receiver: Receiver,
@@ -188,14 +188,14 @@ impl Node {
             .as_ref()
             .map(|order| (order.order.history_uuid, order.order.view_number))
             .ok_or(CallbackError)?;
-        // What a crash in between finds is what the last life left open, whose name this is.
+        // After a crash before the next view, the open transactions still belong to the former member ID.
         let former = lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid).map(|saved| saved.member);
         let running =
             SavedState::running(history_uuid, former.filter(|_| former_members.is_some()).unwrap_or(self.member_id()));
         let failed_at = lock(&self.saved).map_or(-1, |saved| saved.failed_at);
         self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
         let Some(former_members) = former_members else { return Ok(()) };
-        self.note(&format!("tables hold everything up to {history_uuid}:{tables_at}, the log ends at {end}"));
+        self.note(&format!("the tables are applied up to {history_uuid}:{tables_at}, the log ends at seqno {end}"));
         if !is_connected {
             self.report_connected(end)?;
         }
@@ -207,7 +207,7 @@ impl Node {
         self.save(SavedState { failed_at, ..running })
     }
 
-    /// Applies what the log holds from there on.
+    /// Applies the log from `from` on.
     fn replay_log(&self, receiver: Receiver, from: Index) -> Result<(), CallbackError> {
         let log = self.log().ok_or(CallbackError)?;
         let told = |error: &dyn std::fmt::Display| {
@@ -224,7 +224,7 @@ impl Node {
         Ok(())
     }
 
-    /// The view that has this life of the node alone, and with it clients.
+    /// Delivers the view with this node alone, and opens the node to clients.
     fn deliver_own_view(&self, receiver: Receiver, is_connected: bool) -> Result<(), CallbackError> {
         let log = self.log().ok_or(CallbackError)?;
         let members = vec![self.own_member()];
@@ -243,7 +243,7 @@ impl Node {
             (order.history_uuid, seqno, number, appended)
         };
         let index = appended.map_err(|error| {
-            self.server.log(Level::Error, &format!("the view cannot be put into the log: {error}"));
+            self.server.log(Level::Error, &format!("the view cannot be appended to the log: {error}"));
             CallbackError
         })?;
         self.flush_log(index).map_err(|_| CallbackError)?;
@@ -264,7 +264,7 @@ impl Node {
         self.report_connected_at(Gtid { history_uuid: self.last_committed().history_uuid, seqno })
     }
 
-    /// Tells the server that there is a cluster, and how far that is.
+    /// Tells the server that it is connected to a cluster at `state`.
     pub(super) fn report_connected_at(&self, state: Gtid) -> Result<(), CallbackError> {
         let members = vec![self.own_member()];
         *lock(&self.server_member_id) = members[0].id;

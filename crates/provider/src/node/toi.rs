@@ -1,4 +1,4 @@
-//! Total order isolation: a statement that runs alone, at its place of the order (definitions, mostly).
+//! Total order isolation (TOI): a statement, mostly DDL, that every node runs alone at its seqno.
 
 use hortator_core::{Key, Mode};
 
@@ -7,7 +7,7 @@ use super::{Node, Outcome, lock};
 use crate::server::Flags;
 
 impl Node {
-    /// Gives the statement its place, and waits until everything before it is done and has let go of its locks.
+    /// Orders the statement, and waits until everything before it is applied and released.
     pub fn begin_toi(&self, conn: u64, keys: &[(Key, Mode)], action: &[&[u8]], flags: Flags) -> Outcome {
         let bytes: usize = action.iter().map(|part| part.len()).sum();
         if bytes as u64 > self.limits.write_set_bytes() {
@@ -31,20 +31,23 @@ impl Node {
         }
         let is_single_node = ordered.index.is_some();
         lock(&self.toi_seqnos).insert(conn, (seqno, is_single_node));
-        // Failed: the others pass over it, because the life of this node that it bears has ended; so does this one. The
-        // server says that it is done with its place all the same.
+        // Failed: the others skip it, because the member ID has ended; so does this node. The server still ends its
+        // TOI.
         if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
     }
 
-    /// The statement is done: the order goes on. `error`: the server's, where it failed and that is not to be passed over;
-    /// empty: none. Answers whether the node can go on: it failed in the same way elsewhere.
+    /// Ends the statement. `error`: the server's, if the statement failed and that matters; empty: none. Returns
+    /// whether the node can continue: it failed in the same way elsewhere.
     pub fn end_toi(&self, conn: u64, error: &[u8]) -> bool {
         let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return true };
         let is_well = error.is_empty()
             || was_single_node && self.decide_as_single_node(seqno, error)
             || self.resolve_apply_error(seqno, error, true);
         if !is_well {
-            self.fail_and_leave(&format!("the statement at {seqno} failed here, and elsewhere perhaps not, or not so"));
+            self.fail_and_leave(&format!(
+                "the statement at seqno {seqno} failed on this node, and not in the same \
+                                          way on the others"
+            ));
         }
         self.commit_monitor.leave(seqno);
         self.commit_monitor.release(seqno);

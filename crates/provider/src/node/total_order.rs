@@ -1,10 +1,10 @@
-//! The order: each write set gets its seqno, its place in the log and its verdict, one after the other.
+//! The total order: assigns each write set its seqno and its verdict, in log order.
 //!
-//! [`Order`] is what all nodes must agree on, given the same entries. It is behind one mutex, the first of the lock order;
-//! nothing waits while it is held, and no call into the server is made. Waiting for the disk comes after it.
+//! [`TotalOrder`] must be the same on all nodes, given the same entries. Its mutex is the first in the lock order; a
+//! thread that holds it neither waits nor calls the server, and syncs the disk only afterwards.
 //!
-//! A verdict needs what came before, so a node whose log begins somewhere in the middle cannot find those on the first
-//! entries there. Each cut tells those on what came before it: from the second cut on nothing is missing.
+//! A verdict depends on earlier entries, so a node whose log begins in the middle cannot certify the first ones. Each
+//! commit cut records the verdicts before it: from the second commit cut on, nothing is missing.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -15,67 +15,67 @@ use crate::identity::Uuid;
 use crate::log::Index;
 use crate::server::{Flags, Member};
 
-/// A cut is put into the order every so many seqnos.
+/// Seqnos between two commit cuts.
 const COMMIT_CUT_INTERVAL_SEQNOS: i64 = 1024;
 
-/// Or as soon as so many keys came since the last: what certification remembers stays below 100 MB, and what is in flight.
+/// Keys between two commit cuts: keeps the certification index below 100 MB, plus what is in flight.
 const COMMIT_CUT_INTERVAL_KEYS: usize = 500_000;
 
-/// Cuts whose places are remembered.
+/// Limit of remembered commit cuts.
 const SNAPSHOT_POINTS_LIMIT: usize = 64;
 
-/// What is decided by the order alone.
+/// State that depends on the ordered entries alone.
 #[derive(Debug)]
 pub struct TotalOrder {
-    /// Whose order it is.
+    /// The history UUID.
     pub history_uuid: Uuid,
-    /// The last that was given.
+    /// The last seqno.
     pub seqno: i64,
-    /// How many views there were.
+    /// Number of views so far.
     pub view_number: i64,
-    /// The life of this node that write sets of its own bear.
+    /// The member ID of this node's write sets.
     pub member: Uuid,
-    /// The view in force; None: the log begins behind it.
+    /// The current view; None: the log begins after it.
     members: Option<Vec<Member>>,
-    /// The last cut.
+    /// The last commit cut's `upto`.
     pub last_cut_upto: i64,
-    /// The one before it.
+    /// The `upto` of the one before.
     previous_cut_upto: i64,
-    /// The latest cuts, the oldest first.
+    /// The latest commit cuts, oldest first.
     cuts: VecDeque<SnapshotPoint>,
-    /// Verdicts up to here are told by cuts.
+    /// Commit cuts record all verdicts up to here.
     verdicts_upto: i64,
-    /// What failed since.
+    /// Failed seqnos since then.
     failed: Vec<i64>,
     recorded_verdicts: RecordedVerdicts,
     keys_since_cut: usize,
     certification: CertificationIndex,
 }
 
-/// Where a cut stands.
+/// The position of a commit cut, from which another node's log may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotPoint {
-    /// In the log.
+    /// Its log index.
     pub index: Index,
     /// The last seqno before it.
     pub last_seqno_before: i64,
-    /// It and those after it tell the verdicts on everything behind this.
+    /// It and later commit cuts record all verdicts after this seqno.
     pub verdicts_from: i64,
 }
 
-/// Verdicts that cuts tell.
+/// Verdicts that commit cuts record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedVerdicts {
-    /// On everything behind this …
+    /// All verdicts after this seqno …
     pub from: i64,
-    /// … and up to here.
+    /// … up to this one.
     pub upto: i64,
-    /// Those failed.
+    /// The failed ones.
     pub failed: HashSet<i64>,
 }
 
 impl RecordedVerdicts {
-    /// Takes the next cut of a log.
+    /// Adds the next commit cut of a log.
     pub fn add(&mut self, cut: &CommitCut) {
         if self.upto == 0 {
             self.from = cut.verdicts_from;
@@ -85,17 +85,17 @@ impl RecordedVerdicts {
     }
 }
 
-/// What certification says.
+/// The result of certification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it may commit.
+    /// Whether the write set may commit.
     pub passed: bool,
-    /// The last that must be applied before it.
+    /// The last seqno that must be applied before it.
     pub depends_on: i64,
 }
 
 impl TotalOrder {
-    /// An order that begins behind `seqno`.
+    /// A total order after `seqno`.
     pub fn new(history_uuid: Uuid, seqno: i64) -> Self {
         Self {
             history_uuid,
@@ -114,12 +114,12 @@ impl TotalOrder {
         }
     }
 
-    /// An order of which some verdicts are told, and which is taken from a log that begins behind `seqno`.
+    /// A total order with recorded verdicts, for a log that begins after `seqno`.
     pub fn with_verdicts(history_uuid: Uuid, seqno: i64, told: RecordedVerdicts) -> Self {
         Self { recorded_verdicts: told, ..Self::new(history_uuid, seqno) }
     }
 
-    /// Takes an entry of a log. Some: it is a write set.
+    /// Applies an entry of the log. Some: the verdict of a write set.
     pub fn apply_entry(&mut self, index: Index, stamp: Stamp, entry: &Entry) -> Option<Verdict> {
         match entry {
             Entry::WriteSet { head, keys, .. } => return Some(self.certify_write_set(stamp.seqno, head, keys)),
@@ -133,7 +133,7 @@ impl TotalOrder {
         None
     }
 
-    /// Takes the next write set, whose place is `seqno`.
+    /// Certifies the write set with the next `seqno`.
     pub fn certify_write_set(&mut self, seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)]) -> Verdict {
         self.seqno = seqno;
         self.keys_since_cut += keys.len();
@@ -152,7 +152,7 @@ impl TotalOrder {
             let has_passed = !self.recorded_verdicts.failed.contains(&seqno);
             self.certification.recall(&candidate, has_passed)
         } else if !self.is_member(head.source) {
-            // Of a life that has ended by now: what the others held open for it they have rolled back.
+            // The member has left: the others have rolled back its streaming transactions.
             self.certification.recall(&candidate, false)
         } else {
             match self.certification.certify(&candidate) {
@@ -169,34 +169,34 @@ impl TotalOrder {
         }
     }
 
-    /// Whether write sets of that life may pass.
+    /// Whether write sets of that member may pass.
     pub fn is_member(&self, member_id: Uuid) -> bool {
         self.members.as_ref().is_none_or(|members| members.iter().any(|member| member.id == member_id))
     }
 
-    /// Whether the view in force has that life inside.
+    /// Whether the current view contains that member.
     pub fn is_in_view(&self, member_id: Uuid) -> bool {
         self.members().iter().any(|member| member.id == member_id)
     }
 
-    /// The view in force, as far as it is known.
+    /// The members of the current view, if it is known.
     pub fn members(&self) -> &[Member] {
         self.members.as_deref().unwrap_or_default()
     }
 
-    /// Takes a view, whose place is `seqno`.
+    /// Sets the view with the next `seqno`.
     pub fn set_view(&mut self, seqno: i64, number: i64, members: &[Member]) {
         self.seqno = seqno;
         self.view_number = number;
         self.members = Some(members.to_vec());
     }
 
-    /// Whether it is time for a cut.
+    /// Whether a commit cut is due.
     pub fn needs_commit_cut(&self) -> bool {
         self.seqno - self.last_cut_upto >= COMMIT_CUT_INTERVAL_SEQNOS || self.keys_since_cut >= COMMIT_CUT_INTERVAL_KEYS
     }
 
-    /// A cut that could come next.
+    /// The next commit cut, as of now.
     pub fn next_commit_cut(&self, upto: i64) -> CommitCut {
         CommitCut {
             upto,
@@ -208,7 +208,8 @@ impl TotalOrder {
         }
     }
 
-    /// Takes a cut: nobody will ask for anything at or before it. Some: nobody will need what lies before this in the log.
+    /// Applies a commit cut: no later entry refers to a seqno up to `upto`. Some: the log before this index is not
+    /// needed any more.
     pub fn apply_commit_cut(&mut self, index: Index, cut: &CommitCut) -> Option<Index> {
         self.keys_since_cut = 0;
         self.verdicts_upto = self.verdicts_upto.max(cut.verdicts_upto);
@@ -231,12 +232,12 @@ impl TotalOrder {
         self.snapshot_point().map(|place| place.index)
     }
 
-    /// The latest cut from which on a log tells all verdicts that are still to be found: where another node's log may begin.
+    /// The latest commit cut from which a log holds all verdicts that are needed: another node's log may begin there.
     pub fn snapshot_point(&self) -> Option<SnapshotPoint> {
         self.cuts.front().copied().filter(|place| place.last_seqno_before <= self.previous_cut_upto)
     }
 
-    /// What lies between the end and `seqno` is in the tables, and in no log.
+    /// The seqnos up to `seqno` are in the tables, but in no log.
     pub fn skip_to(&mut self, seqno: i64) {
         self.seqno = seqno;
         (self.last_cut_upto, self.previous_cut_upto) = (seqno, seqno);
@@ -246,7 +247,7 @@ impl TotalOrder {
         self.certification.purge(Seqno(seqno as u64));
     }
 
-    /// How many keys are remembered.
+    /// Number of keys in the certification index.
     pub fn keys(&self) -> usize {
         self.certification.len()
     }

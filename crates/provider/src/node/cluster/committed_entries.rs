@@ -1,6 +1,6 @@
-//! What is agreed on takes its place: verdict, seqno, and whoever waits for it.
+//! Orders committed entries: verdict, seqno, and delivery.
 //!
-//! What is agreed on is taken, as fast as there is room for it.
+//! Takes entries as fast as the receive queue has room.
 
 use super::driver::RaftDriver;
 use super::{ClusterHandle, Command};
@@ -19,27 +19,27 @@ use crate::node::{Node, OrderState, lock};
 use crate::server::{CallbackError, Flags, Meta};
 use std::sync::atomic::Ordering as Atomic;
 
-/// What may wait to be applied, in bytes; beyond it nothing more takes its place here.
+/// Limit of the receive queue in bytes; beyond it nothing more is ordered here.
 const QUEUE_LIMIT_BYTES: usize = 64 << 20;
 
-/// What an entry was.
+/// What an ordered entry was.
 #[derive(Debug)]
 pub(super) struct OrderedEntry {
-    /// Whose leader made it.
+    /// Its term.
     pub term: Term,
-    /// A write set's source and ticket.
+    /// Source and request id of a write set.
     pub request: Option<(Uuid, u64)>,
-    /// Those decide.
+    /// The new voters.
     pub voters: Option<Vec<Voter>>,
-    /// Nobody needs what lies before this in the log.
+    /// The log before this index is not needed any more.
     pub purge_below: Option<Index>,
-    /// A view without this life of the node, which had been in the one before.
+    /// The entry is a view that no longer contains this node.
     pub is_excluded: bool,
 }
 
 impl Node {
-    /// Whether the next entry can take its place. What is applied may wait for a transaction of this node to give way, which
-    /// it does when its own place comes: then neither the queue's limit nor a pause that still waits may keep that away.
+    /// Whether the next entry can be ordered. Applying may wait for a transaction of this node to yield, which it does
+    /// once it is ordered: then neither the queue limit nor a draining pause may hold it back.
     pub(super) fn can_order(&self, cluster: &ClusterHandle) -> bool {
         let has_room = self.recv_queue.queued_bytes() < QUEUE_LIMIT_BYTES;
         if self.recv_queue.is_held.load(Atomic::SeqCst) {
@@ -49,9 +49,8 @@ impl Node {
         }
     }
 
-    /// The next entry takes its place. What is this node's own goes to whoever waits for it, all else into the queue.
-    /// None: the node was paused meanwhile, and nothing is taken.
-    /// `own_member_ids`: those of this node since it was connected.
+    /// Orders the next entry. An own write set goes to the waiting client's thread, all others to the receive queue.
+    /// None: the node was paused meanwhile, and nothing is ordered. `own_member_ids`: all since the connect.
     pub(super) fn order_committed(
         &self,
         cluster: &ClusterHandle,
@@ -60,13 +59,13 @@ impl Node {
         own_member_ids: &[Uuid],
     ) -> Result<Option<OrderedEntry>, CallbackError> {
         let (stamp, entry) = entry::decode(bytes).map_err(|error| {
-            self.fail(&format!("entry {index} of the log cannot be understood: {error}"));
+            self.fail(&format!("entry {index} of the log is not valid: {error}"));
             CallbackError
         })?;
         let mut ordered_entry =
             OrderedEntry { term: stamp.term, request: None, voters: None, purge_below: None, is_excluded: false };
         let mut order_state = lock(&self.order);
-        // A pause that came meanwhile has said where it stands: asked again under the lock.
+        // A pause meanwhile has reported its seqno: check again under the lock.
         if self.recv_queue.is_held.load(Atomic::SeqCst) && !self.can_order(cluster) {
             return Ok(None);
         }
@@ -75,8 +74,8 @@ impl Node {
         let seqno = stamp.seqno;
         if takes_place && seqno != order.seqno + 1 {
             let text = format!(
-                "entry {index} of the log says that it stands at {seqno}, and the order has come to {}: this log is not \
-                 the cluster's. Move the data folder away, and let the node join anew",
+                "entry {index} of the log has seqno {seqno}, but the last ordered seqno is {}: this log does not \
+                 belong to the cluster. Move the data folder away and let the node join again",
                 order.seqno
             );
             drop(order_state);
@@ -87,10 +86,10 @@ impl Node {
             && cut.upto > order.seqno
         {
             drop(order_state);
-            self.fail(&format!("entry {index} of the log is a cut at {seqno} that speaks of what comes after it"));
+            self.fail(&format!("entry {index} of the log is a commit cut at seqno {seqno} that covers later seqnos"));
             return Err(CallbackError);
         }
-        // Where the log was behind the tables.
+        // The log was behind the tables.
         let is_applied = seqno <= self.commit_monitor.last_left();
         let verdict = order.apply_entry(index, stamp, &entry);
         if takes_place && !is_applied {
@@ -110,19 +109,20 @@ impl Node {
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
                     let ordered = Ordered { meta, passed: verdict.passed, index: None, aborted };
                     let answer = proposed.slot;
-                    // A statement that runs alone has more to wait for than its turn; what is rolled back need not wait.
+                    // A TOI statement waits for more than its turn; a rolled back write set need not wait.
                     let Some(transaction) = transaction.filter(|_| ordered.passed && !aborted) else {
                         answer.set(Some(ordered));
                         return Ok(Some(ordered_entry));
                     };
                     self.commit_monitor.call_on_turn(seqno, Call(Box::new(move || answer.set(Some(ordered)))));
-                    // An abort that was granted in between has found nobody to interrupt.
+                    // An abort that was granted in between found no waiter to interrupt.
                     if transaction.is_aborted() {
                         self.commit_monitor.interrupt(seqno);
                     }
                     return Ok(Some(ordered_entry));
                 }
-                // Its first parts were this server's own, and are gone with the life that made them; elsewhere it commits.
+                // This server has lost the first fragments, with the old member ID; on other nodes the transaction
+                // commits.
                 let is_orphan = verdict.passed
                     && own_member_ids.contains(&head.source)
                     && !head.flags.has(Flags::TRX_START)
@@ -130,8 +130,9 @@ impl Node {
                 if is_orphan && !is_applied {
                     drop(order_state);
                     self.fail(&format!(
-                        "the end of a transaction that was sent in parts came to stand at {seqno} after this node had lost \
-                         touch and given it up. Restart it: it takes it over from the log"
+                        "the last fragment of a streaming transaction was ordered at seqno {seqno} after this node \
+                         had lost the quorum and dropped the transaction. Restart the node: it recovers the \
+                         transaction from the log"
                     ));
                     return Err(CallbackError);
                 }
@@ -163,7 +164,8 @@ impl Node {
         Ok(Some(ordered_entry))
     }
 
-    /// Among others, what needs no answer is proposed and comes back as theirs do. False: the node is alone.
+    /// In a cluster, proposes a write set that needs no reply; it comes back like those of others. False: this is a
+    /// single node.
     pub(in crate::node) fn send_without_waiting(&self, proposal: &Proposal<'_>) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let Proposal { flags, trx, conn, keys, data, .. } = *proposal;
@@ -174,7 +176,7 @@ impl Node {
                 _ => return false,
             }
         };
-        // Out of touch, the life that it belongs to ends, and with it what that left open.
+        // Without quorum, the member ID ends, and its streaming transactions with it.
         if matches!(self.gate.state(), GateState::Open | GateState::Paused) {
             let request_id = cluster.new_request_id();
             let head = WriteSetHead { flags, source, trx, conn, last_seen, request_id };
@@ -185,8 +187,8 @@ impl Node {
         true
     }
 
-    /// This node is cut off from the others, or they count it out: whoever waits for a place gets an error, and the
-    /// node comes back as another life. Some: that one. None: it had no part in the cluster as it was.
+    /// This node has lost the quorum, or was excluded from the view: pending clients get an error, and the node gets a
+    /// new member ID, which is returned. None: it was not in the cluster.
     pub(super) fn lose_quorum(&self, cluster: &ClusterHandle) -> Option<Uuid> {
         let member_id = match Uuid::random() {
             Ok(member_id) => member_id,
@@ -207,18 +209,18 @@ impl Node {
             *lock(&self.member_id) = member_id;
         }
         cluster.pending_proposals.refuse_all();
-        // Whoever comes back takes part anew.
+        // The node takes part again when it is back.
         self.counters.desync_count.reset();
         self.recv_queue.push(Work::NonPrimary);
         Some(member_id)
     }
 }
 
-/// A round takes so much of what is agreed on before it looks at the links again.
+/// Limit of bytes ordered before the links get their turn.
 const ORDER_ROUND_LIMIT_BYTES: usize = 4 << 20;
 
 impl RaftDriver {
-    /// What is agreed on takes its place.
+    /// Orders committed entries.
     pub(super) fn order_committed(&mut self, actions: &mut Vec<Action>) {
         let Some(log) = self.node.log() else { return };
         let mut steps = Vec::new();
@@ -269,7 +271,7 @@ impl RaftDriver {
                     self.purge_log(&log, below);
                 }
                 if what.is_excluded {
-                    self.node.note("the others count this node out");
+                    self.node.note("the cluster has excluded this node from the view");
                     self.lose_quorum();
                 }
             }
@@ -290,23 +292,23 @@ impl RaftDriver {
         });
     }
 
-    /// Those decide from there on, and everybody agrees.
+    /// A membership is committed.
     pub(super) fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
         self.hard_state.membership_log_id = LogId { term, index };
         self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
         self.save_hard_state();
-        // Two that found the group by way of a third need each other when that one is gone.
+        // Two nodes that joined through a third need each other when that one is gone.
         for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
             self.links.dial(address);
         }
         let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
-        self.node.note(&format!("the group is {}", names.join(", ")));
+        self.node.note(&format!("voters are {}", names.join(", ")));
         if self.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
             self.status.has_left = true;
         }
     }
 
-    /// Nobody who is here needs what lies below.
+    /// Purges the log below an index, as far as no linked node needs it.
     pub(super) fn purge_log(&mut self, log: &DiskLog, below: Index) {
         let followers = self
             .raft

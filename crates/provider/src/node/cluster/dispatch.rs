@@ -1,4 +1,4 @@
-//! What the links bring.
+//! Dispatches events of the links and frames of other nodes.
 
 use super::driver::{MemberStatus, Peer, RaftDriver};
 use super::flow_control::HeldProposal;
@@ -14,7 +14,7 @@ use crate::server::Level;
 impl RaftDriver {
     pub(super) fn on_event(&mut self, event: Event, actions: &mut Vec<Action>) {
         match event {
-            // It was parted from while this was on its way.
+            // The link has ended meanwhile.
             Event::Up(hello) if !self.links.is_linked(hello.node) => {}
             Event::Message { from, .. } if !self.peers.contains_key(&from) => {}
             Event::Up(hello) => {
@@ -24,7 +24,7 @@ impl RaftDriver {
                 if !hello.history_uuid.is_undefined() {
                     self.status.history_uuid = hello.history_uuid;
                 }
-                // Of the same process what it said stands: a link that is renewed costs nobody its place in the view.
+                // The status of the same instance stays valid: a new link does not remove a node from the view.
                 let before = self.peers.remove(&node).filter(|before| before.hello.instance_id == hello.instance_id);
                 let peer = match before {
                     Some(before) => Peer { hello, unlinked_since_ms: None, ..before },
@@ -35,8 +35,8 @@ impl RaftDriver {
                 if let Some(other) = self.node_at_address(&peer.hello.address, node) {
                     let Hello { name, address, .. } = &peer.hello;
                     let text = format!(
-                        "{name} ({node}) says that it is found at {address}, and so does {other}, which is there: it gets no \
-                         vote. Each node needs a wsrep_node_address, base_host or base_port of its own"
+                        "{name} ({node}) uses the address {address}, and so does the running node {other}: {name} \
+                         gets no vote. Give each node its own wsrep_node_address, base_host or base_port"
                     );
                     self.node.note(&text);
                     self.links.send(node, &Frame::Refused { text });
@@ -70,7 +70,7 @@ impl RaftDriver {
     pub(super) fn on_frame(&mut self, from: NodeId, frame: Frame, actions: &mut Vec<Action>) {
         match frame {
             Frame::Raft { message, payloads } => {
-                // Without a log there is nothing to put them into.
+                // A node without a log cannot store entries.
                 let is_append = matches!(message, Message::Append(_));
                 if is_append && self.node.log().is_none() {
                     return;
@@ -78,7 +78,7 @@ impl RaftDriver {
                 if is_append && payloads.iter().any(|bytes| !entry::is_whole(bytes)) {
                     self.node
                         .server
-                        .log(Level::Warning, &format!("{from} sends entries that this release does not understand"));
+                        .log(Level::Warning, &format!("node {from} sends entries that this release cannot read"));
                     return;
                 }
                 let committed = if let Message::Append(append) = &message { Some(append.leader_commit) } else { None };
@@ -105,7 +105,7 @@ impl RaftDriver {
                     peer.status = Some((member_status, now));
                 }
                 if self.raft.role() == Role::Leader {
-                    // While it is alone, clients' threads write the log: it is known what to send from when that ends.
+                    // A single node's clients append to the log; the learner is added when that ends.
                     if !self.status.is_single_node {
                         self.raft.add_learner(from, actions);
                     }
@@ -132,12 +132,12 @@ impl RaftDriver {
             }
             Frame::LeaveReply => self.status.has_left |= self.is_leaving,
             Frame::ReadIndex { request_id } => self.on_read_index(request_id, Some(from), actions),
-            // Of one who does not lead any more.
+            // The sender is no longer the leader.
             Frame::ReadIndexReady { request_id, index: Index(0) } => self.cluster.answer_read_index(request_id, None),
             Frame::ReadIndexReady { request_id, index } => self.ready_reads.push((index, request_id)),
             Frame::LeaderHint { address, .. } => self.links.dial(&address),
             Frame::Refused { text } => {
-                // It is asked again and again.
+                // The request is repeated; the reason is logged once.
                 if self.last_refusal != text {
                     self.node.note(&format!("{from}: {text}"));
                     self.last_refusal = text;
@@ -147,11 +147,11 @@ impl RaftDriver {
         }
     }
 
-    /// The others' logs do not reach back to the end of this one.
+    /// The leader's log no longer holds the entry after this node's last one.
     pub(super) fn on_snapshot_required(&mut self) {
         if self.ordered_index.is_some() {
-            let text = "the cluster's logs do not reach back to the end of this node's any more. Restart it: it gets the \
-                        tables then";
+            let text = "the logs of the cluster no longer hold the entries that this node needs. Restart the node: \
+                        it receives the tables by SST";
             return self.fail(text);
         }
         self.status.needs_snapshot = true;

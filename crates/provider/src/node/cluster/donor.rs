@@ -1,8 +1,8 @@
-//! The tables of one node go to another: whom the leader chooses as donor, and how it stands with what a donor gives.
+//! The donor side of an SST: the leader chooses the donor, and the donor reports its progress.
 //!
-//! A donor's script outlives the joiner that it sends to: what is left of it would come to the next one that listens at the
-//! same port. So each donor tells its leader where its state goes, and a joiner's server does not prepare, which opens its
-//! port, before nothing goes to its address any more.
+//! A donor's SST script outlives its joiner: its remaining output would go to the next joiner on the same port. So each
+//! donor reports the address that it sends to, and a joiner's server prepares, which opens its port, only when no donor
+//! sends to its address.
 
 use std::sync::atomic::Ordering as Atomic;
 
@@ -17,24 +17,24 @@ use crate::node::recv_queue::Work;
 use crate::node::{Node, OrderState, lock};
 use crate::server::Level;
 
-/// A donor that was chosen says by then that it is one.
+/// A chosen donor must report the donation within this time.
 const DONOR_START_TIMEOUT_MS: u64 = 3_000;
 
-/// So many are remembered. A joiner may still ask of its own when the next one is under way.
+/// Limit of remembered donations. A joiner may still ask about its own when the next one runs.
 const DONATIONS_LIMIT: usize = 8;
 
-/// A state that this node gave to another, or gives.
+/// An SST that this node sends, or has sent.
 #[derive(Debug)]
 pub(in crate::node) struct Donation {
-    /// The process that asked for it.
+    /// The joiner's instance id.
     instance_id: Uuid,
-    /// Where that is.
+    /// The joiner's address.
     address: String,
     status: DonationStatus,
 }
 
 impl RaftDriver {
-    /// A node without tables asks whether its server may prepare to be given them.
+    /// A joiner asks whether its server may prepare an SST.
     pub(super) fn on_prepare_sst_request(&mut self, from: NodeId) {
         if self.leader_duties.is_none() {
             return self.redirect_to_leader(from);
@@ -48,8 +48,8 @@ impl RaftDriver {
             Some(donor) => {
                 let name = self.peers.get(&donor).map_or(&self.node.setup.name, |peer| &peer.hello.name);
                 let text = format!(
-                    "{name} still sends its state to the node that was at {address} before: until its script has ended no \
-                     other transfer begins there"
+                    "{name} still sends an SST to the former node at {address}: no other SST to that address starts \
+                     before its script ends"
                 );
                 Frame::Refused { text }
             }
@@ -57,7 +57,7 @@ impl RaftDriver {
         self.links.send(from, &frame);
     }
 
-    /// A node wants the tables.
+    /// A joiner requests an SST.
     pub(super) fn on_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
         if self.leader_duties.is_none() {
             return self.redirect_to_leader(from);
@@ -69,12 +69,12 @@ impl RaftDriver {
         let Some(joiner) = self.peers.get(&from) else { return };
         let (instance_id, address) = (joiner.hello.instance_id, joiner.hello.address.clone());
         let begins_at = lock(&self.node.order).as_ref().and_then(|OrderState { order, .. }| order.snapshot_point());
-        // Asked again by one who had no answer yet: its donor is at work. Or another leader has chosen that.
+        // A repeated request: its donor is at work. Or another leader has chosen the donor.
         let served = joiner.assigned_donor.as_ref().filter(|(served, _)| *served == request).map(|(_, donor)| *donor);
         let served = served.or_else(|| self.donor_for_address(&address));
         let Some(donor_node) = served.or_else(|| self.choose_donor(from, donor)) else {
-            // It asks again: once it knows where its log begins it would only wait.
-            let text = "no node is there that could give its state now".to_owned();
+            // The joiner asks again. It must not get its snapshot point yet: it would only wait then.
+            let text = "no donor is available now".to_owned();
             self.links.send(from, &Frame::Refused { text });
             return;
         };
@@ -113,13 +113,13 @@ impl RaftDriver {
         }
     }
 
-    /// Whether it was chosen a moment ago, and may not have said so yet.
+    /// The address that the node was chosen to send to, if it may not have reported it yet.
     fn assigned_address(&self, node: NodeId) -> Option<&str> {
         let chosen = self.donors.get(&node).filter(|(chosen_ms, _)| self.now_ms() - chosen_ms < DONOR_START_TIMEOUT_MS);
         chosen.map(|(_, address)| address.as_str())
     }
 
-    /// Whose state is on its way to that address.
+    /// The donor that sends to that address.
     fn donor_for_address(&self, address: &str) -> Option<NodeId> {
         if self.node.donating_to().as_deref() == Some(address) {
             return Some(self.own_node());
@@ -131,7 +131,7 @@ impl RaftDriver {
         self.peers.iter().find(|(node, peer)| gives(**node, peer)).map(|(node, _)| *node)
     }
 
-    /// By the joiner's wish; else one that does not lead.
+    /// Follows the joiner's preference; else prefers a node that is not the leader.
     fn choose_donor(&self, joiner: NodeId, wish: &str) -> Option<NodeId> {
         let member_ids: Vec<_> = lock(&self.node.order)
             .as_ref()
@@ -165,20 +165,20 @@ impl RaftDriver {
         wished.or_else(other).or_else(|| may_itself().then(|| self.own_node()))
     }
 
-    /// The leader has chosen this node to give its tables.
+    /// The leader has chosen this node as donor.
     pub(super) fn on_start_donation(&mut self, from: NodeId, request: Vec<u8>, instance_id: Uuid, address: String) {
         if self.leader_duties.is_none() && self.raft.leader() == Some(from) {
             self.node.start_donation(request, instance_id, address);
         }
     }
 
-    /// A joiner asks how it stands.
+    /// A joiner asks for the state of its SST.
     pub(super) fn on_donation_status_request(&mut self, from: NodeId) {
         let Some(peer) = self.peers.get(&from) else { return };
         let standing = {
             let donations = lock(&self.node.donations);
             let to_it = donations.iter().find(|donation| donation.instance_id == peer.hello.instance_id);
-            // One that was to be given when this node went never began.
+            // A donation that was queued when this node left never started.
             let may_be = |standing| {
                 standing != DonationStatus::InProgress || self.node.recv_queue.is_donating.load(Atomic::SeqCst)
             };
@@ -193,8 +193,8 @@ impl RaftDriver {
 }
 
 impl Node {
-    /// Gives the tables to another node, when all that has its place by now is done. One at a time: who is not given them
-    /// hears that when it asks.
+    /// Queues an SST to a joiner, after everything ordered until now is applied. One at a time: a refused joiner learns
+    /// it when it asks.
     fn start_donation(&self, request: Vec<u8>, instance_id: Uuid, address: String) {
         let seqno = lock(&self.order).as_ref().map_or(0, |OrderState { order, .. }| order.seqno);
         if !self.recv_queue.is_donating.swap(true, Atomic::SeqCst) {
@@ -210,22 +210,22 @@ impl Node {
         }
     }
 
-    /// Where the node is that its state goes to.
+    /// The address of the joiner that this node sends to.
     pub(super) fn donating_to(&self) -> Option<String> {
         let gives = self.recv_queue.is_donating.load(Atomic::SeqCst);
         gives.then(|| lock(&self.donations).front().map(|donation| donation.address.clone())).flatten()
     }
 
-    /// The server has sent its state, or could not.
+    /// The server has sent the SST, or failed to.
     pub fn state_sent(&self, code: i32) {
         if code != 0 {
-            self.server.log(Level::Warning, &format!("the state could not be sent: {code}"));
+            self.server.log(Level::Warning, &format!("the SST could not be sent: error {code}"));
         }
         self.finish_donation(code);
         self.recv_queue.push(Work::Donated);
     }
 
-    /// It gives its state to nobody any more. `code`: 0, all of it was sent.
+    /// The donation has ended. `code`: 0 if everything was sent.
     pub(in crate::node) fn finish_donation(&self, code: i32) {
         if let Some(donation) = lock(&self.donations).front_mut() {
             donation.status =

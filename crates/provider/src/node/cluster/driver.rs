@@ -1,8 +1,8 @@
-//! The group's thread: it holds the links, the agreement and the end of the log, and goes round.
+//! The Raft driver: a thread that owns the links, the Raft state machine and the end of the log.
 //!
-//! A round: what the server's threads want; what agreement wants done, until it wants nothing more, with one message to each
-//! other node and one sync of the log for all that was appended; what is agreed on takes its place; what a leader sees to; then
-//! it waits for the links, and heeds all that they bring.
+//! One round: commands of the server's threads; the actions of Raft until there are none, with one message to each node
+//! and one sync of the log; ordering of committed entries; the leader's duties; then a poll of the links, and the
+//! events from it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,40 +26,40 @@ use crate::log::Index;
 use crate::node::Node;
 use crate::vote_result::ApplyError;
 
-/// How often a node tells its leader how it stands.
+/// Interval of status reports to the leader.
 pub(super) const STATUS_INTERVAL_MS: u64 = 300;
 
-/// Of entries, so much may wait to be sent to one node.
+/// Limit of queued bytes of entries for one node.
 const IN_FLIGHT_LIMIT_BYTES: usize = 16 << 20;
 
-/// Another node, as this one knows it.
+/// Another node.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub hello: Hello,
-    /// None: it is linked. Else since when it is not.
+    /// None: the node is linked. Else since when it is not.
     pub unlinked_since_ms: Option<u64>,
-    /// What it said of itself last, and when.
+    /// Its last status report, and the time.
     pub status: Option<(MemberStatus, u64)>,
-    /// It wants to go.
+    /// It wants to leave.
     pub is_leaving: bool,
-    /// For which request which donor was chosen.
+    /// Its last SST request, and the donor chosen for it.
     pub assigned_donor: Option<(Vec<u8>, NodeId)>,
 }
 
-/// How a node stands.
+/// A node's status report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MemberStatus {
     pub member_id: Uuid,
     pub applied: i64,
     pub wants_view: bool,
     pub is_behind: bool,
-    /// Where the node is that its state goes to.
+    /// The address of the joiner that it sends an SST to.
     pub donating_to: Option<String>,
-    /// What it could not apply, while nothing is decided on that.
+    /// The apply error that waits for a vote.
     pub apply_error: Option<ApplyError>,
 }
 
-/// The group's thread.
+/// The Raft driver.
 pub(super) struct RaftDriver {
     pub(super) node: Arc<Node>,
     pub(super) cluster: Arc<ClusterHandle>,
@@ -67,52 +67,52 @@ pub(super) struct RaftDriver {
     pub(super) raft: Raft,
     pub(super) proposals: Proposals,
     pub(super) session: SessionId,
-    /// Payloads of own proposals that are not settled.
+    /// Payloads of own proposals with an open outcome.
     pub(super) payloads: HashMap<u64, Vec<u8>>,
-    /// Lives of this node since the thread began.
+    /// Member IDs of this node since the thread started.
     pub(super) own_member_ids: Vec<Uuid>,
     pub(super) hard_state: HardState,
     pub(super) peers: BTreeMap<NodeId, Peer>,
-    /// The addresses that the server gave.
+    /// The addresses in `wsrep_cluster_address`.
     pub(super) hosts: Vec<String>,
-    /// Entries up to here have taken their places. None: not yet to be taken.
+    /// Entries up to here are ordered. None: ordering has not started.
     pub(super) ordered_index: Option<Index>,
-    /// Entries up to here were looked at for decisions, while there was no room for them.
+    /// Entries up to here were scanned for vote results, while there was no room to order them.
     pub(super) scanned_upto: Index,
     pub(super) status: ClusterStatus,
-    /// Up to where the tables were when the node last was well: turns that end tell no more.
+    /// The last applied seqno while the node was healthy: turns that end after a failure do not count.
     pub(super) applied: i64,
-    /// Who decides does not stand in the log yet.
+    /// The voters are not in the log yet.
     pub(super) is_new_group: bool,
     pub(super) leader_duties: Option<LeaderDuties>,
     pub(super) flow_control: FlowControl,
-    /// Whom it chose as donors, when, and for a node at which address.
+    /// Donors that this leader has chosen: when, and for which address.
     pub(super) donors: BTreeMap<NodeId, (u64, String)>,
-    /// The end of the log is to be synced.
+    /// The end of the log needs a sync.
     pub(super) has_unsynced: bool,
-    /// Reads that wait for a round of heartbeats: round and ticket, and whose.
+    /// Reads that wait for a round of heartbeats: round, request id, and the asking node.
     pub(super) pending_reads: Vec<(u64, u64, Option<NodeId>)>,
-    /// Own ones that are confirmed up to there, which is not all taken yet.
+    /// Own reads that wait until entries up to the index are ordered.
     pub(super) ready_reads: Vec<(Index, u64)>,
-    /// What is asked of a leader until it answers.
+    /// The request to the leader, until it replies.
     pub(super) join_request: Option<JoinRequest>,
-    /// Who gives the tables to this node.
+    /// The donor of this node.
     pub(super) donor: Option<Donor>,
-    /// Why it was refused something last: told once.
+    /// The last refusal, logged once.
     pub(super) last_refusal: String,
     pub(super) requested_ms: u64,
-    /// While it leads: since when it cannot take what is agreed on.
+    /// As leader: since when it cannot order committed entries.
     pub(super) stuck_since_ms: Option<u64>,
     pub(super) is_leaving: bool,
     pub(super) reported: Option<(MemberStatus, u64)>,
-    /// What agreement wanted before the thread began.
+    /// Actions from before the thread started.
     pub(super) initial_actions: Vec<Action>,
     pub(super) leader_seen_ms: u64,
-    /// What the leader said first that everybody agrees on.
+    /// The leader's commit index in its first message.
     pub(super) first_leader_commit: Option<Index>,
-    /// It met a group that was begun anew from its own.
+    /// A node of a cluster that was bootstrapped from this one's was met.
     pub(super) excluded: Option<Excluded>,
-    /// It has had clients since the thread began.
+    /// The node has had clients since the thread started.
     pub(super) had_clients: bool,
     pub(super) started: Instant,
     pub(super) is_stopped: bool,
@@ -152,11 +152,11 @@ impl RaftDriver {
             }
         }
         self.links.flush();
-        // Whoever connects next takes all of the log to be safe.
+        // The next connect assumes that the whole log is durable.
         self.sync_log();
     }
 
-    /// All of the log is safe, without a word to the agreement, which ends here or begins anew. False: it cannot be.
+    /// Syncs the whole log without a report to Raft, which ends here or restarts. False: it failed.
     pub(super) fn sync_log(&mut self) -> bool {
         self.has_unsynced = false;
         let Some(log) = self.node.log() else { return true };
@@ -167,7 +167,7 @@ impl RaftDriver {
         result.is_ok()
     }
 
-    /// How long nothing has to be done unless something happens.
+    /// How long there is nothing to do without an event.
     pub(super) fn poll_timeout(&self) -> Duration {
         let now = self.now_ms();
         let is_busy = !self.status.is_single_node || self.status.is_linked || self.is_leaving;
@@ -187,7 +187,7 @@ impl RaftDriver {
         for command in self.cluster.take_commands() {
             match command {
                 Command::Propose { .. } if self.status.is_single_node => {
-                    // It was sent before the node was alone: clients' threads write the log now.
+                    // The command is from before the single-node mode: clients' threads append to the log now.
                     self.leave_single_node();
                     self.cluster.send_and_wake(command);
                 }
@@ -212,8 +212,7 @@ impl RaftDriver {
         self.run_steps(steps, actions);
     }
 
-    /// Does what agreement wants, until it wants nothing more and all that was appended is safe: one message to each of the
-    /// others and one sync for all of it.
+    /// Runs actions until there are none and everything appended is durable: one message to each node, and one sync.
     pub(super) fn run_actions_and_sync(&mut self, actions: &mut Vec<Action>) {
         loop {
             self.run_actions(actions, None);
@@ -226,11 +225,11 @@ impl RaftDriver {
         }
     }
 
-    /// Does what agreement wants, but for the sync, until it wants nothing more. `arrived`: what came with an append.
+    /// Runs actions until there are none, without the sync. `arrived`: the payloads of a received append.
     pub(super) fn run_actions(&mut self, actions: &mut Vec<Action>, mut arrived: Option<Vec<Vec<u8>>>) {
         while !actions.is_empty() {
             for action in std::mem::take(actions) {
-                // What came behind something that found no room must not take its place.
+                // After a failed write, later entries must not take its place.
                 if self.is_stopped {
                     return;
                 }
@@ -239,12 +238,12 @@ impl RaftDriver {
         }
     }
 
-    /// One sync for all that was appended.
+    /// One sync for everything appended.
     fn sync_appended(&mut self, actions: &mut Vec<Action>) {
         self.has_unsynced = false;
         let Some(log) = self.node.log() else { return };
         let last = self.raft.last();
-        // The others write while this one does.
+        // The other nodes write at the same time.
         self.links.flush();
         match log.flush(last.index) {
             Ok(()) => self.raft.on_durable(last, actions),
@@ -261,17 +260,20 @@ impl RaftDriver {
             Action::Truncate { from } => {
                 let result = self.node.log().map_or(Ok(()), |log| log.truncate(from));
                 if let Err(error) = result {
-                    self.fail(&format!("the end of the log, which was not agreed on, cannot be dropped: {error}"));
+                    self.fail(&format!("the uncommitted end of the log cannot be truncated: {error}"));
                 }
             }
             Action::WriteEntries { skip, first } => {
                 let Some(log) = self.node.log() else { return };
                 if log.last().next() != first {
-                    return self.fail(&format!("the log ends at {}, and the next entry is for {first}", log.last()));
+                    return self.fail(&format!(
+                        "the log ends at index {}, but the next entry is for index {first}",
+                        log.last()
+                    ));
                 }
                 for bytes in arrived.take().unwrap_or_default().iter().skip(skip) {
                     if let Err(error) = log.throttle().and_then(|()| log.append(&[bytes])) {
-                        self.fail(&format!("the log takes nothing any more: {error}"));
+                        self.fail(&format!("the log cannot be appended to: {error}"));
                         return;
                     }
                 }
@@ -314,7 +316,7 @@ impl RaftDriver {
         self.node.update_grastate();
     }
 
-    /// Sends as many of them as go into a message; the rest follows as long as there is room on the way.
+    /// Sends as many entries as fit into one message; the rest follows while the send queue has room.
     fn send_entries(
         &mut self,
         to: NodeId,
@@ -323,7 +325,7 @@ impl RaftDriver {
         actions: &mut Vec<Action>,
     ) {
         if self.links.queued_bytes(to) > IN_FLIGHT_LIMIT_BYTES {
-            // The next answer from there goes on.
+            // The next reply from the node continues.
             self.raft.on_partial_send(to, append.prev_log_id.index);
             return;
         }
@@ -331,14 +333,14 @@ impl RaftDriver {
         let entries = match log.entries(first, BATCH_LIMIT_BYTES) {
             Ok(entries) => entries,
             Err(error) => {
-                self.node.note(&format!("entries from {first} on cannot be sent to {to}: {error}"));
+                self.node.note(&format!("entries from index {first} on cannot be sent to {to}: {error}"));
                 return;
             }
         };
         let mut payloads = Vec::with_capacity(entries.len());
         for (index, bytes) in entries.into_iter().take_while(|(index, _)| *index <= upto) {
             let Ok((_, shape)) = entry::meta(&bytes) else {
-                self.fail(&format!("entry {index} of the log cannot be understood"));
+                self.fail(&format!("entry {index} of the log is not valid"));
                 return;
             };
             append.entries.push(shape);

@@ -1,4 +1,4 @@
-//! How the group's thread begins: from what is saved, and from the log.
+//! Starts the Raft driver from the hard state and the log.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use crate::identity::Uuid;
 use crate::log::{DiskLog, Index};
 use crate::node::{Error, Node, lock};
 
-/// A leader is heard at least this often; without it for one to two times the second, others stand for election.
+/// A leader's heartbeat interval; without one for one to two times the election timeout, other nodes start an election.
 const TIMING: Timing = Timing { heartbeat_ms: 150, election_ms: 1_000 };
 
-/// How a node begins.
+/// How a node starts.
 #[derive(Debug)]
 pub(in crate::node) enum StartMode {
-    /// It is a group by itself.
+    /// As the only voter of a new cluster.
     Bootstrap,
-    /// As it left off.
+    /// With its hard state.
     Restart(Box<HardState>),
-    /// It has no log and joins others.
+    /// Without a log, as a joiner.
     Join,
 }
 
-/// Begins it. `address`: of the group, as the server gave it; its nodes are dialled.
+/// Starts the driver and dials the nodes of the cluster.
 pub(in crate::node) fn start(
     node: &Arc<Node>,
     cluster_name: &str,
@@ -75,13 +75,13 @@ pub(in crate::node) fn start(
     let mut raft = Raft::new(initial_state(&saved, log.as_deref(), instance_id)?, TIMING, 0);
     let mut first = Vec::new();
     if saved.voters.len() == 1 && saved.voters.contains_key(&saved.node) {
-        // Nobody else can lead: there is nothing to wait for.
+        // No other node can be elected: no reason to wait.
         raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
     }
     saved.write(&node.setup.data_dir)?;
     node.set_lineage(saved.lineage);
     if let Some(log) = &log {
-        // Until it is alone.
+        // Until the node is a single node.
         log.set_keeps_recent(true);
     }
     let cluster = Arc::new(ClusterHandle::new(waker, log.as_ref().map_or(Index(0), |log| log.last())));
@@ -128,7 +128,7 @@ pub(in crate::node) fn start(
         started: Instant::now(),
         is_stopped: false,
     };
-    // It is the server's process: its signals are for the server's threads.
+    // Signals are for the server's threads.
     crate::log::spawn_without_signals("hortator-raft", move || {
         let faulty = std::panic::AssertUnwindSafe(&mut thread);
         let run = std::panic::catch_unwind(|| {
@@ -136,10 +136,10 @@ pub(in crate::node) fn start(
             thread.0.run();
         });
         if run.is_err() {
-            thread.node.fail("a fault in the provider's group");
+            thread.node.fail("a bug in the provider's Raft thread");
         }
         let cluster = Arc::clone(&thread.cluster);
-        // Whoever waits for the end may want the port again.
+        // A thread that waits for the end may want to listen on the port again.
         drop(thread);
         cluster.close();
     })
@@ -151,7 +151,7 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
     let random = Uuid::random().map_err(Error::Random)?;
     let id = NodeId(random.bits());
     let log = node.log();
-    // What a log says of groups before does not count for a node that is a group by itself.
+    // A new cluster ignores the memberships in its log.
     let last = match &log {
         Some(log) if log.last() >= log.first() => {
             let entries = log.entries(log.last(), 1)?;
@@ -172,7 +172,7 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
     })
 }
 
-/// What agreement has to know of the log.
+/// Reads the initial Raft state from the log.
 fn initial_state(saved: &HardState, log: Option<&DiskLog>, instance_id: Uuid) -> Result<InitialState, Error> {
     let membership = Membership { voters: saved.voters.keys().copied().collect() };
     let mut memberships = Vec::new();
@@ -183,7 +183,7 @@ fn initial_state(saved: &HardState, log: Option<&DiskLog>, instance_id: Uuid) ->
         let first = log.first();
         last = log.last();
         if first > Index(1) {
-            // The term of an entry that was purged is asked for by nobody: what lies there is committed.
+            // The term of a purged entry is never needed: the entry is committed.
             base = if base.index.next() == first { base } else { LogId { term: Term(0), index: Index(first.0 - 1) } };
         } else {
             base = LogId { term: Term(0), index: Index(0) };
@@ -222,7 +222,7 @@ fn initial_state(saved: &HardState, log: Option<&DiskLog>, instance_id: Uuid) ->
 }
 
 impl RaftDriver {
-    /// Begins agreement from what is saved and in the log.
+    /// Restarts Raft from the hard state and the log.
     pub(super) fn restart_raft(&mut self) -> Result<(), Error> {
         let log = self.node.log();
         let start = initial_state(&self.hard_state, log.as_deref(), Uuid(self.session.0))?;

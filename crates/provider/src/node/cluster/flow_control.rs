@@ -1,7 +1,7 @@
-//! Flow control: while a node has more to apply than it wants (`gcs.fc_limit`), nothing more is put into the order.
+//! Flow control: while the receive queue of a member is over `gcs.fc_limit`, the leader appends nothing more.
 //!
-//! Each node tells its leader whether it has too much; the leader holds back what it is asked to append, and the clients
-//! whose it is wait. What arrives while too much is held is dropped, and comes again: whoever proposes sends it anew.
+//! Each node reports to the leader whether it is behind. The leader holds proposals back, and their clients wait.
+//! Beyond a limit it drops forwards; their nodes send them again.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -11,15 +11,15 @@ use crate::consensus::raft::{Action, Term};
 use crate::identity::Uuid;
 use crate::node::{OrderState, lock};
 
-/// What a leader holds back at most, in bytes.
+/// Limit of bytes that a leader holds back.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
 
-/// What waits to be put into the order.
+/// A proposal that is held back.
 #[derive(Debug)]
 pub(super) enum HeldProposal {
     /// Of this node.
     Own { request_id: u64, bytes: Vec<u8> },
-    /// Of another.
+    /// Of another node.
     Forward { term: Term, session: Uuid, number: u64, payload: Vec<u8> },
 }
 
@@ -32,7 +32,7 @@ impl HeldProposal {
     }
 }
 
-/// What a leader holds back.
+/// Proposals that the leader holds back.
 #[derive(Debug, Default)]
 pub(super) struct FlowControl {
     held: VecDeque<HeldProposal>,
@@ -41,9 +41,9 @@ pub(super) struct FlowControl {
 }
 
 impl RaftDriver {
-    /// Whether this node has more to apply than it wants. Not while what it applies waits for a transaction of its own to
-    /// give way: that needs its place first, and would wait for it behind the pause. Nor while it waits for what the others
-    /// say: all of them would wait for the slowest.
+    /// Whether this node's receive queue is over the limit. Not while applying waits for an own transaction to yield:
+    /// that must be ordered first, and would wait behind the pause. Nor during an inconsistency vote: all nodes would
+    /// wait for the slowest.
     pub(super) fn is_behind(&self) -> bool {
         let is_desynced = self.node.counters.desync_count.get() > 0;
         let is_full = self.node.recv_queue.queued() as u64 > self.node.limits.queued();
@@ -51,7 +51,7 @@ impl RaftDriver {
         !is_desynced && is_full && !waits
     }
 
-    /// Whether a member of the view has.
+    /// Whether a member of the view is behind.
     fn is_member_behind(&self) -> bool {
         let order_state = lock(&self.node.order);
         let Some(OrderState { order, .. }) = order_state.as_ref() else { return false };
@@ -62,13 +62,13 @@ impl RaftDriver {
         behind.any(|member_id| order.is_in_view(member_id)) || self.is_behind()
     }
 
-    /// Holds it back if that is what has to be done. Gives it back if not.
+    /// Holds the proposal back if flow control is active; else returns it.
     pub(super) fn hold_if_paused(&mut self, held: HeldProposal) -> Option<HeldProposal> {
         if self.flow_control.paused_since.is_none() {
             return Some(held);
         }
         let is_own = matches!(held, HeldProposal::Own { .. });
-        // This node's own are bounded by its clients, each of which waits.
+        // Own proposals are limited by the clients, each of which waits.
         if is_own || self.flow_control.held_bytes + held.bytes() <= HELD_LIMIT_BYTES {
             self.flow_control.held_bytes += held.bytes();
             self.flow_control.held.push_back(held);
@@ -76,7 +76,7 @@ impl RaftDriver {
         None
     }
 
-    /// Pauses and goes on, by how the nodes stand.
+    /// Starts or ends a flow control pause.
     pub(super) fn update_flow_control(&mut self, actions: &mut Vec<Action>) {
         let is_paused = self.leader_duties.is_some() && !self.status.is_single_node && self.is_member_behind();
         match (self.flow_control.paused_since, is_paused) {

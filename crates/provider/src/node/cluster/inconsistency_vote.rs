@@ -1,5 +1,4 @@
-//! What becomes of a place that some node could not apply: the leader hears what became of it elsewhere, and puts what most
-//! say into the order.
+//! The leader's part of an inconsistency vote: collects the votes of the nodes, and appends the result.
 
 use super::driver::{MemberStatus, RaftDriver};
 use crate::consensus::wire::BATCH_LIMIT_BYTES;
@@ -9,11 +8,11 @@ use crate::log::{DiskLog, Index};
 use crate::node::{OrderState, lock};
 use crate::vote_result::{self, InconsistencyVote, VoteResult};
 
-/// A round looks at so many entries for decisions, or some more.
+/// Limit of entries scanned per round, approximately.
 const SCAN_LIMIT_ENTRIES: u64 = 1_000;
 
 impl RaftDriver {
-    /// As the leader. True: a decision is on its way into the order.
+    /// As leader. True: a vote result is being appended.
     pub(super) fn decide_inconsistencies(&mut self) -> bool {
         self.update_applied();
         let own = self.member_status();
@@ -24,7 +23,7 @@ impl RaftDriver {
             .chain(std::iter::once(&own))
             .collect();
         let apply_errors = statuses.iter().filter_map(|member_status| member_status.apply_error);
-        // One after the other: what comes behind it waits there.
+        // One at a time: later apply errors wait.
         let open = apply_errors
             .map(|apply_error| apply_error.seqno)
             .filter(|seqno| self.node.inconsistency.result(*seqno).is_none());
@@ -38,7 +37,8 @@ impl RaftDriver {
         let result = match (votes.as_slice(), own.apply_error) {
             ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 => {
                 if !self.node.inconsistency.is_own_statement() {
-                    // Of an earlier life, or of a node that has left: nobody can tell what its client was told.
+                    // The failed write set is of a former member ID, or of a node that has left: its client's answer is
+                    // unknown.
                     self.node.inconsistency.give_up();
                     return false;
                 }
@@ -47,13 +47,13 @@ impl RaftDriver {
             _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters),
         };
         let Some(result) = result else { return false };
-        let holds = if result.error == 0 { "it is applied" } else { "they go on without it" };
+        let holds = if result.error == 0 { "it is applied" } else { "all nodes skip it" };
         let (agreeing, all) = (result.agreeing, votes.len());
-        self.node.note(&format!("what stands at {seqno} failed on a node; as {agreeing} of {all} say, {holds}"));
+        self.node.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {holds}"));
         self.propose(entry::encode_vote_result(seqno, result), None)
     }
 
-    /// The members of the view that are there, and voters that are not, or not yet, in it.
+    /// The present members of the view, and linked voters that are not in the view, or not yet.
     fn voting_members(&self) -> Vec<Uuid> {
         let members: Vec<Uuid> = lock(&self.node.order)
             .as_ref()
@@ -70,7 +70,7 @@ impl RaftDriver {
         all
     }
 
-    /// What was decided is heeded here, leader or not.
+    /// Applies vote results here, on leader and follower.
     pub(super) fn handle_vote_results(&mut self) {
         if self.status.is_single_node {
             self.node.inconsistency.give_up();
@@ -78,7 +78,7 @@ impl RaftDriver {
         self.node.check_vote_results();
     }
 
-    /// A decision may stand behind what there is no room for before it is known.
+    /// A vote result may be behind entries for which there is no room before it is known.
     pub(super) fn scan_vote_results(&mut self, log: &DiskLog, from: Index) {
         if self.node.inconsistency.apply_error().is_none() {
             return;

@@ -1,12 +1,12 @@
-//! How a node gets what it needs to take part: a log from its leader, tables from a donor, a place in the view.
+//! The joiner: gets a log from the leader, tables from a donor, and a place in the view.
 //!
 //! ```text
-//!   restarted   its log ──► what the leader has more ──► view(N) ─► apply N+1 … ─► view with it inside ─► synced
-//!   joins       may its server prepare? ─► asks the server what a donor is told ─► Join ─► the leader says where the log
-//!               begins, and asks a donor: log from there ‖ tables from the donor, at N ─► as above
+//!   restarted   own log ──► missing entries from the leader ──► view(N) ─► apply N+1 … ─► view with the node ─► synced
+//!   joins       may the server prepare? ─► SST request from the server ─► Join ─► snapshot point from the leader, which
+//!               also chooses a donor: log from there ‖ SST from the donor, at N ─► as above
 //! ```
 //!
-//! Who gives them, and to whom: `donating`. What the node does meanwhile, and when they do not come: `awaiting`.
+//! The donor's side: `donor`. The SST on the joiner, and its failures: `joiner_sst`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering as Atomic;
@@ -26,20 +26,20 @@ use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Receiver};
 
-/// A question to a leader is asked again after this long.
+/// Interval of repeated requests to the leader.
 const RESEND_INTERVAL_MS: u64 = 2_000;
 
-/// What is asked of a leader until it answers.
+/// A request to the leader.
 #[derive(Clone, Debug)]
 pub(in crate::node) enum JoinRequest {
-    /// May the server prepare to be given the tables?
+    /// May the server prepare an SST?
     PrepareSst,
-    /// The log, and the tables: this is what a donor is told.
+    /// The log and the tables, with the server's SST request.
     Join { request: Vec<u8> },
 }
 
 impl Node {
-    /// Takes its place among others. On a receiving thread.
+    /// Joins the cluster, on a receiving thread.
     pub(in crate::node) fn join_cluster(
         &self,
         receiver: Receiver,
@@ -54,20 +54,23 @@ impl Node {
             if let Some(log) = log {
                 let history_uuid = Uuid(log.history_uuid());
                 match recovery::make_plan(&log, status.apply_bound, history_uuid, tables, saved.as_ref()) {
-                    // A log that ends before the tables do has lost what the others may still have.
+                    // A log that ends before the tables has lost entries that the others may have.
                     Ok(plan) if plan.has_all_verdicts && (plan.tables_at <= plan.end || is_connected) => {
                         self.inconsistency.reset_to(plan.tables_at);
                         self.inconsistency.add_results(&plan.vote_results);
                         match self.inconsistency.wrongly_applied(plan.tables_at) {
                             None => break plan,
                             Some(seqno) if is_connected => {
-                                let text =
-                                    format!("most nodes could not apply what stands at {seqno}, and the donor had it");
+                                let text = format!(
+                                    "inconsistency vote on seqno {seqno}: most nodes could not apply it, but \
+                                             the donor has applied it"
+                                );
                                 return Err(self.end_without_tables(cluster, &SstError::Failed(text)));
                             }
                             Some(seqno) => {
                                 self.note(&format!(
-                                    "most nodes could not apply what stands at {seqno}, and here it is"
+                                    "inconsistency vote on seqno {seqno}: most nodes could not apply it, but this \
+                                     node has applied it"
                                 ));
                             }
                         }
@@ -83,7 +86,7 @@ impl Node {
                 }
             }
             if is_connected {
-                let text = "the log that came with the state does not reach back to it".to_owned();
+                let text = "the log of the joiner begins after the state of the SST".to_owned();
                 return Err(self.end_without_tables(cluster, &SstError::Failed(text)));
             }
             let received = self.receive_state(cluster);
@@ -108,7 +111,7 @@ impl Node {
         Ok(())
     }
 
-    /// Where the tables are: as they were before, or as the server says.
+    /// The position of the tables: as before, or as the server says.
     fn tables_at(&self, saved: Option<&SavedState>) -> Option<Gtid> {
         let before = lock(&self.order).as_ref().map(|OrderState { order, .. }| order.history_uuid);
         match before {
@@ -119,22 +122,22 @@ impl Node {
 }
 
 impl RaftDriver {
-    /// The leader says where this node's log begins.
+    /// The leader sends the start of this node's log.
     pub(super) fn on_install_snapshot(&mut self, begin: SnapshotMeta, actions: &mut Vec<Action>) {
         let SnapshotMeta { term, log_id: place, membership, addresses, upto, lineage } = begin;
-        // Of two groups that this node, which was of none, asked, the first that answered is the one.
+        // A node without a cluster may have asked two clusters: the first reply counts.
         if self.hard_state.lineage.relation_to(&lineage) != LineageRelation::Same {
             return;
         }
-        // Said by a leader of before, perhaps.
+        // The reply may come from a former leader.
         if self.leader_duties.is_some() || !matches!(self.join_request, Some(JoinRequest::Join { .. })) {
             return;
         }
         self.join_request = None;
-        // What came just before counts as safe behind there.
+        // The entries just received count as durable after the snapshot.
         self.run_actions_and_sync(actions);
         let history_uuid = self.status.history_uuid;
-        // False: this node's log is as good as the others', and only its tables are not.
+        // False: the log is complete, only the tables are not.
         let is_behind = self.raft.install_snapshot(term, place, (place.index, membership), actions);
         if self.node.log().is_none() || is_behind && self.raft.last() == place {
             self.node.close_log();
@@ -145,7 +148,7 @@ impl RaftDriver {
                     self.node.set_log(log);
                 }
                 Err(error) => {
-                    self.node.fail(&format!("no log can be begun behind {}: {error}", place.index));
+                    self.node.fail(&format!("cannot create a log after index {}: {error}", place.index));
                     return;
                 }
             }
@@ -155,7 +158,7 @@ impl RaftDriver {
             self.status.apply_bound = place.index;
         }
         if is_behind && let Ok(session) = Uuid::random() {
-            // It has not seen what was agreed on in between, so it cannot say what came of what it proposed before.
+            // The node has not seen the entries in between, so the outcome of its earlier proposals is unknown.
             self.proposals = Proposals::new();
             self.payloads.clear();
             self.session = SessionId(session.0);
@@ -171,7 +174,7 @@ impl RaftDriver {
         self.save_hard_state();
     }
 
-    /// Asks for what it wants until somebody answers.
+    /// Repeats the request until there is a reply.
     pub(super) fn resend_join_request(&mut self, now_ms: u64) {
         let Some(join_request) = self.join_request.clone() else { return };
         if self.requested_ms != 0 && now_ms - self.requested_ms < RESEND_INTERVAL_MS {
@@ -184,7 +187,7 @@ impl RaftDriver {
         };
         let linked = self.peers.iter().filter(|(_, peer)| peer.unlinked_since_ms.is_none()).map(|(node, _)| *node);
         let linked: Vec<NodeId> = linked.collect();
-        // Who does not lead says who does, and is linked by then.
+        // A follower replies with the leader's address, which is linked then.
         let to = self.raft.leader().filter(|leader| linked.contains(leader)).map_or(linked, |leader| vec![leader]);
         to.into_iter().for_each(|node| {
             self.links.send(node, &frame);
@@ -193,22 +196,22 @@ impl RaftDriver {
 }
 
 impl Node {
-    /// Whom the server wants its state from.
+    /// The preferred donor (`wsrep_sst_donor`).
     fn preferred_donor(&self) -> String {
         lock(&self.donor).clone()
     }
 
-    /// Whether it goes on without a majority by itself: `pc.ignore_sb`.
+    /// Whether the node continues without a majority: `pc.ignore_sb`.
     pub(super) fn ignores_quorum(&self) -> bool {
         lock(&self.options).ignores_majorities()
     }
 
-    /// Where other nodes find this one.
+    /// The address for other nodes.
     pub(super) fn group_address(&self) -> String {
         lock(&self.options).group_address(&self.setup.node_address)
     }
 
-    /// Where their connections are taken.
+    /// The address to listen on.
     pub(super) fn listen_address(&self) -> String {
         lock(&self.options).listen_address()
     }

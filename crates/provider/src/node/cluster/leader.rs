@@ -1,4 +1,4 @@
-//! What a leader sees to: that the view is of those who are there, and that cuts come. Who votes: `voting`.
+//! The leader's duties: the view and the commit cuts. Voters: `membership`.
 
 use super::driver::{MemberStatus, Peer, RaftDriver};
 use super::next_view::next_view;
@@ -13,44 +13,44 @@ use crate::log::Index;
 use crate::node::{OrderState, lock};
 use crate::server::Member;
 
-/// A node whose link is down for so long is left out of the view.
+/// A node without a link for this long is excluded from the view.
 pub(super) const AWAY_TIMEOUT_MS: u64 = 1_500;
-/// One that says nothing for so long, though it is linked, too.
+/// A linked node without a status report for this long is excluded, too.
 const SILENCE_TIMEOUT_MS: u64 = 5_000;
-/// So long a new leader waits for those whom it has not heard of yet.
+/// A new leader waits this long for nodes that it has not met yet.
 pub(super) const NEW_LEADER_GRACE_TIMEOUT_MS: u64 = 3_000;
-/// Who is away for so long, and has no vote, is forgotten.
+/// A node without a vote that is gone for this long is forgotten.
 const FORGET_TIMEOUT_MS: u64 = 60_000;
-/// Votes and views are looked at so far apart.
+/// Interval of checks of voters and view.
 const DUTIES_INTERVAL_MS: u64 = 20;
-/// Cuts are at least so far apart: not one for each step of a slow member.
+/// Minimum interval of commit cuts: not one for each step of a slow member.
 const COMMIT_CUT_INTERVAL_MS: u64 = 100;
-/// A leader that cannot take what is agreed on for so long lets another lead.
+/// A leader that cannot order committed entries for this long transfers leadership.
 const STUCK_TIMEOUT_MS: u64 = 1_000;
-/// A node with fewer entries than this to go may vote.
+/// A node that lacks fewer entries than this may get a vote.
 pub(super) const CATCH_UP_LIMIT_ENTRIES: u64 = 256;
 
-/// What a leader keeps while it leads.
+/// State of a leader.
 #[derive(Debug)]
 pub(super) struct LeaderDuties {
-    /// The last seqno in its log, agreed on or not.
+    /// The last seqno in its log, committed or not.
     pub appended_seqno: i64,
     pub(super) since_ms: u64,
-    /// Nothing is seen to before this has taken its place: then all that came before has.
+    /// No duty runs before this entry is ordered: then all earlier entries are.
     pub(super) ready_at: Index,
-    /// The last view, cut or group that it appended.
-    /// A cut and a view are never on their way at once: a cut tells which view is in force where it stands.
+    /// The last view, commit cut or membership that it has appended. A commit cut and a view are never in flight
+    /// together: a commit cut contains the view that is in force at its index.
     last_appended: Index,
     last_cut_ms: u64,
     last_run_ms: u64,
-    /// There was something to see to, and may be again as soon as that is agreed on.
+    /// Some duty is not complete, and may continue when the last entry is committed.
     has_pending_duties: bool,
-    /// Who goes next, and since when it is to.
+    /// The next voter to remove, and since when.
     pub(super) leaver: Option<(NodeId, u64)>,
 }
 
 impl Peer {
-    /// It is not away, or only for a moment.
+    /// The node is linked, or was a moment ago.
     pub(super) fn is_present(&self, now_ms: u64) -> bool {
         let is_linked = self.unlinked_since_ms.is_none_or(|since| now_ms - since < AWAY_TIMEOUT_MS);
         is_linked && self.status.as_ref().is_some_and(|(_, at)| now_ms - at < SILENCE_TIMEOUT_MS)
@@ -58,7 +58,7 @@ impl Peer {
 }
 
 impl RaftDriver {
-    /// This node leads from now on.
+    /// This node has become leader.
     pub(super) fn on_became_leader(&mut self, term: crate::consensus::raft::Term) {
         let Some(appended_seqno) = self.last_seqno() else {
             return self.fail("the last entry of the log cannot be read");
@@ -83,11 +83,11 @@ impl RaftDriver {
             leader_duties.ready_at = index;
         }
         if self.raft.membership().voters.len() > 1 {
-            self.node.note(&format!("this node leads the group ({term:?})"));
+            self.node.note(&format!("this node is the Raft leader ({term:?})"));
         }
     }
 
-    /// The seqno at the end of the log, agreed on or not. None: it cannot be read.
+    /// The last seqno in the log, committed or not. None: the log cannot be read.
     fn last_seqno(&self) -> Option<i64> {
         let log = self.node.log()?;
         if log.last() < log.first() {
@@ -98,12 +98,12 @@ impl RaftDriver {
         Some(stamp.seqno)
     }
 
-    /// Whether others are, or were a moment ago.
+    /// Whether other nodes are linked.
     fn has_linked_peers(&self) -> bool {
         self.peers.values().any(|peer| peer.unlinked_since_ms.is_none())
     }
 
-    /// A node that is the whole group lets its clients' threads write the log themselves.
+    /// Enters single-node mode: clients' threads append to the log themselves.
     fn enter_single_node(&mut self) {
         if self.status.is_single_node
             || self.has_linked_peers()
@@ -115,8 +115,8 @@ impl RaftDriver {
         let Some(log) = self.node.log() else { return };
         let mut order_state = lock(&self.node.order);
         match order_state.as_mut() {
-            // Its tables are not there yet: it comes up alone.
-            // Or: connected again, and it was alone before.
+            // The tables are not there yet: the node starts as a single node. Or it is connected again, and was one
+            // before.
             None | Some(OrderState { is_single_node: true, .. }) => {}
             Some(OrderState { order, is_single_node }) => {
                 let own = self.node.member_id();
@@ -137,7 +137,7 @@ impl RaftDriver {
         self.status.is_single_node = true;
     }
 
-    /// Somebody else is there: from now on it is agreed on what comes.
+    /// Leaves single-node mode: another node is there, and entries need a majority from now on.
     pub(super) fn leave_single_node(&mut self) {
         if !self.status.is_single_node {
             return;
@@ -146,7 +146,7 @@ impl RaftDriver {
         let mut order_state = lock(&self.node.order);
         let Some(OrderState { order, is_single_node }) = order_state.as_mut() else { return };
         if !matches!(self.node.gate.state(), GateState::Open | GateState::Paused) {
-            // It is on its way up, and finishes that first.
+            // The startup is not complete yet.
             return;
         }
         let last = log.last();
@@ -168,7 +168,7 @@ impl RaftDriver {
         self.cluster.is_caught_up.store(true, std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// Nodes that have no vote and are long gone are forgotten, and not called any more. They know where this one is.
+    /// Forgets nodes without a vote that are long gone, and dials them no more. They know this node's address.
     fn forget_absent_peers(&mut self) {
         let now = self.now_ms();
         let voters = &self.hard_state.voters;
@@ -190,7 +190,7 @@ impl RaftDriver {
         }
     }
 
-    /// What has to be seen to in a round.
+    /// The duties of one round.
     pub(super) fn run_leader_duties(&mut self, actions: &mut Vec<Action>) {
         self.forget_absent_peers();
         if self.has_linked_peers() {
@@ -213,7 +213,7 @@ impl RaftDriver {
         let now = self.now_ms();
         let is_ready = self.ordered_index.is_some_and(|taken| taken >= ready_at && taken >= latest);
         let is_due = self.next_run_ms().is_some_and(|at| at <= now);
-        // A decision may be what makes the room for what is to be taken before it.
+        // A vote result may make room for entries before it.
         let has_seen = self.ordered_index.is_some_and(|taken| taken.max(self.scanned_upto) >= ready_at.max(latest));
         let is_deciding = has_seen && is_due && self.decide_inconsistencies();
         let is_changing = is_deciding || is_ready && is_due && (self.reconcile_membership() || self.reconcile_view());
@@ -226,19 +226,19 @@ impl RaftDriver {
         self.run_actions(actions, None);
     }
 
-    /// When a leader looks at votes and views again at the earliest.
+    /// When the duties run next, at the earliest.
     fn next_run_ms(&self) -> Option<u64> {
         self.leader_duties.as_ref().map(|leader_duties| leader_duties.last_run_ms + DUTIES_INTERVAL_MS)
     }
 
-    /// When it has to, even if nothing happens: what comes next may only wait for its turn.
+    /// When the duties must run even without an event.
     pub(super) fn duties_deadline_ms(&self) -> Option<u64> {
         let has_chores = self.leader_duties.as_ref().is_some_and(|leader_duties| leader_duties.has_pending_duties);
         self.next_run_ms().filter(|_| has_chores && !self.status.is_single_node)
     }
 
-    /// Whether it cannot take what is agreed on, as while a backup locks its tables or it has none: then no view comes into force
-    /// here, and none is made.
+    /// Whether it cannot order committed entries, for example during a backup, or without tables: no new view would
+    /// come into force here.
     fn is_stuck(&mut self) -> bool {
         let is_held = self.is_waiting_for_tables()
             || self.ordered_index.is_some_and(|taken| taken < self.status.apply_bound)
@@ -247,14 +247,14 @@ impl RaftDriver {
         let since = *self.stuck_since_ms.get_or_insert(now);
         let is_stuck = is_held && now - since >= STUCK_TIMEOUT_MS;
         if !is_held || is_stuck {
-            // The next may be stuck too, and this one's turn come again.
+            // The next leader may be stuck too, and this one's turn come again.
             self.stuck_since_ms = None;
         }
         is_stuck
     }
 
-    /// Who waits for the tables himself, or is stuck, can see to nothing. The next in turn may be better off. Not one that is far
-    /// behind: nothing is appended until it has everything.
+    /// A stuck leader, or one without tables, transfers leadership to the next voter that has tables and nearly all
+    /// entries: nothing is appended until that one has everything.
     fn hand_over_leadership(&mut self, actions: &mut Vec<Action>) {
         let voters = self.hard_state.voters.keys();
         let behind = voters.clone().filter(|node| **node > self.own_node());
@@ -270,11 +270,11 @@ impl RaftDriver {
         }
     }
 
-    /// It wants to go in order.
+    /// Asks to leave the cluster.
     fn request_leave(&mut self, actions: &mut Vec<Action>) {
         let votes = self.hard_state.voters.contains_key(&self.own_node());
         let is_last = self.hard_state.voters.len() <= 1;
-        // Another may lead in a moment, when the one that led has just died.
+        // A new leader may be elected in a moment, if the old one has just crashed.
         let nobody_leads = self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
         if self.status.is_single_node || !votes || is_last || nobody_leads {
             self.status.has_left = true;
@@ -299,7 +299,7 @@ impl RaftDriver {
         index.is_some()
     }
 
-    /// True: another view is under way.
+    /// Proposes a new view if the members have changed. True: one is in flight.
     fn reconcile_view(&mut self) -> bool {
         let (current, number) = {
             let order_state = lock(&self.node.order);
@@ -326,7 +326,7 @@ impl RaftDriver {
         }
     }
 
-    /// Whether that member of the view is still there.
+    /// Whether a member of the view is still there.
     pub(super) fn is_member_present(&self, member_id: Uuid) -> bool {
         if member_id == self.node.member_id() {
             return !self.is_leaving;
@@ -339,7 +339,7 @@ impl RaftDriver {
         match known {
             Some(peer) => peer.is_present(now) && !peer.is_leaving,
             None => {
-                // Somebody who came back as another life has ended this one.
+                // The node has a newer member ID, which ends this one.
                 let since = self.leader_duties.as_ref().map_or(now, |leader_duties| leader_duties.since_ms);
                 let all_told = self.hard_state.voters.keys().all(|node| {
                     *node == self.own_node() || self.peers.get(node).is_some_and(|peer| peer.status.is_some())

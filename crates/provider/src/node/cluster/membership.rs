@@ -1,8 +1,8 @@
-//! What a leader does about votes: who joined and has nearly everything gets one, who leaves gives it back, and whose node is gone
-//! loses it where it would be in the way of the others.
+//! Membership changes: the leader gives a joiner with nearly all entries a vote, takes the vote of a leaving node, and
+//! that of a node that is gone and would block the others.
 //!
-//! Who votes next. One comes or goes at a time. Those who are not there give up their votes before they keep others from going on or
-//! count beside who takes their place; who comes back gets its vote back by itself, as a joiner.
+//! One voter changes at a time. An absent node loses its vote before it could keep the others from a majority, or count
+//! beside its replacement; when it comes back, it gets a vote as a joiner.
 
 use super::driver::{Peer, RaftDriver};
 use super::leader::{AWAY_TIMEOUT_MS, CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
@@ -13,7 +13,7 @@ use crate::node::lock;
 use std::collections::BTreeMap;
 
 impl RaftDriver {
-    /// One at a time comes or goes. True: something is under way.
+    /// Changes one voter, if needed. True: a change is in flight.
     pub(super) fn reconcile_membership(&mut self) -> bool {
         let now = self.now_ms();
         for (node, peer) in &self.peers {
@@ -23,7 +23,7 @@ impl RaftDriver {
             if peer.is_leaving {
                 self.links.send(*node, &Frame::LeaveReply);
             }
-            // It is sent entries again when it says that it is there.
+            // The node gets entries again when it reports itself.
             if peer.unlinked_since_ms.is_some_and(|since| now - since > AWAY_TIMEOUT_MS) {
                 self.raft.remove_learner(*node);
             }
@@ -50,7 +50,7 @@ impl RaftDriver {
         self.propose(entry::encode_membership(&voters), Some(&voters))
     }
 
-    /// Since when that one has been the next to go.
+    /// Since when that node has been the next to leave.
     fn leave_requested_ms(&mut self, leaver: Option<NodeId>) -> u64 {
         let now = self.now_ms();
         let Some(leader_duties) = &mut self.leader_duties else { return now };
@@ -60,7 +60,7 @@ impl RaftDriver {
         leader_duties.leaver.map_or(now, |(_, since)| since)
     }
 
-    /// Whether a voter can be counted on when another goes: it has answered since that was asked for.
+    /// Whether a voter is present without the leaver: it has replied since the leave was requested.
     fn presence_since(&self, node: NodeId, asked_ms: u64) -> Presence {
         let peer = self.peers.get(&node);
         let is_linked = peer.is_some_and(|peer| peer.unlinked_since_ms.is_none());
@@ -69,14 +69,14 @@ impl RaftDriver {
         if node == self.own_node() || is_linked && has_answered() {
             return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
         }
-        // A link may be made anew, or be on its way to a leader that is new.
+        // The link may be re-established, or be new with a new leader.
         let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
         let away_since = peer.and_then(|peer| peer.unlinked_since_ms).unwrap_or(asked_ms);
         let is_given_up = self.now_ms() - led_since.max(away_since) >= AWAY_TIMEOUT_MS;
         if is_given_up { Presence::Gone } else { Presence::Unknown }
     }
 
-    /// Whether that node can go on with what is agreed on: it is in the view, or asks for one.
+    /// Whether the node has tables: it is in the view, or requests one.
     pub(super) fn has_tables(&self, node: NodeId) -> bool {
         if node == self.own_node() {
             return self.ordered_index.is_some() && !self.is_waiting_for_tables();
@@ -89,19 +89,19 @@ impl RaftDriver {
         member_status.wants_view || is_in()
     }
 
-    /// It is to be given another's tables, or they are on their way.
+    /// Whether this node waits for an SST.
     pub(super) fn is_waiting_for_tables(&self) -> bool {
         self.join_request.is_some() || self.status.snapshot_upto.is_some() && self.ordered_index.is_none()
     }
 
-    /// Whether a voter is there, by the rules by which views are made.
+    /// Whether a voter is present, by the rules of the view.
     fn presence(&self, node: NodeId) -> Presence {
         let now = self.now_ms();
         let since = self.leader_duties.as_ref().map_or(now, |leader_duties| leader_duties.since_ms);
         match self.peers.get(&node) {
             _ if node == self.own_node() => Presence::Present,
             Some(peer) if peer.is_present(now) => Presence::Present,
-            // A new leader has not met all of them yet.
+            // A new leader has not met all nodes yet.
             _ if now - since < NEW_LEADER_GRACE_TIMEOUT_MS => Presence::Unknown,
             _ => Presence::Gone,
         }
@@ -122,7 +122,7 @@ impl RaftDriver {
         })
     }
 
-    /// Another node that is there and says that it is found at that address, this one included.
+    /// Another running node, this one included, with that address.
     pub(super) fn node_at_address(&self, address: &str, besides: NodeId) -> Option<NodeId> {
         let is_there = |(node, peer): &(&NodeId, &Peer)| {
             **node != besides && peer.unlinked_since_ms.is_none() && peer.hello.address == address
@@ -132,23 +132,23 @@ impl RaftDriver {
     }
 }
 
-/// Those who vote, each with its address.
+/// The voters, with their addresses.
 pub(super) type Voters = BTreeMap<NodeId, String>;
 
 /// What is known of a voter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It is heard.
+    /// It is present.
     Present,
-    /// It is heard and has a vote, and waits for the tables of another: alone it could not go on.
+    /// It is present and waits for an SST: it could not continue alone.
     WithoutTables,
-    /// It is to be waited for a moment.
+    /// Unknown for now: wait a moment.
     Unknown,
-    /// Nobody waits for it.
+    /// It is gone.
     Gone,
 }
 
-/// The voters when `leaver` goes, or without one when `joiner` comes. `None`: they stay as they are, for now.
+/// The voters when `leaver` leaves, or else when `joiner` joins. `None`: no change for now.
 pub(super) fn next_voters(
     voters: &Voters,
     leaver: Option<NodeId>,
@@ -166,11 +166,11 @@ pub(super) fn next_voters(
         if 2 * (there + count(Presence::WithoutTables)) > rest.len() {
             return Some(rest);
         }
-        // Those that are left would stand still. As long as the leaver is there they still are a majority.
+        // The remaining voters would have no majority. While the leaver is there, they do.
         return gone(&rest).map(|gone| without(voters, gone));
     }
     let (joiner, address) = joiner?;
-    // A node that lost its log is another node at the same address; the former one will not come back.
+    // A node that has lost its log is a new node at the same address; the old one does not come back.
     let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
     if let Some(former) = former.or_else(|| gone(voters)) {
         return Some(without(voters, former));
@@ -194,7 +194,7 @@ mod tests {
         nodes.iter().map(|node| (NodeId(*node), format!("10.0.0.{node}:4567"))).collect()
     }
 
-    /// The voters after each step until nothing changes, or all that was wanted has happened.
+    /// The voters after each step, until nothing changes or everything requested is done.
     fn steps(
         nodes: &[u64],
         unknown: &[u64],
@@ -230,9 +230,9 @@ mod tests {
     #[test]
     fn who_is_gone_goes_first_when_the_others_would_stand_still() {
         assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(2), None), [vec![1, 2], vec![1]]);
-        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(1), None), [vec![1, 2], vec![2]], "the one that leads, too");
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(1), None), [vec![1, 2], vec![2]], "also the leader itself");
         assert_eq!(steps(&[1, 2, 3, 4, 5], &[], &[4, 5], Some(3), None), [vec![1, 2, 3, 5], vec![1, 2, 5]]);
-        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(3), None), [[1, 2]], "whoever leaves is gone as well");
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(3), None), [[1, 2]], "the leaver itself is gone");
     }
 
     #[test]

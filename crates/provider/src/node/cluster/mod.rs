@@ -1,32 +1,30 @@
-//! The road into the order when there are other nodes: a write set is proposed, agreed on, and comes back with its place.
+//! The node in a cluster: proposes write sets, orders committed ones, and handles members, views and SSTs.
 //!
 //! ```text
-//!   client's thread                    the group's thread                          receiving thread
+//!   client's thread                    Raft driver                                 receiving thread
 //!   propose ──► command ─────────────► append, or forward to the leader
-//!      waits                             agreement (raft) over the links
-//!   its place ◄── own ◄── next entry ◄── agreed on
+//!      waits                             Raft, over the links
+//!   result ◄──── own ◄── next entry ◄─── committed
 //!                  others' ─────────────────────────────────────────────────────► queue: apply, views, donations
 //! ```
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `mod` | what the server's threads and the group's share |
-//! | `waiting` | proposals whose threads wait |
-//! | `starting` | the group's thread begins |
-//! | `thread` | it goes round: commands, what agreement wants, the log |
-//! | `hearing`, `telling` | what the links bring; how the node stands |
-//! | `proposing`, `taking` | into the log, and out of it |
-//! | `agreed` | what is agreed on takes its place |
-//! | `flow` | flow control |
-//! | `leader_duties` | what a leader sees to: views, cuts |
-//! | `voting` | and votes: who comes, who goes, whose node is gone |
-//! | `deciding` | what becomes of what not all nodes could apply |
-//! | `next_view`, `next_voters` | who is in the next view, and who votes next |
-//! | `anew` | the group is begun anew, by this node or without it |
-//! | `joining` | how a node gets a log, tables and a view |
-//! | `awaiting`, `donating` | the tables on their way: the node that is given them; leader and donor |
+//! | `mod` | shared by the server's threads and the Raft driver |
+//! | `driver_start`, `driver` | the Raft driver: start and main loop |
+//! | `dispatch`, `status_report` | events of the links; the node's status |
+//! | `pending_proposals` | proposals, and the threads that wait for them |
+//! | `committed_entries` | orders committed entries |
+//! | `flow_control` | flow control |
+//! | `leader` | the leader's duties: view, commit cuts |
+//! | `membership` | the voters |
+//! | `inconsistency_vote` | votes on apply errors |
+//! | `next_view` | the members of the next view |
+//! | `bootstrap` | bootstrap, by this node or without it |
+//! | `joiner`, `joiner_sst` | how a node joins, and receives an SST |
+//! | `donor` | how a donor is chosen, and sends an SST |
 //!
-//! Lock order: the order, the waiting, then the desk; nothing is called under the desk.
+//! Lock order: the total order, the pending proposals, the mailbox. No call is made under the mailbox's lock.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -60,62 +58,63 @@ pub(super) use driver_start::{StartMode, start};
 use joiner::JoinRequest;
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
 
-/// What a server's thread wants of the group's.
+/// A command of a server's thread to the Raft driver.
 #[derive(Debug)]
 pub(super) enum Command {
-    /// An entry without a place.
+    /// Propose an entry.
     Propose { request_id: u64, bytes: Vec<u8> },
-    /// How far must one have applied who reads now?
+    /// Get the read index.
     ReadIndex { request_id: u64 },
-    /// Ask a leader for that.
+    /// Send a request to the leader.
     SendJoinRequest(JoinRequest),
-    /// Entries from there on are to take their places.
+    /// Order entries from this index on.
     OrderFrom(Index),
-    /// The node goes, in order.
+    /// Leave the cluster.
     Leave,
-    /// As if the cable were pulled.
+    /// Drop all links, or restore them.
     Isolate(bool),
-    /// Go on without those who are away.
+    /// Bootstrap a cluster without the unreachable nodes.
     Bootstrap,
-    /// Look again: there is room, or it is not paused any more.
+    /// Check again: there is room, or a pause has ended.
     Recheck,
     /// Stop.
     Stop,
 }
 
-/// How the node stands to its group.
+/// The node's state in its cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ClusterStatus {
-    /// Somebody leads, and this node hears it.
+    /// There is a leader, and this node is connected to it.
     pub has_quorum: bool,
-    /// This node leads and is alone.
+    /// This node is the leader and alone.
     pub is_single_node: bool,
-    /// Agreed on up to here, and in this node's log.
+    /// Committed, and in this node's log, up to here.
     pub apply_bound: Index,
-    /// The history of the nodes that are linked.
+    /// The history UUID of the linked nodes.
     pub history_uuid: Uuid,
-    /// Somebody is linked.
+    /// Another node is linked.
     pub is_linked: bool,
-    /// The others' logs do not reach back to where this one ends.
+    /// The leader's log no longer holds the entry after this node's last one.
     pub needs_snapshot: bool,
-    /// The server may prepare to be given the tables.
+    /// The server may prepare an SST.
     pub can_prepare_sst: bool,
-    /// The log was begun anew for a joiner, whose tables will be behind this.
+    /// The log of a joiner was reset; the position of its tables will be after the snapshot point, and needs entries up
+    /// to here.
     pub snapshot_upto: Option<Index>,
-    /// The donor has sent the tables, and this is up to where they heed what was decided; -1: nobody knows.
+    /// The donor has sent everything; its tables match the vote results up to this seqno; -1: unknown.
     pub donor_resolved_upto: Option<i64>,
-    /// It has left in order, or never will.
+    /// It has left, or never will.
     pub has_left: bool,
 }
 
-/// What came of a state transfer.
+/// The result of an SST.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SstResult {
     /// The tables are there.
     Received(Gtid),
-    /// The server says that it failed.
+    /// The server reports a failure.
     Failed(i32),
-    /// They will not come, and why.
+    /// The donor is lost, with the reason.
     DonorLost(String),
 }
 
@@ -124,17 +123,17 @@ struct Mailbox {
     commands: Vec<Command>,
     status: ClusterStatus,
     sst_result: Option<SstResult>,
-    /// The tables of another node are to come.
+    /// The node waits for an SST.
     is_waiting_for_sst: bool,
-    /// Answers to [`Command::Confirm`]: the seqno, or that nobody knows.
+    /// Replies to [`Command::ReadIndex`]: the seqno, or None if unknown.
     read_index_replies: Vec<(u64, Option<i64>)>,
-    /// Of which somebody waits for the answer.
+    /// Requests whose client waits for the reply.
     open_read_requests: BTreeSet<u64>,
     is_over: bool,
     is_leaving: bool,
 }
 
-/// What the server's threads and the group's share.
+/// Shared by the server's threads and the Raft driver.
 #[derive(Debug)]
 pub(super) struct ClusterHandle {
     mailbox: Mutex<Mailbox>,
@@ -143,9 +142,9 @@ pub(super) struct ClusterHandle {
     /// Proposals whose threads wait.
     pub pending_proposals: PendingProposals,
     next_request_id: AtomicU64,
-    /// The tables are where the order goes on from: what comes is applied.
+    /// The tables have reached the position from which entries are ordered.
     pub is_caught_up: AtomicBool,
-    /// Of the log up to here the tables may hold parts.
+    /// The tables may hold parts of entries up to here.
     replayed_upto: Index,
 }
 
@@ -167,12 +166,12 @@ impl ClusterHandle {
         index <= self.replayed_upto
     }
 
-    /// Whether it was told to go.
+    /// Whether the node was told to leave.
     pub fn is_leaving(&self) -> bool {
         self.mailbox().is_leaving
     }
 
-    /// The node goes: who waits for the group on its way in gives up.
+    /// The node leaves: threads that wait to join give up.
     pub fn start_leaving(&self) {
         self.mailbox().is_leaving = true;
         self.changed.notify_all();
@@ -182,12 +181,12 @@ impl ClusterHandle {
         lock(&self.mailbox)
     }
 
-    /// Another ticket, higher than all before.
+    /// A new request id, higher than all before.
     pub fn new_request_id(&self) -> u64 {
         self.next_request_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// A proposal will be made: who waits for it, and where its place will be told.
+    /// Registers a thread that waits for its proposal. Returns the slot of the result.
     pub fn register_proposal(
         &self,
         source: Uuid,
@@ -200,31 +199,31 @@ impl ClusterHandle {
         answer
     }
 
-    /// Asks the group's thread for something.
+    /// Sends a command to the driver.
     pub fn send(&self, command: Command) {
         let is_first = {
             let mut mailbox = self.mailbox();
             mailbox.commands.push(command);
             mailbox.commands.len() == 1
         };
-        // Whoever put the first one there woke it; it takes all.
+        // The sender of the first command has woken the driver, which takes all.
         if is_first {
             self.waker.wake();
         }
     }
 
-    /// To be looked at in the next round.
+    /// Queues a command for the next round.
     fn send_and_wake(&self, command: Command) {
         self.mailbox().commands.push(command);
         self.waker.wake();
     }
 
-    /// How the node stands.
+    /// The node's state in its cluster.
     pub fn status(&self) -> ClusterStatus {
         self.mailbox().status
     }
 
-    /// Waits until the contact is as wanted. None: the group's thread ended, or it took too long.
+    /// Waits for a state. None: the driver has ended, or the timeout has passed.
     pub fn wait_for(&self, limit: Option<Duration>, is_so: impl Fn(&ClusterStatus) -> bool) -> Option<ClusterStatus> {
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
         let mut mailbox = self.mailbox();
@@ -237,8 +236,7 @@ impl ClusterHandle {
         Some(mailbox.status)
     }
 
-    /// Up to where one must have applied to have seen everything that was committed anywhere by now. None: nobody can
-    /// tell in time.
+    /// The seqno that a reader must have applied to see everything committed until now. None: no reply in time.
     pub fn read_index(&self, until: Option<Instant>) -> Option<i64> {
         let request_id = self.new_request_id();
         self.mailbox().open_read_requests.insert(request_id);
@@ -270,7 +268,7 @@ impl ClusterHandle {
         Some(self.changed.wait_timeout(mailbox, rest).unwrap_or_else(PoisonError::into_inner).0)
     }
 
-    /// Goes in order, and ends the group's thread. The others need not answer for that.
+    /// Leaves the cluster and stops the driver. The other nodes need not reply.
     pub fn leave_and_stop(&self, limit: Duration) {
         self.send(Command::Leave);
         self.wait_for(Some(limit), |status| status.has_left);
@@ -283,7 +281,7 @@ impl ClusterHandle {
         }
     }
 
-    /// What is wanted of the group's thread by now.
+    /// The queued commands.
     fn take_commands(&self) -> Vec<Command> {
         std::mem::take(&mut self.mailbox().commands)
     }
@@ -298,14 +296,14 @@ impl ClusterHandle {
 
     fn answer_read_index(&self, request_id: u64, seqno: Option<i64>) {
         let mut mailbox = self.mailbox();
-        // Whoever asked may have gone.
+        // The asking thread may be gone.
         if mailbox.open_read_requests.remove(&request_id) {
             mailbox.read_index_replies.push((request_id, seqno));
             self.changed.notify_all();
         }
     }
 
-    /// Whoever was asked how far one must have applied may not answer any more: it is asked again.
+    /// The asked leader may not reply any more: the threads ask again.
     fn refuse_read_requests(&self) {
         let mut mailbox = self.mailbox();
         let asked = std::mem::take(&mut mailbox.open_read_requests);
@@ -313,7 +311,7 @@ impl ClusterHandle {
         self.changed.notify_all();
     }
 
-    /// Nothing comes from the group's thread any more.
+    /// The driver has ended.
     fn close(&self) {
         self.mailbox().is_over = true;
         self.changed.notify_all();

@@ -1,25 +1,25 @@
-//! Who is in the next view: those who are gone leave it before anybody is taken in.
+//! The members of the next view: absent members leave before new ones join.
 
 use crate::identity::Uuid;
 use crate::server::Member;
 
-/// The members of the next view, those who were there first and in their places, by which the servers share out numbers.
-/// `None` when the view stays as it is.
+/// The members of the next view, the current ones first and in order: servers derive their AUTO_INCREMENT offset from
+/// it. `None` if the view stays.
 ///
-/// `is_here` says which members of the present view are still there; `wanting` are those who ask to be in one.
+/// `is_here`: which current members are present; `wanting`: the nodes that request a view.
 pub(super) fn next_view(
     current: &[Member],
     is_here: impl Fn(Uuid) -> bool,
     wanting: impl Iterator<Item = Member>,
 ) -> Option<Vec<Member>> {
     let mut members: Vec<Member> = current.iter().filter(|member| is_here(member.id)).cloned().collect();
-    // First without those who are gone: a node that comes back as another life must see that there was a view without it.
-    // Its server knows both lives by one name, and takes two views of the same names for one.
+    // First a view without the absent members: a node with a new member ID must see a view without the old one. Its
+    // server knows both by one ID, and treats two views with the same members as one.
     if !members.is_empty() && members.len() < current.len() {
         return Some(members);
     }
     for member in wanting {
-        // What a member said before it got its view may still be on its way.
+        // A status from before the member's view may still be in flight.
         if !members.iter().any(|other| other.id == member.id) {
             members.push(member);
         }
@@ -35,7 +35,7 @@ mod tests {
         Member { id: Uuid([member_id; 16]), name: name.to_owned(), incoming: String::new() }
     }
 
-    /// The names in the next view of `current`, of whom those with lives in `gone` are no longer there.
+    /// The members after `current`, where those in `gone` are absent.
     fn next(current: &[Member], gone: &[u8], wanting: &[Member]) -> Option<Vec<Member>> {
         next_view(current, |member_id| !gone.contains(&member_id.0[0]), wanting.iter().cloned())
     }
@@ -60,7 +60,7 @@ mod tests {
         let [a, b] = [member(1, "a"), member(2, "b")];
         assert_eq!(next(&[a.clone(), b.clone()], &[], &[]), None);
         assert_eq!(next(&[], &[], &[]), None);
-        assert_eq!(next(std::slice::from_ref(&a), &[1], &[]), None, "nobody asks: no empty view");
-        assert_eq!(next(&[a.clone(), b], &[], &[a]), None, "it asked before it was in");
+        assert_eq!(next(std::slice::from_ref(&a), &[1], &[]), None, "no request: no empty view");
+        assert_eq!(next(&[a.clone(), b], &[], &[a]), None, "it asked before it was in the view");
     }
 }

@@ -1,6 +1,6 @@
-//! Proposals whose threads wait for their place.
+//! Pending proposals: the threads that wait for a seqno, and the path of a proposal into the log.
 //!
-//! What is proposed here and elsewhere goes into the log, when this node leads, or to whoever does.
+//! The leader appends proposals; a follower forwards its own to the leader.
 
 use super::driver::RaftDriver;
 use super::flow_control::HeldProposal;
@@ -18,35 +18,35 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Proposals of this node, by ticket.
+/// Pending proposals of this node, by request id.
 #[derive(Debug, Default)]
 pub(in crate::node) struct PendingProposals {
     proposals: Mutex<HashMap<u64, PendingProposal>>,
-    /// Set and looked at under the proposals.
+    /// Read and set under the lock of `proposals`.
     is_closed: AtomicBool,
 }
 
-/// A proposal that somebody waits for.
+/// A proposal that a thread waits for.
 #[derive(Debug)]
 pub(in crate::node) struct PendingProposal {
-    /// The life of this node that it bears.
+    /// The member ID of its write set.
     pub source: Uuid,
-    /// Who may be aborted meanwhile.
+    /// The transaction that may be aborted meanwhile.
     pub transaction: Option<Arc<Transaction>>,
-    /// Where the answer goes.
+    /// Where the result goes.
     pub slot: Arc<AnswerSlot>,
 }
 
-/// What came of a proposal.
+/// The result of a proposal.
 #[derive(Debug, Default)]
 pub(in crate::node) struct AnswerSlot {
-    /// Some(None): it is not known, or never was ordered.
+    /// Some(None): the outcome is unknown, or the proposal was not ordered.
     answer: Mutex<Option<Option<Ordered>>>,
     changed: Condvar,
 }
 
 impl AnswerSlot {
-    /// Waits for it. None: no place that anybody knows of.
+    /// Waits for the result. None: no known seqno.
     pub fn wait(&self) -> Option<Ordered> {
         let mut place = lock(&self.answer);
         loop {
@@ -64,7 +64,7 @@ impl AnswerSlot {
 }
 
 impl PendingProposals {
-    /// Somebody waits from now on; after [`Waiting::close`] in vain, which it is told at once.
+    /// Adds a pending proposal; after [`PendingProposals::close`] it fails at once.
     pub fn add(&self, request_id: u64, proposed: PendingProposal) {
         let mut proposals = lock(&self.proposals);
         if self.is_closed.load(Ordering::SeqCst) {
@@ -74,7 +74,7 @@ impl PendingProposals {
         }
     }
 
-    /// Nothing will come of what is proposed any more.
+    /// No proposal succeeds any more.
     pub fn close(&self) {
         {
             let _proposals = lock(&self.proposals);
@@ -83,27 +83,27 @@ impl PendingProposals {
         self.refuse_all();
     }
 
-    /// It has come. None: nobody waits for it, or it is another node's.
+    /// A proposal is ordered. None: no thread waits for it, or it is another node's.
     pub fn take(&self, source: Uuid, request_id: u64) -> Option<PendingProposal> {
         let mut proposals = lock(&self.proposals);
         let is_own = proposals.get(&request_id).is_some_and(|proposed| proposed.source == source);
         if is_own { proposals.remove(&request_id) } else { None }
     }
 
-    /// Nobody knows what will become of them: their threads go.
+    /// The outcome of all pending proposals is unknown: their threads return.
     pub fn refuse_all(&self) {
         let proposals = std::mem::take(&mut *lock(&self.proposals));
         proposals.values().for_each(|proposed| proposed.slot.set(None));
     }
 
-    /// It cannot be proposed.
+    /// The proposal is refused.
     pub fn refuse(&self, request_id: u64) {
         if let Some(proposed) = lock(&self.proposals).remove(&request_id) {
             proposed.slot.set(None);
         }
     }
 
-    /// Whether somebody waits who is in the way of what is being applied, and gives way as soon as it has its place.
+    /// Whether a pending transaction blocks the applying, and yields once it is ordered.
     pub fn has_victim(&self) -> bool {
         let is_victim = |proposed: &PendingProposal| {
             proposed.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted())
@@ -111,7 +111,7 @@ impl PendingProposals {
         lock(&self.proposals).values().any(is_victim)
     }
 
-    /// How many wait.
+    /// Number of pending proposals.
     pub fn len(&self) -> usize {
         lock(&self.proposals).len()
     }
@@ -127,7 +127,7 @@ impl RaftDriver {
         }
     }
 
-    /// What was held back goes into the order.
+    /// Proposes what was held back.
     pub(super) fn release_held(&mut self, held: HeldProposal, actions: &mut Vec<Action>) {
         match held {
             HeldProposal::Own { .. } => {
@@ -150,7 +150,7 @@ impl RaftDriver {
         self.run_steps(steps, actions);
     }
 
-    /// Does what the proposals want, and what agreement wants because of that.
+    /// Runs the steps of [`Proposals`](crate::consensus::proposals::Proposals), and the actions that follow.
     pub(super) fn run_steps(&mut self, mut steps: Vec<Step>, actions: &mut Vec<Action>) {
         while !steps.is_empty() {
             for step in std::mem::take(&mut steps) {
@@ -159,7 +159,7 @@ impl RaftDriver {
                         let mut is_there = false;
                         if let Some(mut bytes) = self.payloads.remove(&request_id.0) {
                             is_there = self.raft.term() == term && self.append(&mut bytes, None).is_some();
-                            // It may be lost with this reign, and sent to another leader.
+                            // The entry may be lost with this leader, and sent to another one.
                             self.payloads.insert(request_id.0, bytes);
                         }
                         if !is_there {
@@ -178,14 +178,14 @@ impl RaftDriver {
                     }
                 }
             }
-            // What could not be done is not tried again at once.
+            // A failed step is not retried at once.
             steps.retain(|step| matches!(step, Step::Discard { .. }));
         }
         self.run_actions(actions, None);
     }
 
-    /// Puts an entry at the end of the log, as the leader; the others get it, and it is safe, when the round settles. None: it
-    /// does not lead, or there is no room.
+    /// Appends an entry as leader; it is sent and synced at the end of the round. None: this node is not the leader, or
+    /// the log has no room.
     pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
         let log = self.node.log()?;
         let takes_place = entry::takes_seqno(bytes);
@@ -196,10 +196,10 @@ impl RaftDriver {
         let index = self.raft.append(&[membership]).ok()?;
         entry::set_stamp(bytes, Stamp { seqno, term: self.raft.term() });
         match log.append(&[&*bytes]) {
-            Ok(at) => assert_eq!(at, index, "the log and the agreement have the same end"),
+            Ok(at) => assert_eq!(at, index, "the log and Raft have the same last index"),
             Err(error) => {
-                // Agreement counts it already: this node cannot go on.
-                self.fail(&format!("the log takes nothing any more: {error}"));
+                // Raft counts the entry already: this node cannot continue.
+                self.fail(&format!("the log cannot be appended to: {error}"));
                 return None;
             }
         }
@@ -210,7 +210,7 @@ impl RaftDriver {
         Some(index)
     }
 
-    /// A read that must see everything committed anywhere by now.
+    /// A linearizable read, of this node or another one.
     pub(super) fn on_read_index(&mut self, request_id: u64, whose: Option<NodeId>, actions: &mut Vec<Action>) {
         if let Some(round) = self.raft.read_index(actions) {
             self.pending_reads.push((round, request_id, whose));

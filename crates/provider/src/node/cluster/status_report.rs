@@ -1,4 +1,4 @@
-//! How the node stands: for its own threads, and for its leader.
+//! Reports the node's status to its own threads and to the leader.
 
 use std::sync::atomic::Ordering as Atomic;
 
@@ -9,13 +9,13 @@ use crate::consensus::wire::Frame;
 use crate::gate::GateState;
 use crate::node::{OrderState, lock};
 
-/// And at the earliest, if something has changed.
+/// Minimum interval, if something has changed.
 const MIN_STATUS_INTERVAL_MS: u64 = 20;
-/// Without a leader for so long the node is out of touch. Longer than an election takes.
+/// Without a leader for this long, the node has lost the quorum. Longer than an election.
 pub(super) const QUORUM_LOSS_TIMEOUT_MS: u64 = 4_000;
 
 impl RaftDriver {
-    /// Tells the server's threads how the node stands, and the leader.
+    /// Reports the status to the server's threads and the leader.
     pub(super) fn report_status(&mut self) {
         let now = self.now_ms();
         self.update_applied();
@@ -24,10 +24,10 @@ impl RaftDriver {
             self.leader_seen_ms = now;
         }
         self.status.is_linked = self.peers.values().any(|peer| peer.unlinked_since_ms.is_none());
-        // Before that it may know less than its tables hold.
+        // Before that index, the driver may know less than the tables hold.
         let known = match &self.leader_duties {
             Some(leader_duties) => Some(leader_duties.ready_at),
-            // A leader that is new may know less than that itself, until something of its own term is agreed on.
+            // A new leader may know less itself, until an entry of its term is committed.
             None => {
                 let is_of_this_term = self.raft.term_at(self.status.apply_bound) == Some(self.raft.term());
                 self.first_leader_commit.filter(|_| is_of_this_term)
@@ -39,7 +39,7 @@ impl RaftDriver {
             return;
         }
         if leader.is_none() && now - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS {
-            // One that goes makes no group of its own on its way out.
+            // A leaving node does not bootstrap a cluster.
             if self.node.ignores_quorum() && !self.is_leaving {
                 let mut actions = Vec::new();
                 self.bootstrap("pc.ignore_sb", &mut actions);
@@ -62,7 +62,8 @@ impl RaftDriver {
             self.send_member_status(leader, member_status.clone());
             self.reported = Some((member_status, now));
         } else if leader.is_none() && is_due && self.node.log().is_some() {
-            // It may have been voted out, or never been in: whoever leads sends to those who say that they are there.
+            // The node may have lost its vote, or never had one: the leader sends entries to nodes that report
+            // themselves.
             self.reported = Some((member_status.clone(), now));
             let all: Vec<NodeId> = self.peers.keys().copied().collect();
             all.into_iter().for_each(|node| self.send_member_status(node, member_status.clone()));
@@ -80,7 +81,7 @@ impl RaftDriver {
         self.links.send(to, &frame);
     }
 
-    /// Asked for the place first: one who has failed lets go of turns that were not done.
+    /// Reads the seqno first: a failed node releases turns that were not applied.
     pub(super) fn update_applied(&mut self) {
         let released = self.node.commit_monitor.last_released();
         if self.node.gate.state() != GateState::Failed {
@@ -88,14 +89,14 @@ impl RaftDriver {
         }
     }
 
-    /// How this node stands.
+    /// The status of this node.
     pub(super) fn member_status(&self) -> MemberStatus {
         let member_id = self.node.member_id();
         let is_in = lock(&self.node.order).as_ref().is_some_and(|OrderState { order, .. }| order.is_in_view(member_id));
         let is_settled = self.cluster.is_caught_up.load(Atomic::SeqCst) && self.ordered_index.is_some();
         let is_near = self.ordered_index.is_some_and(|taken| taken == self.status.apply_bound)
             && self.node.recv_queue.queued() < 64;
-        // One that was silent for a moment may have lost its vote, and be in the view still.
+        // A node that was silent for a moment may have lost its vote and still be in the view.
         let votes = self.hard_state.voters.contains_key(&self.own_node());
         let wants_view = is_settled && is_near && !(is_in && votes) && !self.is_leaving;
         let donating_to = self.node.donating_to();
@@ -114,7 +115,7 @@ impl RaftDriver {
         if let Some(member_id) = self.node.lose_quorum(&self.cluster) {
             self.own_member_ids.push(member_id);
             let proposals = &mut self.proposals;
-            // Those that are on their way may come to stand in the order, and those behind them only after them.
+            // Proposals in flight may still be ordered, and later ones only after them.
             self.payloads.retain(|request_id, _| !proposals.cancel(RequestId(*request_id)));
         }
     }
