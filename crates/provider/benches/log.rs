@@ -1,7 +1,8 @@
-//! Small write sets through the ordered log: entries a second by threads, sync on and off, against the bare system calls.
+//! Small write sets through the ordered log: entries per second by threads, with sync on and off, compared with bare
+//! system calls.
 //!
-//! `cargo bench -p hortator-provider --bench log [folder]`. The bare calls are what one thread gets that writes the
-//! same bytes to a file made ahead and syncs after each: what a log without group commit is held to.
+//! `cargo bench -p hortator-provider --bench log [folder]`. The bare calls are the baseline of a log without group
+//! commit: one thread writes the same bytes to a preallocated file and syncs after each entry.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

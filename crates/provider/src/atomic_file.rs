@@ -1,15 +1,15 @@
-//! Small files that are either as they were or as they are to be, whatever happens while they are written.
+//! Atomic writes of small files: after a crash, a file has its old or its new content.
 //!
-//! Drafts end in `.log`, as all names of the provider's do: see `log`.
+//! Drafts end in `.log`, like all files of the provider: see `log`.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Puts `text` in the file of that name. When it returns, that is on the disk, whole.
+/// Writes `text` to the file. When it returns, the file is whole and on disk.
 ///
 /// # Errors
-/// What the system says; then the file holds what it held before, or all of `text`.
+/// A system call failed; the file has its old content, or all of `text`.
 pub fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let draft = folder.join(name).with_extension("new.log");
     let mut file = File::create(&draft)?;

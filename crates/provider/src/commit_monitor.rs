@@ -1,8 +1,8 @@
-//! Whose turn it is to commit: strictly by seqno, and how far commits and their locks' release have come.
+//! The commit monitor: lets write sets commit strictly by seqno, and tracks commits and released locks.
 //!
-//! One mutex; whoever waits has a parker of its own, so that a turn wakes exactly the thread whose turn it is. A thread that
-//! waits elsewhere for its place need not be woken before its turn comes either: it is called then ([`Turns::call_at`]), and has slept
-//! once instead of twice. The mutex is the last of the lock order: nothing is called and nothing else is locked while it is held.
+//! One mutex; each waiting thread has its own condvar, so a turn wakes exactly its thread. A thread that waits
+//! elsewhere for its seqno is called when its turn comes ([`CommitMonitor::call_on_turn`]), and so sleeps once instead
+//! of twice. The mutex is the last in the lock order: no call is made and no other lock taken under it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -14,26 +14,26 @@ use std::time::Instant;
 #[cfg(test)]
 mod tests;
 
-/// So near its turn, a thread may give way to others instead of going to sleep: to be woken can take longer than the turns
-/// of those before. How much depends on the load: with 16 clients that insert at the end of one table, 1.3 times as many
-/// commits a second; with each at a place of its own, nothing. So how often is learnt.
+/// This near its turn, a thread yields instead of sleeping: waking it can take longer than the turns before. The gain
+/// depends on the load: with 16 clients that insert at the end of one table, 1.3 times the commits per second; with
+/// clients in different places, none. So the number of yields adapts.
 const YIELD_DISTANCE: i64 = 16;
-/// How often a thread gives way before it sleeps after all, at least and at most.
+/// Minimum and maximum number of yields before a thread sleeps.
 const YIELD_COUNTS: std::ops::RangeInclusive<u32> = 2..=50;
-/// What a turn that came meanwhile adds to that, and what one that did not takes away.
+/// Added to that number when the turn came meanwhile, and subtracted when not.
 const YIELD_COUNT_STEPS: (u32, u32) = (1, 2);
 
-/// The turns of one node.
+/// The commit monitor of one node.
 #[derive(Debug, Default)]
 pub struct CommitMonitor {
     state: Mutex<State>,
-    /// A copy of the state's, for those who order: they ask for it with the order's lock held.
+    /// A copy of the state's, readable under the order's lock.
     last_left: AtomicI64,
-    /// Of those who wait for a place to be released: few, and not on the path of commits.
+    /// For threads that wait for a release: few, and not on the commit path.
     released_further: Condvar,
-    /// The last place that was given to anybody: no turn comes behind it.
+    /// The last ordered seqno: no turn comes after it.
     last_ordered: AtomicI64,
-    /// How often those whose turn is near give way before they sleep. A guess: threads may overwrite each other's.
+    /// Number of yields near a turn. Approximate: threads may overwrite each other's update.
     yield_count: AtomicU32,
 }
 
@@ -41,21 +41,21 @@ pub struct CommitMonitor {
 struct State {
     /// Everything up to here has committed, or was rolled back.
     last_left: i64,
-    /// Everything up to here has let go of its locks too.
+    /// Everything up to here has released its locks, too.
     last_released: i64,
-    /// Released ahead of `released`.
+    /// Released beyond `last_released`.
     released_ahead: BTreeSet<i64>,
-    /// Will not take their turns: `left` goes on over them.
+    /// Seqnos that take no turn: `last_left` skips them.
     self_cancelled: BTreeSet<i64>,
-    /// Who waits for its turn.
+    /// Threads that wait for their turn.
     waiters: HashMap<i64, Arc<Waiter>>,
-    /// Who is called when its turn comes.
+    /// Calls for a turn.
     calls: BTreeMap<i64, Call>,
-    /// How many wait on `released_further`.
+    /// Number of threads that wait on `released_further`.
     watchers: usize,
-    /// How many had to wait for their turn, ever.
+    /// Number of waits for a turn so far.
     waits: u64,
-    /// No turn will come any more.
+    /// No turn comes any more.
     is_closed: bool,
 }
 
@@ -64,7 +64,7 @@ struct Waiter {
     condition: Condvar,
 }
 
-/// Tells whoever waits elsewhere. Run by any thread, with no lock held.
+/// Called by any thread, without a lock.
 pub struct Call(pub Box<dyn FnOnce() + Send>);
 
 impl fmt::Debug for Call {
@@ -73,27 +73,27 @@ impl fmt::Debug for Call {
     }
 }
 
-/// An order to give up waiting, which its owner may set at any time (and then calls [`Turns::interrupt`]).
+/// Makes a thread stop waiting; its owner may set it at any time, and then calls [`CommitMonitor::interrupt`].
 pub type Interrupt = AtomicBool;
 
-/// Why no turn came. What a server asks for is answered, not asserted: one bad call of its must not stop the order.
+/// Why a thread did not enter. A wrong call of the server gets an error, not a panic: it must not stop the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnterError {
     /// The interrupt was set.
     Interrupted,
-    /// Nobody has that place, or it has left, or somebody waits for its turn already.
+    /// The seqno is not ordered, has left, or another thread waits for it.
     NotAllowed,
     /// The node has failed.
     Closed,
 }
 
 impl CommitMonitor {
-    /// Everything up to `seqno` is done; what waits is not there any more.
+    /// Everything up to `seqno` is done; no thread waits.
     pub fn reset_to(&self, seqno: i64) {
         let mut state = self.lock();
         assert!(
             state.waiters.is_empty() && state.calls.is_empty(),
-            "the order begins anew while transactions wait for their turn"
+            "the order is reset while transactions wait for their turn"
         );
         let (waits, is_over) = (state.waits, state.is_closed);
         *state = State { last_left: seqno, last_released: seqno, waits, is_closed: is_over, ..State::default() };
@@ -101,12 +101,12 @@ impl CommitMonitor {
         self.last_left.store(seqno, Ordering::Release);
     }
 
-    /// Everything up to `seqno` has its place now.
+    /// Everything up to `seqno` is ordered.
     pub fn set_last_ordered(&self, seqno: i64) {
         self.last_ordered.store(seqno, Ordering::Release);
     }
 
-    /// Nobody's turn comes any more: all who wait for something go, and nobody waits again.
+    /// No turn comes any more: all waiting threads return, and later ones do not wait.
     pub fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -119,8 +119,8 @@ impl CommitMonitor {
         calls.into_values().for_each(|Call(call)| call());
     }
 
-    /// Calls when the turn of `seqno` comes, or its wait is to end for another reason; at once, if that is so now. Nobody
-    /// waits for that turn meanwhile.
+    /// Runs the call when the turn of `seqno` comes, or its wait ends for another reason; at once, if that is so now.
+    /// No thread waits for that turn.
     pub fn call_on_turn(&self, seqno: i64, call: Call) {
         let mut state = self.lock();
         if state.is_closed || seqno <= state.last_left + 1 {
@@ -131,7 +131,7 @@ impl CommitMonitor {
         state.calls.insert(seqno, call);
     }
 
-    /// Waits until everything before `seqno` has left. With an interrupt, gives up when it is set.
+    /// Waits until everything before `seqno` has left. Stops when the interrupt is set.
     pub fn enter(&self, seqno: i64, interrupt: Option<&Interrupt>) -> Result<(), EnterError> {
         self.yield_before(seqno);
         let mut state = self.lock();
@@ -160,7 +160,7 @@ impl CommitMonitor {
         end
     }
 
-    /// Lets other threads run while those whose turn is before have theirs.
+    /// Yields while earlier seqnos have their turns.
     fn yield_before(&self, seqno: i64) {
         let before = seqno.saturating_sub(self.last_left());
         if before <= 1 || before > YIELD_DISTANCE {
@@ -177,7 +177,7 @@ impl CommitMonitor {
         self.yield_count.store(times.saturating_sub(YIELD_COUNT_STEPS.1), Ordering::Relaxed);
     }
 
-    /// Wakes whoever waits for the turn of `seqno`, so that it looks at its interrupt.
+    /// Wakes the thread that waits for `seqno`, so that it checks its interrupt.
     pub fn interrupt(&self, seqno: i64) {
         let mut state = self.lock();
         if let Some(waiter) = state.waiters.get(&seqno) {
@@ -190,7 +190,7 @@ impl CommitMonitor {
         }
     }
 
-    /// Gives the turn to the next. What has left already stays so. False: it is not its turn.
+    /// Ends the turn of `seqno`. Does nothing if it has left already. False: it is not its turn.
     pub fn leave(&self, seqno: i64) -> bool {
         let state = self.lock();
         if state.last_left >= seqno {
@@ -203,7 +203,7 @@ impl CommitMonitor {
         has_turn
     }
 
-    /// What stands at `seqno` will not take its turn any more, or has had it.
+    /// `seqno` takes no turn, or has had it.
     pub fn self_cancel(&self, seqno: i64) {
         let mut state = self.lock();
         if state.last_left + 1 == seqno {
@@ -222,7 +222,7 @@ impl CommitMonitor {
             state.last_left += 1;
         }
         self.last_left.store(state.last_left, Ordering::Release);
-        // Whoever waits at a place that another has left for it.
+        // A thread that waits for a seqno that another one has left for it.
         for place in from..=state.last_left {
             if let Some(waiter) = state.waiters.get(&place) {
                 waiter.condition.notify_one();
@@ -231,7 +231,7 @@ impl CommitMonitor {
         let turn = state.last_left + 1;
         let next = state.waiters.get(&turn).map(Arc::clone);
         let calls: Vec<Call> = (from..=turn).filter_map(|place| state.calls.remove(&place)).collect();
-        // The next wants the lock as soon as it is awake.
+        // The next thread needs the lock as soon as it is awake.
         drop(state);
         if let Some(next) = next {
             next.condition.notify_one();
@@ -239,7 +239,7 @@ impl CommitMonitor {
         calls.into_iter().for_each(|Call(call)| call());
     }
 
-    /// The locks of `seqno`, which has left, are let go of.
+    /// `seqno`, which has left, has released its locks.
     pub fn release(&self, seqno: i64) {
         let mut state = self.lock();
         if seqno <= state.last_released {
@@ -261,7 +261,7 @@ impl CommitMonitor {
         }
     }
 
-    /// Waits until everything up to `seqno` is released. False: `until` came first, or the end.
+    /// Waits until everything up to `seqno` is released. False: the time is over, or the monitor is closed.
     pub fn wait_released(&self, seqno: i64, until: Option<Instant>) -> bool {
         let mut state = self.lock();
         state.watchers += 1;
@@ -278,17 +278,17 @@ impl CommitMonitor {
         state.last_released >= seqno
     }
 
-    /// The last that has committed, with everything before it.
+    /// The last seqno that has left, with everything before it.
     pub fn last_left(&self) -> i64 {
         self.last_left.load(Ordering::Acquire)
     }
 
-    /// The last that is released, with everything before it.
+    /// The last released seqno, with everything before it.
     pub fn last_released(&self) -> i64 {
         self.lock().last_released
     }
 
-    /// How many had to wait for their turn.
+    /// Number of waits for a turn so far.
     pub fn waits(&self) -> u64 {
         self.lock().waits
     }
@@ -303,7 +303,7 @@ impl CommitMonitor {
 }
 
 impl State {
-    /// Whether the wait of `seqno` is at its end, and which.
+    /// The result of the wait for `seqno`, if it is over.
     fn turn(&self, seqno: i64) -> Option<Result<(), EnterError>> {
         if self.is_closed {
             Some(Err(EnterError::Closed))
@@ -315,4 +315,4 @@ impl State {
     }
 }
 
-const POISON: &str = "nothing panics while it holds the turns";
+const POISON: &str = "nothing panics under the monitor's lock";

@@ -1,20 +1,20 @@
-//! What stands in the log: a write set, a view, a cut, a membership, or nothing, as bytes.
+//! Log entries as bytes: write sets, views, commit cuts, memberships, vote results, and no-ops.
 //!
-//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two bytes of zero, flags (u32),
-//! seqno (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
-//! ticket (u64). What takes no seqno bears that of the entry before it. Then, by kind:
+//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two zero bytes, flags (u32), seqno (i64), source
+//! (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64), request id (u64). An entry
+//! that takes no seqno has that of the entry before it. The rest depends on the kind:
 //!
-//! | kind | what follows | seen | transaction |
+//! | kind | content after the head | seen | transaction |
 //! |---|---|---|---|
-//! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | what its origin had seen | its number |
-//! | 2 view | `count` members: id of 16 bytes, name, address | how many views there were | |
-//! | 3 cut | how many views there were (i64), seqnos that failed (both are the data), `count` members | the cut | judged from (to: in connection) |
-//! | 4 nothing | | | |
-//! | 5 group | `count` voters: node (u64), address | | |
-//! | 6 decision | | the place | the error (how many agree: in connection) |
+//! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | the last-seen seqno of its source | the transaction id |
+//! | 2 view | `count` members: id of 16 bytes, name, address | number of views so far | |
+//! | 3 commit cut | number of views so far (i64), failed seqnos (both are the data), `count` members | upto | verdicts from (upto: in connection) |
+//! | 4 no-op | | | |
+//! | 5 membership | `count` voters: node (u64), address | | |
+//! | 6 vote result | | the seqno | the error (number of agreeing nodes: in connection) |
 //!
-//! A text has its length as u16 before it. The log below frames and checks the bytes. Format 1, of releases that ran single
-//! nodes, is read: its head ends before the term, and its cut has no members and bears itself as its seqno.
+//! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single nodes,
+//! is read as well: its head ends before the term, and its commit cut has no members and uses itself as its seqno.
 
 use hortator_core::{Key, Mode};
 
@@ -27,110 +27,110 @@ use crate::vote_result::VoteResult;
 #[cfg(test)]
 mod tests;
 
-/// The format that this release writes, and the newest that it reads.
+/// The format that this release writes, and the latest that it reads.
 pub const FORMAT: u8 = 2;
 
 const HEAD_BYTES: usize = 80;
 /// Of format 1.
 const SHORT_HEAD_BYTES: usize = 64;
 const KEY_BYTES: usize = 1 + Key::BYTES;
-/// The order of this table is the format's.
+/// The order is part of the format.
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 
-/// A transaction's changes (or a part of them), or a statement that runs alone.
+/// The head of a write set: a transaction, a fragment of one, or a TOI statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteSetHead {
-    /// What it is.
+    /// The wsrep flags.
     pub flags: Flags,
-    /// The life of the node that it comes from.
+    /// The member ID of the source node.
     pub source: Uuid,
-    /// The transaction's number there.
+    /// The transaction id on the source.
     pub trx: u64,
-    /// The connection's number there.
+    /// The connection id on the source.
     pub conn: u64,
-    /// What had committed there when it was sent off.
+    /// The last seqno that the source had committed.
     pub last_seen: i64,
-    /// What that life of the node calls it while it has no place.
+    /// The source's id for the write set until it has a seqno.
     pub request_id: u64,
 }
 
-/// Where an entry stands.
+/// Seqno and term of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its seqno; of one that takes none, the last before it.
+    /// Its seqno; if it takes none, the last one before it.
     pub seqno: i64,
-    /// Whose leader put it there.
+    /// The term of the leader that appended it.
     pub term: Term,
 }
 
-/// A cut: nobody will ask for what lies at or before it.
+/// A commit cut: no later entry refers to a seqno up to `upto`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitCut {
-    /// Every member has applied all up to here.
+    /// Every member has applied everything up to here.
     pub upto: i64,
-    /// The verdicts on everything behind this …
+    /// The cut records the verdicts on everything after this seqno …
     pub verdicts_from: i64,
-    /// … and up to here are told:
+    /// … up to this one:
     pub verdicts_upto: i64,
-    /// those failed, all others passed.
+    /// these failed, all others passed.
     pub failed: Vec<i64>,
-    /// How many views there were.
+    /// Number of views so far.
     pub view_number: i64,
-    /// The view in force.
+    /// The members of the current view.
     pub members: Vec<Member>,
 }
 
-/// A node that votes.
+/// A voter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voter {
-    /// Which.
+    /// The node.
     pub node: NodeId,
-    /// Where the others find it.
+    /// Its address for other nodes.
     pub address: String,
 }
 
-/// Something that is in the order.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Takes a seqno.
     WriteSet {
-        /// Where it comes from.
+        /// The head.
         head: WriteSetHead,
-        /// What it touches.
+        /// The certification keys.
         keys: Vec<(Key, Mode)>,
-        /// What only the server understands.
+        /// The events, which only the server understands.
         data: Vec<u8>,
     },
     /// Takes a seqno.
     View {
-        /// How many views there were.
+        /// Number of views so far.
         number: i64,
-        /// Who is there.
+        /// The members.
         members: Vec<Member>,
     },
-    /// Takes none.
+    /// Takes no seqno.
     CommitCut(CommitCut),
-    /// Takes none: by it a leader learns what is agreed on.
+    /// Takes no seqno: lets a new leader learn what is committed.
     NoOp,
-    /// Takes none: from here on those decide.
+    /// Takes no seqno: these voters are in force from here on.
     Membership(Vec<Voter>),
-    /// Takes none: what becomes of a place before it that not all nodes could apply.
+    /// Takes no seqno: the result of an inconsistency vote on an earlier seqno.
     VoteResult {
-        /// That place.
+        /// The seqno.
         seqno: i64,
-        /// What holds.
+        /// The result.
         result: VoteResult,
     },
 }
 
-/// Bytes that are not an entry.
+/// Why bytes are not an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A later release wrote it.
-    #[error("an entry has format {0}, and this release reads up to {FORMAT}: use the newer release")]
+    /// A newer release wrote it.
+    #[error("an entry has format {0}, this release reads up to format {FORMAT}: use the newer release")]
     Newer(u8),
-    /// The frame was good, so it was written like that.
-    #[error("an entry of {0} bytes does not hold what its head says")]
+    /// The checksum is right, so it was written like that.
+    #[error("an entry of {0} bytes does not match its head")]
     Malformed(usize),
 }
 
@@ -173,7 +173,7 @@ impl Head {
         bytes
     }
 
-    /// The head, and what follows it.
+    /// The head, and the bytes after it.
     fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
         let malformed = Error::Malformed(bytes.len());
         let format = *bytes.get(1).ok_or(malformed.clone())?;
@@ -217,7 +217,7 @@ const VOTE_RESULT: u8 = 6;
 const SEQNO: std::ops::Range<usize> = 8..16;
 const TERM: std::ops::Range<usize> = 64..72;
 
-/// A write set's head and keys; its data follow as they are. `data_bytes` is less than 4 GiB. It has no place yet.
+/// Encodes a write set's head and keys; the data follow unchanged. `data_bytes` is below 4 GiB. Without stamp.
 pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES + keys.len() * KEY_BYTES);
     let WriteSetHead { flags, source, trx, conn, last_seen, request_id } = *head;
@@ -225,25 +225,25 @@ pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: u
     let head = Head { flags, source, trx, conn, seen, count, data_bytes, request_id, ..Head::of(WRITE_SET) };
     bytes.extend(head.encode());
     for (key, mode) in keys {
-        bytes.push(MODES.iter().position(|known| known == mode).expect("modes of rows only") as u8);
+        bytes.push(MODES.iter().position(|known| known == mode).expect("only row modes") as u8);
         bytes.extend(key.to_bytes());
     }
     bytes
 }
 
-/// Writes the source and what it had seen into bytes that [`encode_write_set`] made: they are known late.
+/// Writes the source and its last-seen seqno into the bytes of [`encode_write_set`]: they are known late.
 pub fn set_source(bytes: &mut [u8], head: &WriteSetHead) {
     bytes[16..32].copy_from_slice(&head.source.0);
     bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
-/// Writes its place into an entry: that is known last.
+/// Writes the stamp into an entry: it is known last.
 pub fn set_stamp(bytes: &mut [u8], stamp: Stamp) {
     bytes[SEQNO].copy_from_slice(&stamp.seqno.to_le_bytes());
     bytes[TERM].copy_from_slice(&stamp.term.0.to_le_bytes());
 }
 
-/// Whether bytes that a node sent begin as an entry of this format does, so that a place can be written into them.
+/// Whether bytes of another node have a head of this format, so that a stamp can be written into them.
 pub fn has_head(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD_BYTES && bytes[1] == FORMAT
 }
@@ -253,7 +253,7 @@ pub fn takes_seqno(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
 }
 
-/// Whether it is a write set that can be decoded, of this format.
+/// Whether it is a valid write set of this format.
 pub fn is_write_set(bytes: &[u8]) -> bool {
     let Ok((head, rest)) = Head::decode(bytes) else { return false };
     let keys_bytes = head.count.saturating_mul(KEY_BYTES);
@@ -262,19 +262,19 @@ pub fn is_write_set(bytes: &[u8]) -> bool {
     is_whole && rest[..keys_bytes].chunks_exact(KEY_BYTES).all(|key| usize::from(key[0]) < MODES.len())
 }
 
-/// A decision, and the place that it is on. None: something else.
+/// A vote result and its seqno. None: another kind.
 pub fn vote_result(bytes: &[u8]) -> Option<(i64, VoteResult)> {
-    // The data of others are not copied for that.
+    // Does not copy the data of other kinds.
     let (_, entry) = bytes.first().filter(|kind| **kind == VOTE_RESULT).and_then(|_| decode(bytes).ok())?;
     if let Entry::VoteResult { seqno, result } = entry { Some((seqno, result)) } else { None }
 }
 
-/// Whether it can be decoded.
+/// Whether the entry is valid.
 pub fn is_whole(bytes: &[u8]) -> bool {
     is_write_set(bytes) || decode(bytes).is_ok()
 }
 
-/// A view. It has no place yet.
+/// Encodes a view, without stamp.
 pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
     let head = Head { seen: number, count: members.len(), ..Head::of(VIEW) };
     let mut bytes = head.encode().to_vec();
@@ -282,7 +282,7 @@ pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
     bytes
 }
 
-/// A cut. It has no place yet.
+/// Encodes a commit cut, without stamp.
 pub fn encode_commit_cut(cut: &CommitCut) -> Vec<u8> {
     let CommitCut { upto, verdicts_from: judged_from, verdicts_upto: judged_to, failed, view_number, members } = cut;
     let head = Head {
@@ -300,12 +300,12 @@ pub fn encode_commit_cut(cut: &CommitCut) -> Vec<u8> {
     bytes
 }
 
-/// Nothing. It has no place yet.
+/// Encodes a no-op, without stamp.
 pub fn encode_no_op() -> Vec<u8> {
     Head::of(NO_OP).encode().to_vec()
 }
 
-/// Who decides. It has no place yet.
+/// Encodes a membership, without stamp.
 pub fn encode_membership(voters: &[Voter]) -> Vec<u8> {
     let mut bytes = Head { count: voters.len(), ..Head::of(MEMBERSHIP) }.encode().to_vec();
     for Voter { node, address } in voters {
@@ -315,7 +315,7 @@ pub fn encode_membership(voters: &[Voter]) -> Vec<u8> {
     bytes
 }
 
-/// What becomes of a place. It has none of its own yet.
+/// Encodes a vote result, without stamp.
 pub fn encode_vote_result(seqno: i64, result: VoteResult) -> Vec<u8> {
     let VoteResult { error, agreeing } = result;
     Head { seen: seqno, trx: error, conn: u64::from(agreeing), ..Head::of(VOTE_RESULT) }.encode().to_vec()
@@ -329,14 +329,14 @@ fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
     }
 }
 
-/// Cut where its length does not fit.
+/// Appends a text, cut if it is too long for its length field.
 fn put_text(bytes: &mut Vec<u8>, text: &str) {
     let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
     bytes.extend((text.len() as u16).to_le_bytes());
     bytes.extend(text);
 }
 
-/// Where an entry stands, and what agreement has to know of it.
+/// The stamp of an entry, and its metadata for Raft.
 pub fn meta(bytes: &[u8]) -> Result<(Stamp, EntryMeta), Error> {
     let (head, _) = Head::decode(bytes)?;
     let membership = match head.kind {
@@ -349,18 +349,18 @@ pub fn meta(bytes: &[u8]) -> Result<(Stamp, EntryMeta), Error> {
     Ok((head.stamp(), EntryMeta { term: head.term, membership }))
 }
 
-/// As agreement sees them.
+/// The membership of these voters.
 pub fn membership(voters: &[Voter]) -> Membership {
     Membership { voters: voters.iter().map(|voter| voter.node).collect() }
 }
 
-/// The entry, and where it stands.
+/// Decodes an entry.
 pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
     let (head, rest) = Head::decode(bytes)?;
     let mut rest = Rest { bytes: rest, whole: bytes.len() };
     let entry = match head.kind {
         WRITE_SET => {
-            // The count is not believed before its bytes are seen.
+            // The count is unchecked: allocate only for the bytes that are there.
             let mut keys = Vec::with_capacity(head.count.min(rest.bytes.len() / KEY_BYTES));
             for _ in 0..head.count {
                 let bytes = rest.take(KEY_BYTES)?;

@@ -1,23 +1,23 @@
-//! Whether something may be ordered now: open, paused for a backup or a global lock, or closed.
+//! The gate before the total order: open, paused for a backup or a global lock, or closed.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::transaction::Transaction;
 
-/// What may pass.
+/// The state of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateState {
-    /// Everything.
+    /// Write sets pass.
     Open,
-    /// It waits until somebody resumes.
+    /// Write sets wait until the pause ends.
     Paused,
-    /// Nothing: there is no cluster, or not yet.
+    /// No write set passes: there is no cluster, or not yet.
     Closed,
-    /// Nothing any more: the log or the data are broken.
+    /// No write set passes any more: the log or the data are broken.
     Failed,
 }
 
-/// The gate in front of the order.
+/// The gate.
 #[derive(Debug)]
 pub struct Gate {
     state: Mutex<GateState>,
@@ -31,12 +31,12 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// How it stands now.
+    /// The current state.
     pub fn state(&self) -> GateState {
         *self.lock()
     }
 
-    /// Sets it, and lets those who wait look. What failed stays so.
+    /// Sets the state and wakes waiting threads. A failed gate stays failed.
     pub fn set(&self, state: GateState) {
         let mut current = self.lock();
         if *current != GateState::Failed {
@@ -45,7 +45,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Sets it if it stands as `from`. False: it does not.
+    /// Sets the state if it is `from`. False: it is not.
     pub fn change(&self, from: GateState, to: GateState) -> bool {
         let mut current = self.lock();
         let is_so = *current == from;
@@ -56,7 +56,7 @@ impl Gate {
         is_so
     }
 
-    /// Waits while it is paused, or until `transaction` is aborted.
+    /// Waits while the gate is paused, or until `transaction` is aborted.
     pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
         let mut current = self.lock();
         while *current == GateState::Paused && !transaction.is_some_and(Transaction::is_aborted) {
@@ -64,7 +64,7 @@ impl Gate {
         }
     }
 
-    /// Lets those who wait look at their aborts.
+    /// Wakes waiting threads, to check for aborts.
     pub fn wake(&self) {
         let _current = self.lock();
         self.changed.notify_all();
@@ -75,4 +75,4 @@ impl Gate {
     }
 }
 
-const POISON: &str = "nothing panics while it holds the gate";
+const POISON: &str = "nothing panics under the gate's lock";

@@ -1,7 +1,7 @@
-//! `hortator.state.log`: what a node must know of itself before its log is read. A small text in the data folder.
+//! `hortator.state.log`: the state of a node before its log is read. A small text file in the data folder.
 //!
-//! The server says its own position, which its storage engine keeps, but only when its start script asked for it
-//! (`--wsrep-recover`, `--wsrep-start-position`). This file says when it may go without.
+//! The storage engine stores the server's position, but the server reports it only if its start script asked for it
+//! (`--wsrep-recover`, `--wsrep-start-position`). This file tells when that is not needed.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::identity::{Gtid, Uuid};
 #[cfg(test)]
 mod tests;
 
-/// Its name in the data folder.
+/// The file's name in the data folder.
 pub const FILE_NAME: &str = "hortator.state.log";
 
 const VERSION: &str = "4";
@@ -24,51 +24,51 @@ const OLD_VERSIONS: [&str; 3] = ["1", "2", "3"];
 /// Versions without generations, and without a `grastate.dat` beside the file.
 const VERSIONS_WITHOUT_GRASTATE: [&str; 2] = ["1", "2"];
 
-/// What a node last was.
+/// The last state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedState {
-    /// The history that its data belong to.
+    /// The history UUID of its data.
     pub history_uuid: Uuid,
-    /// The last life of its process: transactions left open bear that name.
+    /// Its last member ID: open streaming transactions belong to it.
     pub member: Uuid,
-    /// The server was stopped in order, with everything up to here in its tables; -1: it runs, or was killed.
+    /// The server was stopped cleanly, with everything up to here applied; -1: it runs, or was killed.
     pub stopped_at: i64,
-    /// The server begins from here and has not taken on its first view; -1: it has.
+    /// The server starts from here and has not received its first view; -1: it has.
     pub begins_at: i64,
-    /// What stands there could not be applied from the log, though the server's own position may say so; -1: nothing.
+    /// This seqno could not be applied, though the server's position may include it; -1: none.
     pub failed_at: i64,
-    /// What the nodes decided on places up to here is how its tables are; -1: nothing was decided yet.
+    /// The tables match all inconsistency votes up to here; -1: there was no vote yet.
     pub resolved_upto: i64,
-    /// Of which generation its group was when this was written. `hortator.group.log` knows it too, and better; this is for a start
-    /// without that one, so that the group which is begun anew then knows from which one it comes.
+    /// The generations of its cluster at that time. `hortator.raft.log` is more recent; this copy is for a start
+    /// without it, so that a bootstrapped cluster knows its ancestors.
     pub lineage: Lineage,
 }
 
-/// A file that cannot be used.
+/// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system says no.
+    /// A system call failed.
     #[error("{path}: {error}")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is not what this release writes.
-    #[error("{path}, line {line}: `{found}` is not understood. {REMEDY}")]
+    /// A line has another form than this release writes.
+    #[error("{path}, line {line}: `{found}` is not valid. {REMEDY}")]
     Malformed {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Counted from 1; 0: a line is missing.
         line: usize,
-        /// What stands there.
+        /// The line.
         found: String,
     },
-    /// A later release wrote it.
-    #[error("{path} has version {found}, and this release reads {VERSION}: use the newer release")]
+    /// A newer release wrote the file.
+    #[error("{path} has version {found}, this release reads version {VERSION}: use the newer release")]
     Newer {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Its version.
         found: String,
@@ -76,10 +76,10 @@ pub enum Error {
 }
 
 const REMEDY: &str =
-    "Restore the file, or move it away and start with --wsrep-start-position as --wsrep-recover prints it";
+    "Restore the file, or move it away and start with the --wsrep-start-position that --wsrep-recover prints";
 
 impl SavedState {
-    /// Reads it; None: there is none.
+    /// Reads the file. None: it does not exist.
     pub fn read(data_dir: &Path) -> Result<Option<Self>, Error> {
         let path = data_dir.join(FILE_NAME);
         let text = match fs::read_to_string(&path) {
@@ -125,13 +125,13 @@ impl SavedState {
             return Err(Error::Malformed { path, line: 0, found: text });
         }
         if lacks_grastate {
-            // That it was never there says nothing.
+            // The file did not exist with that version: its absence means nothing.
             state.write_grastate(data_dir)?;
         }
         Ok(Some(state))
     }
 
-    /// Writes it, and `grastate.dat`; when it returns both are on the disk, whole.
+    /// Writes it, and `grastate.dat`. When it returns, both are whole and on disk.
     pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
         let Self { history_uuid, member, stopped_at, begins_at, failed_at, resolved_upto, lineage } = self;
         let mut text = format!(
@@ -142,8 +142,8 @@ impl SavedState {
         for generation in lineage.newest_first() {
             text.push_str(&format!("generation: {generation}\n"));
         }
-        // First: it is not to be missing beside this one unless somebody took it away. But where that is why this one says that the
-        // tables are nobody's, it must say so first.
+        // First, so that it exists beside this file unless an administrator has removed it. If the tables are undefined
+        // for that reason, this file comes first.
         if !self.history_uuid.is_undefined() {
             self.write_grastate(data_dir)?;
         }
@@ -152,7 +152,7 @@ impl SavedState {
         self.write_grastate(data_dir)
     }
 
-    /// What it says is of no matter to the node, only that it is there.
+    /// Its content does not matter to the node, only its existence.
     fn write_grastate(&self, data_dir: &Path) -> Result<(), Error> {
         match grastate::write(data_dir, self) {
             Err(error) if !grastate::exists(data_dir) => {
@@ -162,7 +162,7 @@ impl SavedState {
         }
     }
 
-    /// A node that runs, and has taken on its first view.
+    /// The state of a running node that has received its first view.
     pub fn running(history_uuid: Uuid, member: Uuid) -> Self {
         Self {
             history_uuid,
@@ -175,7 +175,7 @@ impl SavedState {
         }
     }
 
-    /// Where the server's tables are, as far as this file alone can say.
+    /// The position of the tables, as far as this file knows it.
     pub fn position(&self) -> Option<Gtid> {
         let seqno = if self.stopped_at >= 0 { self.stopped_at } else { self.begins_at };
         (seqno >= 0).then_some(Gtid { history_uuid: self.history_uuid, seqno })

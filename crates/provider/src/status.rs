@@ -1,7 +1,7 @@
-//! Status variables: the server shows them with `wsrep_` before each name.
+//! Status variables: the server shows them with the prefix `wsrep_`.
 //!
-//! Names are Galera's, so that what watches a cluster goes on doing so (its documentation, "Galera Status Variables").
-//! Exactly Galera's: the servers' own tests look at the whole list. What belongs to a network that is not there is zero.
+//! The names are exactly Galera's, so that monitoring keeps working, and the servers' own tests compare the whole list
+//! (Galera documentation, "Galera Status Variables"). Variables of network layers that this provider lacks are zero.
 
 use crate::node::Node;
 
@@ -12,14 +12,14 @@ pub enum Value {
     Text(String),
     /// A whole number.
     Integer(i64),
-    /// Another number.
+    /// A decimal number.
     Real(f64),
 }
 
-/// States of a node, numbered as Galera numbers them.
+/// States of a node, numbered like Galera's.
 const STATES: [&str; 5] = ["Initialized", "Joining", "Donor/Desynced", "Joined", "Synced"];
 
-/// All variables of a node, in the order in which they are shown.
+/// All variables of a node, in display order.
 pub fn variables(node: &Node) -> Vec<(&'static str, Value)> {
     use Value::{Integer, Real, Text};
     let node_status = node.status();

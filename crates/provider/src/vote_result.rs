@@ -1,63 +1,63 @@
-//! What the nodes decide on a place of the order that not all of them could apply.
+//! Inconsistency votes: what the nodes do with a seqno that not all of them could apply.
 //!
-//! Each says what became of it there. What most say holds: if they applied it, those that could not leave; if it failed for them, all
-//! in the same way, they go on without it, and those that have it leave. Where it is as many against as many, it is applied; where it
-//! failed everywhere, nobody has it, in whatever way it failed.
+//! Each node votes with its own result. The majority decides: if it has applied the write set, nodes that could not
+//! leave; if it failed with the same error, the nodes skip the write set, and those that have applied it leave. A tie
+//! counts as applied; a write set that failed on every node is skipped, whatever the errors.
 
 #[cfg(test)]
 mod tests;
 
-/// Something that one node could not apply.
+/// A write set that a node could not apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplyError {
-    /// Its place.
+    /// Its seqno.
     pub seqno: i64,
-    /// The server's message, in short: the same for the same text, never 0 nor [`ANY_ERROR`].
+    /// A hash of the server's message: equal for equal texts, never 0 nor [`ANY_ERROR`].
     pub error: u64,
 }
 
 impl ApplyError {
-    /// Of the server's message, which is not empty.
+    /// From the server's message, which is not empty.
     pub fn new(seqno: i64, message: &[u8]) -> Self {
         let length = message.len().max(1) as u64;
         Self { seqno, error: length << 32 | u64::from(crc32fast::hash(message)) }
     }
 }
 
-/// What holds.
+/// The result of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VoteResult {
-    /// 0: it is applied; else how it failed, or [`ANY_ERROR`].
+    /// 0: applied; else the error of the majority, or [`ANY_ERROR`].
     pub error: u64,
-    /// So many nodes say so.
+    /// Number of nodes that agree.
     pub agreeing: u32,
 }
 
 impl VoteResult {
-    /// Whether a node where it failed so goes on without it.
+    /// Whether a node with this error skips the write set and continues.
     pub fn is_skipped_by(self, error: u64) -> bool {
         self.error != 0 && (self.error == error || self.error == ANY_ERROR)
     }
 }
 
-/// It failed on every node, not on all alike.
+/// It failed on every node, with different errors.
 pub const ANY_ERROR: u64 = u64::MAX;
 
-/// What one node says.
+/// The vote of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InconsistencyVote {
-    /// It is in the tables there.
+    /// Applied.
     Applied,
-    /// It failed there, so.
+    /// Failed with this error.
     Failed(u64),
-    /// It has not come so far.
+    /// Not applied yet.
     Unknown,
 }
 
-/// One node alone never goes on without what another may have confirmed to a client.
+/// A single vote never skips what another node may have confirmed to a client.
 const MIN_VOTES_TO_SKIP: usize = 2;
 
-/// What holds, by what the nodes say. None: those who have not said anything yet may turn the scale, or there is one only.
+/// The result of the votes. None: missing votes may change it, or there is only one.
 pub fn tally(votes: &[InconsistencyVote]) -> Option<VoteResult> {
     let saying = |what: InconsistencyVote| votes.iter().filter(|stance| **stance == what).count();
     let (applied, unknown) = (saying(InconsistencyVote::Applied), saying(InconsistencyVote::Unknown));

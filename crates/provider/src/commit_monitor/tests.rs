@@ -1,4 +1,4 @@
-//! Turns come by seqno, whoever asks first.
+//! Turns come in seqno order, whatever the order of the threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// Turns of which so many were given.
+/// A monitor with seqnos up to `seqno` ordered.
 fn given(seqno: i64) -> CommitMonitor {
     let turns = CommitMonitor::default();
     turns.set_last_ordered(seqno);
@@ -15,7 +15,7 @@ fn given(seqno: i64) -> CommitMonitor {
 }
 
 #[test]
-fn turns_come_in_order_whoever_asks_first() {
+fn threads_enter_in_seqno_order() {
     let turns = CommitMonitor::default();
     turns.reset_to(10);
     turns.set_last_ordered(60);
@@ -36,13 +36,13 @@ fn turns_come_in_order_whoever_asks_first() {
 }
 
 #[test]
-fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
+fn an_interrupted_wait_ends_and_can_be_repeated() {
     let turns = given(2);
     let interrupt = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(|| sender.send(turns.enter(2, Some(&interrupt))).unwrap());
-        // Whether it waits already or not: it must come back.
+        // Whether it waits already or not, it must return.
         interrupt.store(true, Ordering::SeqCst);
         turns.interrupt(2);
         assert_eq!(receiver.recv_timeout(Duration::from_secs(20)), Ok(Err(EnterError::Interrupted)));
@@ -53,7 +53,7 @@ fn an_interrupted_wait_ends_and_the_turn_can_be_taken_later() {
 }
 
 #[test]
-fn released_is_what_all_before_have_released_too() {
+fn last_released_needs_all_earlier_releases() {
     let turns = given(3);
     for seqno in 1..=3 {
         turns.enter(seqno, None).unwrap();
@@ -69,7 +69,7 @@ fn released_is_what_all_before_have_released_too() {
 }
 
 #[test]
-fn leaving_twice_changes_nothing() {
+fn a_second_leave_changes_nothing() {
     let turns = given(1);
     turns.enter(1, None).unwrap();
     turns.leave(1);
@@ -78,7 +78,7 @@ fn leaving_twice_changes_nothing() {
 }
 
 #[test]
-fn who_will_not_take_its_turn_holds_up_nobody() {
+fn a_self_cancelled_seqno_blocks_no_other() {
     let turns = given(4);
     turns.self_cancel(2);
     turns.self_cancel(3);
@@ -94,7 +94,7 @@ fn who_will_not_take_its_turn_holds_up_nobody() {
 }
 
 #[test]
-fn a_turn_that_is_nobodys_is_refused_and_the_order_goes_on() {
+fn a_seqno_that_is_not_ordered_is_refused() {
     let turns = given(2);
     assert_eq!(turns.enter(3, None), Err(EnterError::NotAllowed), "nobody has that place");
     assert!(!turns.leave(2) && !turns.leave(3), "before their turn");
@@ -107,7 +107,7 @@ fn a_turn_that_is_nobodys_is_refused_and_the_order_goes_on() {
 }
 
 #[test]
-fn whose_place_another_leaves_waits_no_longer() {
+fn a_wait_ends_when_another_thread_leaves_its_seqno() {
     let turns = given(3);
     thread::scope(|scope| {
         let waits = scope.spawn(|| turns.enter(3, None));
@@ -120,7 +120,7 @@ fn whose_place_another_leaves_waits_no_longer() {
 }
 
 #[test]
-fn at_the_end_whoever_waits_goes() {
+fn closing_ends_all_waits() {
     let turns = given(3);
     thread::scope(|scope| {
         let enters = scope.spawn(|| turns.enter(2, None));
@@ -132,7 +132,7 @@ fn at_the_end_whoever_waits_goes() {
     assert_eq!(turns.enter(1, None), Err(EnterError::Closed));
 }
 
-/// Turns of three, and how often the third was called.
+/// A monitor with three ordered seqnos, and the calls of the third.
 fn called() -> (CommitMonitor, mpsc::Receiver<()>) {
     let turns = given(3);
     let (sender, receiver) = mpsc::channel();
@@ -141,7 +141,7 @@ fn called() -> (CommitMonitor, mpsc::Receiver<()>) {
 }
 
 #[test]
-fn who_waits_elsewhere_is_called_once_when_its_turn_comes() {
+fn a_call_runs_once_when_its_turn_comes() {
     let (turns, calls) = called();
     for seqno in 1..=2 {
         assert!(calls.try_recv().is_err(), "some are before it");
@@ -155,7 +155,7 @@ fn who_waits_elsewhere_is_called_once_when_its_turn_comes() {
 }
 
 #[test]
-fn who_waits_elsewhere_is_called_when_those_before_pass_their_turns_by() {
+fn a_call_runs_after_self_cancelled_seqnos() {
     let (turns, calls) = called();
     turns.self_cancel(2);
     assert!(calls.try_recv().is_err());
@@ -164,7 +164,7 @@ fn who_waits_elsewhere_is_called_when_those_before_pass_their_turns_by() {
 }
 
 #[test]
-fn an_interrupt_and_the_end_call_who_waits_elsewhere() {
+fn an_interrupt_and_the_close_run_a_call() {
     for end in [|turns: &CommitMonitor| turns.interrupt(3), CommitMonitor::close] {
         let (turns, calls) = called();
         end(&turns);
@@ -173,7 +173,7 @@ fn an_interrupt_and_the_end_call_who_waits_elsewhere() {
 }
 
 #[test]
-fn nobody_waits_elsewhere_for_a_turn_that_has_come_or_never_will() {
+fn a_call_for_a_past_turn_or_after_the_close_runs_at_once() {
     let turns = given(1);
     let (sender, calls) = mpsc::channel();
     let call = |sender: &mpsc::Sender<()>| {

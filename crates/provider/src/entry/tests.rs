@@ -1,4 +1,4 @@
-//! What goes in comes out; what is cut short is refused.
+//! Entries round-trip; truncated ones are refused.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn voters() -> Vec<Voter> {
     vec![Voter { node: NodeId(9), address: "10.0.0.1:4567".into() }, Voter { node: NodeId(1), address: "b".into() }]
 }
 
-/// One of each kind, and its bytes.
+/// One entry of each kind, and its bytes.
 fn all() -> Vec<(Entry, Vec<u8>)> {
     let (head, keys, data) = write_set();
     vec![
@@ -62,7 +62,7 @@ fn all() -> Vec<(Entry, Vec<u8>)> {
 }
 
 #[test]
-fn whatever_goes_in_comes_out() {
+fn entries_round_trip() {
     for (entry, bytes) in all() {
         assert_eq!(decode(&bytes), Ok((STAMP, entry.clone())));
         let (stamp, shape) = meta(&bytes).unwrap();
@@ -74,7 +74,7 @@ fn whatever_goes_in_comes_out() {
 
 #[test]
 fn the_first_format_is_read() {
-    // As the first release wrote it: a cut at 77, with a head of 64 bytes.
+    // As the first release wrote it: a commit cut at 77, with a head of 64 bytes.
     let mut bytes = vec![0; 64];
     (bytes[0], bytes[1], bytes[8]) = (3, 1, 77);
     let stamp = Stamp { seqno: 77, term: Term(0) };
@@ -83,14 +83,14 @@ fn the_first_format_is_read() {
 }
 
 #[test]
-fn a_name_that_is_too_long_is_cut_short() {
+fn a_name_that_is_too_long_is_truncated() {
     let member = Member { id: Uuid([1; 16]), name: "n".repeat(70_000), incoming: "here".into() };
     let Ok((_, Entry::View { members, .. })) = decode(&encode_view(4, &[member])) else { panic!("no view") };
     assert_eq!((members[0].name.len(), members[0].incoming.as_str()), (65_535, "here"));
 }
 
 #[test]
-fn no_part_of_an_entry_passes_for_one() {
+fn no_part_of_an_entry_is_valid() {
     for (entry, bytes) in all() {
         for length in 0..bytes.len() {
             assert!(decode(&bytes[..length]).is_err(), "{length} of {} bytes of {entry:?}", bytes.len());
@@ -102,14 +102,14 @@ fn no_part_of_an_entry_passes_for_one() {
 }
 
 #[test]
-fn a_newer_format_is_told() {
+fn a_newer_format_is_reported() {
     let mut bytes = encode_no_op();
     bytes[1] = FORMAT + 1;
     assert_eq!(decode(&bytes), Err(Error::Newer(FORMAT + 1)));
 }
 
 #[test]
-fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
+fn damaged_bytes_are_refused_or_a_valid_entry() {
     let all = all();
     let mut state = 1u64;
     let mut below = |bound: usize| {

@@ -1,4 +1,4 @@
-//! The server's callbacks, as [`Server`] names them.
+//! The server's callbacks, as [`Server`].
 
 #![allow(unsafe_code)]
 
@@ -14,7 +14,7 @@ use super::text::to_server;
 use crate::identity::{Gtid, Uuid};
 use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
 
-/// What the provider can do, also in each view.
+/// The provider's capabilities, also sent with each view.
 pub const CAPABILITIES: u32 = capability::MULTI_MASTER
     | capability::CERTIFICATION
     | capability::PARALLEL_APPLYING
@@ -25,7 +25,7 @@ pub const CAPABILITIES: u32 = capability::MULTI_MASTER
     | capability::INCREMENTAL_WRITE_SET
     | capability::STREAMING;
 
-/// The functions that the server gave to init.
+/// The callbacks given to init.
 pub struct Callbacks {
     context: *mut c_void,
     protocol: c_int,
@@ -44,7 +44,7 @@ unsafe impl Send for Callbacks {}
 unsafe impl Sync for Callbacks {}
 
 impl Callbacks {
-    /// None: one that must be there is missing.
+    /// None: a required callback is missing.
     pub fn new(args: &InitArgs) -> Option<Self> {
         Some(Self {
             context: args.app_ctx,
@@ -176,7 +176,7 @@ fn succeeded(status: c_int) -> Result<(), CallbackError> {
     if status == 0 { Ok(()) } else { Err(CallbackError) }
 }
 
-/// A view with its members right behind it, in one piece of memory that is aligned for both.
+/// A view with its members right after it, in one block of memory aligned for both.
 struct RawView {
     words: Vec<u64>,
 }
@@ -185,7 +185,7 @@ impl RawView {
     fn new(head: RawViewHead, members: &[Member]) -> Self {
         let head_words = size_of::<RawViewHead>() / 8;
         let member_words = size_of::<RawMember>() / 8;
-        // One member at least, as the server's declaration has it.
+        // At least one member, as in the server's declaration.
         let mut words = vec![0; head_words + member_words * members.len().max(1)];
         // SAFETY: the words are enough, and aligned as the head is.
         unsafe { words.as_mut_ptr().cast::<RawViewHead>().write(head) };
@@ -211,7 +211,7 @@ fn raw_member(member: &Member) -> RawMember {
     raw
 }
 
-/// Cut where it is too long; the last byte stays zero.
+/// Cut if it is too long; the last byte stays zero.
 fn copy_text(text: &str, place: &mut [c_char]) {
     let room = place.len() - 1;
     for (slot, byte) in place[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
@@ -219,22 +219,22 @@ fn copy_text(text: &str, place: &mut [c_char]) {
     }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_uuid(uuid: Uuid) -> RawUuid {
     RawUuid { data: uuid.0 }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_gtid(gtid: Gtid) -> RawGtid {
     RawGtid { uuid: raw_uuid(gtid.history_uuid), seqno: gtid.seqno }
 }
 
-/// As ours.
+/// From the API's type.
 pub fn gtid(raw: RawGtid) -> Gtid {
     Gtid { history_uuid: Uuid(raw.uuid.data), seqno: raw.seqno }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_meta(meta: &Meta) -> RawMeta {
     RawMeta {
         gtid: raw_gtid(meta.gtid),
@@ -243,7 +243,7 @@ pub fn raw_meta(meta: &Meta) -> RawMeta {
     }
 }
 
-/// As ours.
+/// From the API's type.
 pub fn meta(raw: &RawMeta) -> Meta {
     Meta {
         gtid: gtid(raw.gtid),
@@ -254,6 +254,6 @@ pub fn meta(raw: &RawMeta) -> Meta {
     }
 }
 
-/// What stands in a meta of what was not ordered.
+/// The meta of a write set that was not ordered.
 pub const UNDEFINED_META: Meta =
     Meta { gtid: Gtid::UNDEFINED, source: Uuid::UNDEFINED, trx: u64::MAX, conn: u64::MAX, depends_on: -1 };

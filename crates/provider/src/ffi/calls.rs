@@ -1,4 +1,4 @@
-//! The functions of the table, each a few lines: take the server's pointers apart, call the node, answer in its codes.
+//! The API functions: each converts the server's pointers, calls the node, and returns a status.
 
 #![allow(unsafe_code)]
 
@@ -23,7 +23,7 @@ use crate::write_set::WriteSet;
 use crate::{status, transaction::Transaction};
 
 const NAME: &CStr = c"Hortator";
-/// The servers' own tests ask for a Galera of at least 26.4.27; what this is says the name.
+/// The servers' own tests require Galera 26.4.27 or later; the provider's name tells what it is.
 const VERSION: &CStr = c"26.4.27(r0)";
 const VENDOR: &CStr = c"Hortator (EXPERIMENTAL)";
 
@@ -31,7 +31,7 @@ const VENDOR: &CStr = c"Hortator (EXPERIMENTAL)";
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 const UNORDERED_DATA: c_int = 1;
 
-/// Fills the server's table.
+/// Fills the server's function table.
 pub fn fill(wsrep: &mut Wsrep) {
     let dlh = wsrep.dlh;
     *wsrep = Wsrep {
@@ -148,7 +148,8 @@ unsafe extern "C" fn disconnect(wsrep: *mut Wsrep) -> Status {
 }
 
 unsafe extern "C" fn recv(wsrep: *mut Wsrep, receiver: *mut c_void) -> Status {
-    // SAFETY: the server's own table. However it ends, the thread goes: an error would leave the server up, answering 1047.
+    // SAFETY: the server's own table. The thread exits in any case: an error would keep the server up, with error 1047
+    // for all statements.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
             provider.node.receive(Receiver(receiver as usize));
@@ -326,7 +327,7 @@ unsafe extern "C" fn append_key(
     }
 }
 
-/// What is not known counts as the strongest.
+/// An unknown kind counts as the strongest mode.
 fn mode(kind: c_int) -> Mode {
     usize::try_from(kind).ok().and_then(|kind| MODES.get(kind)).copied().unwrap_or(Mode::RowExclusive)
 }
@@ -343,7 +344,7 @@ unsafe extern "C" fn append_data(
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
             if kind >= UNORDERED_DATA {
-                // Actions that nobody must take, and remarks for people.
+                // Unordered actions, which nodes may ignore, and annotations.
                 return Status::Ok;
             }
             let Some(transaction) = find_or_begin(&provider.node, handle) else { return Status::Fatal };

@@ -1,4 +1,4 @@
-//! The functions of the table by which the server makes the node stand still, or lets it fall behind.
+//! API functions to pause and desync the node.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The functions of the table by which the server says how a state transfer went.
+//! API functions by which the server reports the result of an SST.
 
 #![allow(unsafe_code)]
 

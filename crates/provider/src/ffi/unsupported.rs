@@ -1,4 +1,4 @@
-//! The functions of the table that this provider does not have: no server calls them.
+//! API functions that this provider does not support: no server calls them.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The log on disk as its users see it: append, commit, read, purge.
+//! The log on disk: append, flush, read, purge.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use super::segment_pool::{SegmentPool, SpareSegment};
 use super::segments::Segments;
 use super::{Error, Index, Settings};
 
-/// Bytes that may wait in memory. An append that goes beyond commits them itself.
+/// Limit of bytes in memory. An append beyond it flushes them.
 const UNWRITTEN_LIMIT_BYTES: usize = 64 << 20;
-/// A buffer up to this size is used again.
+/// A buffer up to this size is kept for reuse.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
-/// With sync off, so many filled segments may not be on disk yet.
+/// With sync off, this many full segments may be unsynced.
 const UNSYNCED_LIMIT: usize = 4;
 
 /// An ordered log in a folder.
 ///
-/// Appends come one after the other, in the caller's order; everything else from any thread at any time. What was
-/// appended and not committed when it is dropped is not in the log.
+/// Appends come one at a time, in the caller's order; all other calls may come from any thread at any time. Entries
+/// that are appended and not flushed when the log is dropped are lost.
 #[derive(Debug)]
 pub struct DiskLog {
     settings: Settings,
@@ -40,15 +40,15 @@ pub struct DiskLog {
     pub(super) appended: AtomicU64,
     pub(super) durable: AtomicU64,
     segment_pool: SegmentPool,
-    /// Holds the folder's lock; the last to go.
+    /// The folder's lock; dropped last.
     _lock: Lock,
 }
 
-/// What was appended and not yet taken to be written.
+/// Appended entries that no round has taken yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub segment: Arc<Segment>,
-    /// Where the next record goes in it.
+    /// Where the next record goes in the segment.
     pub end: u64,
     pub last: u64,
     writes: Vec<SegmentWrite>,
@@ -60,25 +60,25 @@ pub(super) struct Pending {
 #[derive(Debug)]
 pub(super) struct SegmentWrite {
     segment: Arc<Segment>,
-    /// The file that the segment still is.
+    /// The spare that the segment is made from.
     spare: Option<PathBuf>,
     at: u64,
     bytes: Vec<u8>,
     last: u64,
 }
 
-/// What only the leader of a round touches.
+/// State of the leader of a round.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// Written to since their last sync, the oldest first.
+    /// Segments with unsynced writes, oldest first.
     pub unsynced: VecDeque<Arc<Segment>>,
 }
 
 impl DiskLog {
-    /// Opens the log in `folder`, or makes one, checks all of it and cuts what a crash left half written.
+    /// Opens the log in `folder`, or creates one. Checks all of it, and truncates a torn tail.
     ///
     /// # Errors
-    /// Another process has it open; it is of another history, of a later version, or damaged.
+    /// Another process has it open; it belongs to another history, has a newer version, or is damaged.
     pub fn open(folder: &Path, settings: Settings, history_uuid: [u8; 16]) -> Result<(Self, Opened), Error> {
         let settings = settings.rounded();
         let recovered = recovery::recover(folder, &settings, history_uuid)?;
@@ -89,7 +89,7 @@ impl DiskLog {
     pub(super) fn from_recovered(recovered: Recovered, settings: Settings, history_uuid: [u8; 16]) -> Self {
         let Recovered { lock, folder, segment_pool, segments, end, opened } = recovered;
         let last = opened.last.0;
-        let active = Arc::clone(segments.back().expect("recovery makes the first one"));
+        let active = Arc::clone(segments.back().expect("recovery creates the first segment"));
         Self {
             history_uuid,
             folder,
@@ -114,26 +114,26 @@ impl DiskLog {
         }
     }
 
-    /// The history that it is of.
+    /// The history UUID of the log.
     pub fn history_uuid(&self) -> [u8; 16] {
         self.history_uuid
     }
 
-    /// The history of the log in `folder`, if there is one. Needs no lock.
+    /// The history UUID of the log in `folder`, if there is one. Needs no lock.
     ///
     /// # Errors
-    /// The newest segment is damaged or of a later version.
+    /// The newest segment is damaged or has a newer version.
     pub fn read_history_uuid(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
         recovery::read_history_uuid(folder)
     }
 
-    /// Gives the parts, one behind the other, the next place. They are in memory then, until a commit.
+    /// Appends the concatenated parts as one entry. It is in memory until a flush.
     ///
-    /// Writes nothing, so that it may be called under a lock: the next segment is there already, but for a payload larger
-    /// than one, whose file is made here. What keeps the memory small is [`DiskLog::throttle`].
+    /// Writes nothing, so it may be called under a lock: the next segment is ready already; only the file of a payload larger
+    /// than a segment is created here. [`DiskLog::throttle`] limits the memory.
     ///
     /// # Errors
-    /// [`Error::Full`] and [`Error::TooLarge`] have changed nothing; after [`Error::Broken`] the log takes nothing any more.
+    /// After [`Error::Full`] and [`Error::TooLarge`] nothing has changed; after [`Error::Broken`] the log accepts nothing more.
     pub fn append(&self, parts: &[&[u8]]) -> Result<Index, Error> {
         let payload_bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
         if payload_bytes > PAYLOAD_LIMIT_BYTES {
@@ -154,7 +154,7 @@ impl DiskLog {
                 break self.frame_entry(&mut pending, framed, parts, Some(path));
             }
             drop(pending);
-            // Without the lock: commits go on while a slow disk makes the file.
+            // Without the lock: flushes continue while a slow disk creates the file.
             spare = Some(self.segment_pool.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
         };
         if let Some(spare) = spare {
@@ -163,29 +163,29 @@ impl DiskLog {
         Ok(Index(index))
     }
 
-    /// Waits while more than 64 MiB are appended and not written: to be called before each append, without locks.
+    /// Waits while more than 64 MiB are appended and not written. Call it before each append, without locks.
     ///
     /// # Errors
-    /// As [`DiskLog::commit`].
+    /// As [`DiskLog::flush`].
     pub fn throttle(&self) -> Result<(), Error> {
         let unwritten = self.pending().bytes;
         if unwritten <= UNWRITTEN_LIMIT_BYTES {
             return Ok(());
         }
         match self.flush(self.last()) {
-            // It was taken away just now, and there is room.
+            // The entries were truncated meanwhile, and there is room.
             Err(Error::Dropped { .. }) => Ok(()),
             result => result,
         }
     }
 
-    /// Returns when everything up to there is written, and with sync on, on disk. One thread does it for all who ask.
+    /// Returns when everything up to `upto` is written, and with sync on, on disk. One thread writes for all callers.
     ///
     /// # Errors
-    /// A failed write or sync is final: nobody knows what the disk holds. All calls say so from then on.
+    /// A failed write or sync is final: the content of the disk is unknown. All later calls fail.
     ///
-    /// [`Error::Dropped`]: nothing stands there, as [`DiskLog::truncate`] took it away. Where another entry has taken the
-    /// place in the meantime, it is that one's commit.
+    /// [`Error::Dropped`]: [`DiskLog::truncate`] has removed the entry. If another entry has taken its index meanwhile, the call
+    /// flushes that one.
     pub fn flush(&self, upto: Index) -> Result<(), Error> {
         let is_there = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
         let done = || is_there() || upto > self.last();
@@ -193,18 +193,18 @@ impl DiskLog {
         if upto > self.last() { Err(Error::Dropped { index: upto }) } else { Ok(()) }
     }
 
-    /// Whether commits from now on end on the disk.
+    /// Whether later flushes sync the disk.
     pub fn set_sync(&self, sync: bool) {
         self.sync.store(sync, Ordering::Release);
     }
 
-    /// Reads what is written, from `from` on, also while more comes. At the end the reader gives `None`, and what came since
-    /// when asked again.
+    /// Reads written entries from `from` on, also while more are appended. At the end the reader returns `None`; asked again, it
+    /// returns new entries.
     ///
     /// # Errors
-    /// `from` is not in the log, nor the place behind its last entry.
+    /// `from` is neither in the log nor right after its last entry.
     pub fn read(&self, from: Index) -> Result<Reader<'_>, Error> {
-        // The reader first: it must know of a cut that comes while the rest is looked at.
+        // The reader first: it must notice a truncation during the checks below.
         let reader = Reader::new(&self.segments, from);
         let (first, last) = (self.first(), self.written());
         if from < first || from > last.next() {
@@ -213,8 +213,8 @@ impl DiskLog {
         Ok(reader)
     }
 
-    /// Lets whole segments go that hold only entries below `below`, the oldest first, as long as
-    /// [`Settings::retain_bytes`] stay. The files are removed a little later.
+    /// Purges whole segments with entries below `below` only, oldest first, as long as [`Settings::retain_bytes`]
+    /// remain. The files are removed a little later.
     pub fn purge(&self, below: Index) {
         let mut list = self.segments.list_mut();
         let mut bytes: u64 = list.iter().map(|segment| segment.header.bytes).sum();
@@ -229,27 +229,27 @@ impl DiskLog {
         self.segment_pool.retire(retired);
     }
 
-    /// The first entry that is there; behind [`DiskLog::last`] if there is none.
+    /// The first entry; after [`DiskLog::last`] if the log is empty.
     pub fn first(&self) -> Index {
         Index(self.segments.first())
     }
 
-    /// The last that was appended.
+    /// The last appended entry.
     pub fn last(&self) -> Index {
         Index(self.appended.load(Ordering::Acquire))
     }
 
-    /// The last that would survive the death of this process.
+    /// The last entry that survives the end of the process.
     pub fn written(&self) -> Index {
         Index(self.segments.written())
     }
 
-    /// The last that would survive a power cut.
+    /// The last entry that survives a power failure.
     pub fn durable(&self) -> Index {
         Index(self.durable.load(Ordering::Acquire))
     }
 
-    /// Length of all segments. Spare files come on top: two at most, but for a moment.
+    /// Length of all segments, without the spare files: usually two at most.
     pub fn bytes(&self) -> u64 {
         self.segments.list().iter().map(|segment| segment.header.bytes).sum()
     }
@@ -260,26 +260,27 @@ impl DiskLog {
 
     fn frame_entry(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         let index = pending.append(framed, self.durable.load(Ordering::Acquire), parts, spare);
-        // In this order: a follower that was given an entry asks for the one behind it, and that is a place then.
+        // In this order: a follower that received an entry asks for the next one, and the log must know that index
+        // then.
         self.appended.store(index, Ordering::Release);
         self.recent.keep(index, parts);
         index
     }
 
-    /// What a round is to write, and up to which entry that goes.
+    /// Takes the pending writes for a round, and the last entry in them.
     pub(super) fn take_writes(&self) -> (u64, Vec<SegmentWrite>) {
         let mut pending = self.pending();
         pending.bytes = 0;
         (pending.last, std::mem::take(&mut pending.writes))
     }
 
-    /// A round's work. Only one runs at a time.
+    /// The work of a round. One round runs at a time.
     pub(super) fn write(&self, writes: Vec<SegmentWrite>) -> Result<(), Error> {
         let sync = self.sync.load(Ordering::Acquire);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         for mut segment_write in writes {
             if let Some(spare) = &segment_write.spare {
-                // What is behind a full segment must not be on disk before the segment is: the mark says so then.
+                // A full segment must be on disk before a later one: the durable mark says so then.
                 self.sync_oldest(
                     &mut writer,
                     if sync { 0 } else { UNSYNCED_LIMIT },
@@ -302,7 +303,7 @@ impl DiskLog {
         Ok(())
     }
 
-    /// Syncs all but `leave` of what needs it. `written` is the last entry in the newest of them.
+    /// Syncs all unsynced segments but `leave`. `written`: the last entry in the newest of them.
     fn sync_oldest(&self, writer: &mut Writer, leave: usize, written: u64) -> Result<(), Error> {
         while writer.unsynced.len() > leave {
             let Some(oldest) = writer.unsynced.pop_front() else { break };
@@ -319,7 +320,7 @@ impl Pending {
         self.end + framed + END_BYTES as u64 <= self.segment.header.bytes
     }
 
-    /// Goes on in a new segment. Gives the path of the file that it still is.
+    /// Continues in a new segment. Returns the path of its spare.
     fn roll(&mut self, spare: SpareSegment, history_uuid: [u8; 16]) -> PathBuf {
         let path = spare.path.clone();
         let previous = self.segment.header.first;
@@ -328,20 +329,20 @@ impl Pending {
         path
     }
 
-    /// Frames a record that has room. Gives its index, and how much waits now.
+    /// Frames a record that fits. Returns its index.
     fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         if spare.is_some() || self.writes.is_empty() {
             let bytes = std::mem::take(&mut self.buffer);
             let segment = Arc::clone(&self.segment);
             self.writes.push(SegmentWrite { segment, spare, at: self.end, bytes, last: self.last });
         }
-        let segment_write = self.writes.last_mut().expect("one was pushed if there was none");
+        let segment_write = self.writes.last_mut().expect("a write was pushed if there was none");
         self.last += 1;
         segment_write.last = self.last;
         record::frame(&mut segment_write.bytes, self.segment.header.salt, self.last, durable, parts);
         self.end += framed;
         debug_assert_eq!(self.end, segment_write.at + segment_write.bytes.len() as u64);
-        self.bytes += usize::try_from(framed).expect("it is in memory");
+        self.bytes += usize::try_from(framed).expect("the record is in memory");
         self.last
     }
 

@@ -1,8 +1,7 @@
-//! Group commit without a thread of its own: of the threads that want something on disk, one does it for all.
+//! Group commit without its own thread: one of the waiting threads flushes for all.
 //!
-//! Rounds follow each other. The leader of a round takes everything that was appended so far; who comes later waits for the
-//! next round. Each round has its door, so that the end of a round wakes those it served, and of the others only
-//! one: the next leader.
+//! Rounds follow each other. The leader of a round takes everything appended so far; later threads wait for the next
+//! round. Each round has its condvar: its end wakes the threads that it served, and of the others only the next leader.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,24 +11,24 @@ use super::Error;
 #[derive(Debug, Default)]
 pub(super) struct GroupCommit {
     state: Mutex<State>,
-    /// Whether `state.broken` stands, for a look without the lock.
+    /// Whether `state.broken` is set, readable without the lock.
     is_broken: AtomicBool,
     condvars: [Condvar; 2],
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of the round that runs, or ran last.
+    /// Number of the running round, or of the last one.
     round: u64,
-    /// What the running round serves, up to this index.
+    /// The last index that the running round serves.
     serves: Option<u64>,
     broken: Option<Arc<Error>>,
 }
 
 impl GroupCommit {
-    /// Returns when `done` holds, having led a round if that was needed.
+    /// Returns when `done` is true; leads a round if needed.
     ///
-    /// `take` collects the work of a round and says up to which index it goes; it runs under this lock. `work` does it.
+    /// `take` collects the work of a round and returns its last index; it runs under the lock. `work` does the work.
     pub fn wait_until<W>(
         &self,
         upto: u64,
@@ -64,7 +63,7 @@ impl GroupCommit {
         }
     }
 
-    /// The error that ended all writing.
+    /// The error that has ended all writing.
     pub fn broken(&self) -> Option<Error> {
         if !self.is_broken.load(Ordering::Acquire) {
             return None;
@@ -81,10 +80,10 @@ impl GroupCommit {
     }
 }
 
-/// Ends the round also if the leader panics: nobody may wait forever.
+/// Ends the round even if the leader panics: no thread may wait for ever.
 struct RoundLeader<'a> {
     group_commit: &'a GroupCommit,
-    /// No error at all means that the leader did not come to an end.
+    /// `Err(None)`: the leader has panicked.
     result: Result<(), Option<Error>>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading entries in their order while others append.
+//! Reads entries in order while others are appended.
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -8,37 +8,38 @@ use super::segment::{RECORDS_START, Segment};
 use super::segments::{Bookmark, Segments};
 use super::{Error, Index};
 
-/// What is read at once.
+/// Bytes per read.
 const WINDOW_BYTES: usize = 256 << 10;
 
-/// Gives the entries of a log. `None` means that nothing more is written yet: asking again later may give more.
+/// Iterates over the entries of a log. `None`: nothing more is written yet; ask again later.
 ///
-/// After an error it gives nothing any more. When the log's end is taken away ([`DiskLog::truncate`](super::DiskLog::truncate)),
-/// a reader that has not come so far goes on; one that has, or that misses two such cuts in a row, gives [`Error::Dropped`].
+/// After an error it returns nothing more. When the log is truncated ([`DiskLog::truncate`](super::DiskLog::truncate)),
+/// a reader before that index continues; a reader beyond it, or one that misses two truncations in a row, returns
+/// [`Error::Dropped`].
 #[derive(Debug)]
 pub struct Reader<'a> {
     segments: &'a Segments,
     cursor: Option<ReadCursor>,
-    /// The next entry to be given.
+    /// The next entry to return.
     next: u64,
-    /// How often the log's end had been cut when this began.
+    /// Number of truncations at the start.
     truncations: u64,
-    /// Where it began in a file.
+    /// Where the reader started in a file.
     start_bookmark: Option<Bookmark>,
     failed: bool,
 }
 
-/// A place in a segment, and the bytes from there on as far as they were read.
+/// A position in a segment, and the bytes read from there.
 #[derive(Debug)]
 pub(super) struct ReadCursor {
     segment: Arc<Segment>,
-    /// The entry that stands here.
+    /// The entry at this position.
     index: u64,
     at: u64,
     /// Bytes of the file from `window_at` on.
     window: Vec<u8>,
     window_at: u64,
-    /// Up to which entry the window holds what was written; what is behind may have been written since.
+    /// The last written entry when the window was read.
     window_written: u64,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entry, if no cut came in between: what was read then may be half gone, or another's.
+    /// Reads the entry, again if a truncation came in between: the bytes may be gone, or another entry's.
     fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
         loop {
             let entry = self.read_entry();
@@ -92,13 +93,13 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Where it is.
+    /// The current position.
     pub(super) fn bookmark(&self) -> Option<Bookmark> {
         let cursor = self.cursor.as_ref()?;
         Some(Bookmark { salt: cursor.segment.header.salt, index: cursor.index, at: cursor.at })
     }
 
-    /// Lets a later reader that begins there find its place at once.
+    /// Saves the position for a later reader that starts there.
     pub(super) fn save_bookmark(self, end: Option<Bookmark>) {
         if let Some(end) = end {
             self.segments.remember(end, self.start_bookmark, self.truncations);
@@ -128,17 +129,17 @@ impl Iterator for Reader<'_> {
 }
 
 impl ReadCursor {
-    /// There, or at the segment's beginning.
+    /// At the bookmark, or at the start of the segment.
     fn at(segment: Arc<Segment>, bookmark: Option<Bookmark>) -> Self {
         let (index, at) =
             bookmark.map_or((segment.header.first, RECORDS_START), |bookmark| (bookmark.index, bookmark.at));
         Self { segment, index, at, window: Vec::new(), window_at: at, window_written: 0 }
     }
 
-    /// Where in the segment an entry stands, or would stand if it is the one behind its last.
+    /// The offset of an entry in the segment, or of the next one after its last.
     ///
     /// # Errors
-    /// [`Error::Damaged`]: not all entries before it are there.
+    /// [`Error::Damaged`]: an earlier entry is missing.
     pub(super) fn offset_of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
         let mut cursor = Self::at(segment, None);
         while cursor.index < index {
@@ -147,7 +148,7 @@ impl ReadCursor {
         Ok(cursor.at)
     }
 
-    /// The entry here; the place is the one behind it then.
+    /// Reads the entry at this position and moves on.
     fn entry(&mut self, written: u64) -> Result<Vec<u8>, Error> {
         if self.index > self.window_written {
             self.window.clear();
@@ -169,11 +170,11 @@ impl ReadCursor {
         Ok(payload)
     }
 
-    /// At most so many bytes from here on; fewer only at the end of the file.
+    /// Up to `wanted` bytes from here; fewer only at the end of the file.
     fn bytes(&mut self, wanted: u64) -> Result<&[u8], Error> {
         let wanted = usize::try_from(wanted).expect("a record is at most 2 GiB");
         let mut from =
-            usize::try_from(self.at - self.window_at).expect("the place is in the window or right behind it");
+            usize::try_from(self.at - self.window_at).expect("the position is in the window or right after it");
         if self.window.len() < from + wanted {
             self.window.clear();
             let left_bytes = usize::try_from(self.segment.header.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);

@@ -1,13 +1,13 @@
-//! One record: framed into a buffer, and read from bytes that may be anything.
+//! Records: framing, and parsing of unchecked bytes.
 
-/// The longest payload.
+/// The largest payload.
 pub const PAYLOAD_LIMIT_BYTES: u64 = 1 << 31;
-/// What stands before a payload.
+/// Length of a record's head.
 pub(super) const HEAD_BYTES: usize = 24;
-/// The zeros behind the last record.
+/// Number of zero bytes after the last record.
 pub(super) const END_BYTES: usize = 16;
 
-/// What a payload takes in a segment.
+/// The length of a record with this payload.
 pub(super) fn framed_bytes(payload_bytes: u64) -> u64 {
     (HEAD_BYTES as u64 + payload_bytes).next_multiple_of(8)
 }
@@ -37,7 +37,7 @@ fn checksum(framed: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The fixed part of a record, as it stands there; nothing about it is proven yet.
+/// The head of a record, not validated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub payload_bytes: u64,
@@ -63,7 +63,7 @@ impl Head {
     }
 }
 
-/// A record whose checksum is right.
+/// A record with a valid checksum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub durable: u64,
@@ -74,11 +74,11 @@ pub(super) struct Record<'a> {
 /// Why there is no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadRecord {
-    /// The zeros that stand behind the last one.
+    /// The zeros after the last record.
     End,
-    /// Bytes that never were this record.
+    /// Bytes that are not this record.
     Other,
-    /// It goes on behind the end of the bytes.
+    /// The record is longer than the bytes.
     TooLong,
     /// The checksum is wrong.
     Checksum,
@@ -95,7 +95,7 @@ impl BadRecord {
     }
 }
 
-/// The record with this index at the beginning of `bytes`.
+/// The record with this index at the start of `bytes`.
 pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, BadRecord> {
     if bytes.len() >= END_BYTES && bytes[..END_BYTES] == [0; END_BYTES] {
         return Err(BadRecord::End);
@@ -113,7 +113,7 @@ pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, B
     Ok(Record { durable: head.durable, payload: &framed[HEAD_BYTES..end], framed_bytes })
 }
 
-/// The first bytes as an array. Callers cut the slice to the length.
+/// The slice as an array; the lengths are equal.
 pub(super) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.try_into().expect("the slice was cut to this length")
+    bytes.try_into().expect("the slice has this length")
 }

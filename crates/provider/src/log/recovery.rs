@@ -1,7 +1,7 @@
-//! Opening: what is there, is it whole, and where does it end.
+//! Opening the log: checks all files and finds the end.
 //!
-//! Everything is read and checked. The log ends at the first record that is not whole; if a durable mark behind it says
-//! that it had been on disk, it was not torn by a crash, and the log is refused.
+//! Reads and checks everything. The log ends at the first bad record; if a later durable mark says that the record was
+//! on disk, it was not torn by a crash, and the log is refused.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -14,38 +14,38 @@ use super::segment_pool::{SPARES_LIMIT, SegmentPool, SpareSegment};
 use super::truncate::{self, Mark, TRUNCATE};
 use super::{Error, Index, Settings, reset};
 
-/// What was found when a log was opened.
+/// The state of a log after opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     /// The first entry.
     pub first: Index,
-    /// The last entry; the one before `first` if there is none.
+    /// The last entry; the one before `first` if the log is empty.
     pub last: Index,
-    /// What a crash had left half written. Nothing of it was confirmed with [`Settings::sync`] on.
+    /// A torn tail that was truncated. With [`Settings::sync`] on, nothing of it was confirmed.
     pub torn_tail: Option<TornTail>,
 }
 
-/// A torn end that was cut.
+/// A torn tail that was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TornTail {
-    /// The segment that ends there now.
+    /// The segment that now ends there.
     pub file: PathBuf,
-    /// Where in it.
+    /// The byte in the file.
     pub byte: u64,
-    /// The entry that was torn.
+    /// The torn entry.
     pub index: Index,
-    /// Length of what lay behind, in all files, whether it was in use or not.
+    /// Length of the rest in all files, used or not.
     pub bytes: u64,
 }
 
 impl std::fmt::Display for TornTail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { file, byte, index, .. } = self;
-        write!(f, "{}: cut at byte {byte}, where entry {index} was half written", file.display())
+        write!(f, "{}: truncated at byte {byte}, where entry {index} was torn", file.display())
     }
 }
 
-/// What a log is made of once it is open.
+/// The parts of an open log.
 pub(super) struct Recovered {
     pub lock: Lock,
     pub folder: Arc<Folder>,
@@ -78,7 +78,7 @@ pub(super) fn recover(path: &Path, settings: &Settings, history_uuid: [u8; 16]) 
     for (_, mark) in truncations {
         Mark::found(&folder, &mark).remove()?;
     }
-    // Not before: the folder of a log that is refused stays as it is.
+    // Not before: the folder of a refused log stays unchanged.
     let segment_pool = segment_pool(&folder, spares, settings)?;
     if segments.is_empty() {
         let spare = segment_pool.take(settings.segment_bytes)?;
@@ -91,7 +91,7 @@ pub(super) fn recover(path: &Path, settings: &Settings, history_uuid: [u8; 16]) 
     Ok(Recovered { lock, folder, segment_pool, segments, end, opened: Opened { first, last: Index(last), torn_tail } })
 }
 
-/// The spares that an earlier run left, as far as they can serve.
+/// Takes over the spares of an earlier run, as far as they fit.
 pub(super) fn segment_pool(
     folder: &Arc<Folder>,
     spares: Vec<(u64, PathBuf)>,
@@ -118,8 +118,8 @@ pub(super) fn read_history_uuid(path: &Path) -> Result<Option<[u8; 16]>, Error> 
     Header::read(&file, &newest).map(|header| Some(header.history_uuid))
 }
 
-/// The folder's lock. Given back by hand: a child that another thread is just forking holds the descriptor too, for a
-/// moment.
+/// The folder's lock. Unlocked explicitly: a child process that another thread is forking also holds the descriptor for
+/// a moment.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
@@ -144,16 +144,16 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It ends with the process at the latest.
+        // The end of the process unlocks it otherwise.
         let _ = self.0.unlock();
     }
 }
 
-/// The log's files, in order. Others are nothing of ours.
+/// The log's files, in order. Other files are ignored.
 pub(super) struct Listing {
     pub logs: Vec<PathBuf>,
     pub spares: Vec<(u64, PathBuf)>,
-    /// Cuts that are not done, and from which entry on. There is one at most, if nobody meddles.
+    /// Incomplete truncations and their first index; normally at most one.
     pub truncations: Vec<(u64, PathBuf)>,
 }
 
@@ -186,7 +186,7 @@ fn open(path: PathBuf, history_uuid: [u8; 16]) -> Result<Segment, Error> {
     Ok(Segment { header, file, path })
 }
 
-/// Checks all records, cuts a torn end, and gives the last entry, where the next goes, and what was cut.
+/// Checks all records and truncates a torn tail. Returns the last entry, the offset after it, and the torn tail.
 fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<TornTail>), Error> {
     let mut at = 0;
     let mut durable = 0;
@@ -197,11 +197,11 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         durable = durable.max(segment.header.durable).max(scan.durable);
         let Some(next) = segments.get(at + 1) else { break (bytes, scan) };
         if next.header.previous != segment.header.first {
-            let what = format!("the segment before begins with entry {}, and is not there", next.header.previous);
+            let what = format!("the previous segment, which begins with entry {}, is missing", next.header.previous);
             return Err(next.damaged(32, next.header.first, what));
         }
         if next.header.first <= scan.last {
-            let what = format!("the segment before goes on to entry {}", scan.last);
+            let what = format!("the previous segment ends only at entry {}", scan.last);
             return Err(next.damaged(32, next.header.first, what));
         }
         if next.header.first > scan.last + 1 {
@@ -217,7 +217,7 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         proof = proof.max(later.header.durable).max(scan.durable).max(scan.later_durable);
     }
     if proof >= index {
-        let what = format!("{}, and what stands behind says that it was on disk up to entry {proof}", scan.bad.what());
+        let what = format!("{}, but a later record proves that entries up to {proof} were on disk", scan.bad.what());
         return Err(torn.damaged(scan.end as u64, index, what));
     }
 
@@ -228,7 +228,7 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         index: Index(index),
         bytes: rest_bytes,
     });
-    // The newest first: what is left after a crash in between is a log with a torn end again.
+    // Newest first: after a crash in between, the rest is again a log with a torn tail.
     while segments.len() > at + 1 {
         let Some(segment) = segments.pop_back() else { break };
         fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
@@ -241,8 +241,8 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
     Ok((scan.last, scan.end as u64, torn_tail))
 }
 
-/// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in
-/// memory and look written; and zeros over what lies behind the end.
+/// Writes again what no durable mark covers, since a failed sync of an earlier process may have left pages that are
+/// only in memory; and zeros after the end.
 fn rewrite_undurable(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
     let mut from = usize::try_from(RECORDS_START).expect("a page");
     for index in segment.header.first..=durable.min(scan.last) {
@@ -261,22 +261,22 @@ fn rewrite_undurable(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable
     Ok(())
 }
 
-/// What the bytes of a segment hold.
+/// The content of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scan {
-    /// The last record of those that follow each other from the beginning.
+    /// The last of the consecutive records from the start.
     pub last: u64,
     /// Where they end, and why.
     pub end: usize,
     pub bad: BadRecord,
-    /// The highest mark in them.
+    /// Their highest durable mark.
     pub durable: u64,
-    /// Whether there are whole records behind the end, and the highest mark in those.
+    /// Whether there are whole records after the end, and their highest durable mark.
     pub later: bool,
     pub later_durable: u64,
 }
 
-/// Reads the records in the bytes of a segment, which may be anything.
+/// Scans the unchecked bytes of a segment.
 pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
     let start = usize::try_from(RECORDS_START).expect("a page").min(bytes.len());
     let last = header.first.wrapping_sub(1);

@@ -1,7 +1,7 @@
-//! A log that begins anew behind a place: its node took over another's state, and what it had is worth nothing.
+//! Resets a log to a snapshot: the node has received the state of another node, and its old log is void.
 //!
-//! The new first segment gets the name `hortator-<first>.reset.log` when it is whole. From then on the old ones are not the log
-//! any more: they are removed, and it gets its proper name. Opening does what a crash has left of that.
+//! The new first segment gets the name `hortator-<first>.reset.log` when it is complete. From then on the old segments
+//! are void: they are removed, and the new one gets its final name. Opening completes this after a crash.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use super::segment::{Folder, RESET, SEGMENT, Segment, index_of_name, name};
 use super::{DiskLog, Error, Index, Settings};
 
 impl DiskLog {
-    /// Throws away the log in `folder`, if there is one, damaged or not, and begins a new one whose first entry will be
-    /// the one behind `behind`. After a crash in between the folder holds the old log, whole, or the new one.
+    /// Removes the log in `folder`, if there is one, damaged or not, and creates a new one that begins right after `behind`. After a
+    /// crash in between, the folder holds the old log, complete, or the new one.
     ///
     /// # Errors
-    /// Another process, or another place in this one, has it open.
+    /// The log is open, in another process or in this one.
     ///
     /// # Panics
     /// If `behind` is not below 2^63 - 1.
@@ -51,7 +51,7 @@ impl DiskLog {
     }
 }
 
-/// The segment that takes the place of the whole log, if there is one, and its first entry.
+/// The segment that replaces the whole log, if there is one, and its first entry.
 pub(super) fn found(folder: &Path) -> Result<Option<(u64, PathBuf)>, Error> {
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let file = entry.map_err(Error::io("list", folder))?.path();
@@ -62,7 +62,7 @@ pub(super) fn found(folder: &Path) -> Result<Option<(u64, PathBuf)>, Error> {
     Ok(None)
 }
 
-/// Puts it in that place, and gives its name there.
+/// Completes the reset, and returns the segment's final path.
 pub(super) fn finish(folder: &Folder) -> Result<Option<PathBuf>, Error> {
     let Some((first, reset)) = found(&folder.path)? else { return Ok(None) };
     let listing = Listing::of(&folder.path)?;

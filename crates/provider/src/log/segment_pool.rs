@@ -1,7 +1,7 @@
-//! Files made ahead: a thread of its own sees to it that a spare one is there before it is needed.
+//! The pool of spare segment files: a thread creates them before they are needed.
 //!
-//! A spare has its blocks allocated and written, so a full disk shows here and not in the middle of a commit, and fdatasync
-//! need not write metadata. Segments that are no longer wanted become spares again.
+//! The blocks of a spare are allocated and written, so a full disk shows here and not during a flush, and fdatasync
+//! need not write metadata. Purged segments become spares again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,14 +13,14 @@ use std::thread::JoinHandle;
 use super::segment::{FILE_PREFIX, Folder, Segment};
 use super::{Error, os};
 
-/// How the name of one ends.
+/// The ending of a spare's name.
 const SPARE: &str = ".spare.log";
-/// More than these are not kept; their files are removed.
+/// Limit of spares; more are removed.
 pub(super) const SPARES_LIMIT: usize = 2;
-/// Zeros are written in pieces of this size.
+/// Zeros are written in chunks of this size.
 const FILL_BYTES: usize = 1 << 20;
 
-/// A file whose content means nothing yet.
+/// A spare file; its content has no meaning.
 #[derive(Debug)]
 pub(super) struct SpareSegment {
     pub path: PathBuf,
@@ -29,12 +29,12 @@ pub(super) struct SpareSegment {
 }
 
 impl SpareSegment {
-    /// Makes one. `fill` writes its blocks once, which makes each fdatasync cheaper later.
+    /// Creates a spare. `fill` writes all blocks once, which makes later fdatasyncs cheaper.
     fn create(folder: &Path, number: u64, bytes: u64, fill: bool) -> Result<Self, Error> {
         let path = folder.join(format!("{FILE_PREFIX}{number}{SPARE}"));
         let made = Self::allocated(&path, bytes, fill);
         made.map(|file| Self { path: path.clone(), file, bytes }).map_err(|error| {
-            // What is left of it would only take the room that is missing; the next open removes it otherwise.
+            // A partial file would only use the missing space; else the next open removes it.
             let _ = fs::remove_file(&path);
             if os::is_full(&error) {
                 Error::Full { folder: folder.to_owned(), bytes, source: Arc::new(error) }
@@ -60,7 +60,7 @@ impl SpareSegment {
         Ok(file)
     }
 
-    /// A file that an earlier run left, if it can serve.
+    /// Takes over a spare of an earlier run, if its length fits.
     pub fn adopt(path: &Path, bytes: u64) -> Option<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
         let fits = file.metadata().ok()?.len() == bytes;
@@ -73,7 +73,7 @@ impl SpareSegment {
     }
 }
 
-/// The spares, and the thread that keeps them.
+/// The spares, and the thread that creates them.
 #[derive(Debug)]
 pub(super) struct SegmentPool {
     shared: Arc<Shared>,
@@ -91,10 +91,10 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     spares: Vec<SpareSegment>,
-    /// Why the last one could not be made. While this stands no other is tried.
+    /// Why the last spare could not be created. No other one is tried until it is cleared.
     failure: Option<Error>,
     retired: Vec<Arc<Segment>>,
-    /// One could not be removed. Those behind it stay then too: the next open would find a hole.
+    /// A segment could not be removed. Later ones stay too: the next open would find a gap.
     is_removal_blocked: bool,
     next_number: u64,
     is_stopping: bool,
@@ -115,13 +115,13 @@ impl SegmentPool {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// A file with room for `bytes`. Waits only if none is ready, and after a failure tries once more.
+    /// Takes a file with room for `bytes`. Waits if none is ready; after a failure it tries once more.
     pub fn take(&self, bytes: u64) -> Result<SpareSegment, Error> {
         let mut state = self.shared.lock();
         if bytes > self.shared.segment_bytes {
             let number = state.number();
             drop(state);
-            // Written once from end to end, so filling it before would only cost.
+            // The file is written once from start to end, so filling it first only costs.
             return SpareSegment::create(&self.shared.folder.path, number, bytes, false);
         }
         let mut tried = false;
@@ -143,17 +143,17 @@ impl SegmentPool {
         }
     }
 
-    /// Takes back what was not used.
+    /// Takes back an unused spare.
     pub fn give_back(&self, spare: SpareSegment) {
         if spare.bytes == self.shared.segment_bytes {
             self.shared.lock().spares.push(spare);
         } else {
-            // The next open removes it otherwise.
+            // Else the next open removes it.
             let _ = fs::remove_file(&spare.path);
         }
     }
 
-    /// Segments that are no longer part of the log, the oldest first.
+    /// Removes purged segments, oldest first.
     pub fn retire(&self, segments: Vec<Arc<Segment>>) {
         self.shared.lock().retired.extend(segments);
         self.shared.changed.notify_all();
@@ -165,7 +165,7 @@ impl Drop for SegmentPool {
         self.shared.lock().is_stopping = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic of it has been told on standard error; there is nothing to be undone.
+            // A panic was printed on standard error; nothing needs to be undone.
             let _ = thread.join();
         }
     }
@@ -199,7 +199,7 @@ impl Shared {
                     Ok(spare) => state.spares.extend(spare),
                     Err(_) => state.is_removal_blocked = true,
                 }
-                // There is more room now than when it failed.
+                // There is more room now than at the failure.
                 state.failure = None;
                 self.changed.notify_all();
             } else if state.is_stopping {
@@ -220,12 +220,12 @@ impl Shared {
         }
     }
 
-    /// Takes a segment's name away, on disk too: only then may another write to the file.
+    /// Removes the segment's name, durably: only then may its blocks be reused.
     fn retire(&self, segment: Arc<Segment>, keep: Option<u64>) -> Result<Option<SpareSegment>, Error> {
         let path = segment.path.clone();
-        // A reader that still has it would see what is written over it.
-        let alone = Arc::into_inner(segment).filter(|segment| segment.header.bytes == self.segment_bytes);
-        let spare = match (alone, keep) {
+        // A reader that still has the file open would see the new content.
+        let unshared = Arc::into_inner(segment).filter(|segment| segment.header.bytes == self.segment_bytes);
+        let spare = match (unshared, keep) {
             (Some(segment), Some(number)) => {
                 let spare_path = self.folder.path.join(format!("{FILE_PREFIX}{number}{SPARE}"));
                 fs::rename(&path, &spare_path).map_err(Error::io("rename", &path))?;

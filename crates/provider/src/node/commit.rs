@@ -281,15 +281,15 @@ impl Node {
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
         let is_applied = self.recv_queue.is_applying(seqno);
-        let is_well = error.is_empty() || is_applied && self.resolve_apply_error(seqno, error, false);
+        let is_consistent = error.is_empty() || is_applied && self.resolve_apply_error(seqno, error, false);
         if !self.commit_monitor.leave(seqno) {
             self.log_not_allowed("leaves", seqno);
             return false;
         }
         if is_applied {
-            return is_well;
+            return is_consistent;
         }
-        if is_well {
+        if is_consistent {
             self.counters.local_commits.add(1);
         }
         true
@@ -313,13 +313,13 @@ impl Node {
             self.commit_monitor.release(state.seqno);
         }
         // The server does not use the handle of a transaction with a failed fragment again.
-        let goes_on = was_ordered && state.passed && !state.flags.has(Flags::TRX_END);
-        if goes_on {
+        let has_more_fragments = was_ordered && state.passed && !state.flags.has(Flags::TRX_END);
+        if has_more_fragments {
             transaction.finish_fragment();
         } else {
             self.transactions.remove(transaction);
         }
-        !goes_on
+        !has_more_fragments
     }
 
     /// Replays a transaction of this node that was aborted by brute force after it was ordered.

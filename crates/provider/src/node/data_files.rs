@@ -66,8 +66,8 @@ impl Node {
 
     /// Whether the cluster has other voters.
     fn has_other_voters(data_dir: &Path) -> Result<bool, Error> {
-        let saved = HardState::read(data_dir)?;
-        Ok(saved.is_some_and(|saved| saved.voters.keys().any(|node| *node != saved.node)))
+        let hard_state = HardState::read(data_dir)?;
+        Ok(hard_state.is_some_and(|hard_state| hard_state.voters.keys().any(|node| *node != hard_state.node)))
     }
 
     /// Saves the state, with the current lineage and `resolved_upto`.

@@ -22,7 +22,7 @@ pub(super) struct Delivery {
     /// Its seqno.
     pub seqno: i64,
     /// The entry.
-    pub what: Delivered,
+    pub entry: Delivered,
     /// The tables may hold parts of it.
     pub is_replay: bool,
 }
@@ -36,12 +36,12 @@ pub(super) enum Delivered {
 impl Delivery {
     /// Whether it can be applied in parallel with others.
     pub fn is_write_set(&self) -> bool {
-        matches!(self.what, Delivered::WriteSet { .. })
+        matches!(self.entry, Delivered::WriteSet { .. })
     }
 
     /// Its approximate memory use.
     pub fn bytes(&self) -> usize {
-        match &self.what {
+        match &self.entry {
             Delivered::WriteSet { data, .. } => data.len() + size_of::<Self>(),
             Delivered::View { members, .. } => members.len() * size_of::<Member>() + size_of::<Self>(),
         }
@@ -60,7 +60,7 @@ impl Node {
         let order = &mut order_state.as_mut().ok_or(CallbackError)?.order;
         let verdict = order.apply_entry(index, stamp, &entry);
         let seqno = stamp.seqno;
-        let what = match (entry, verdict) {
+        let entry = match (entry, verdict) {
             (Entry::WriteSet { head, data, .. }, Some(verdict)) => {
                 Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
             }
@@ -68,7 +68,7 @@ impl Node {
             _ => return Ok(None),
         };
         self.commit_monitor.set_last_ordered(seqno);
-        Ok(Some(Delivery { seqno, what, is_replay: false }))
+        Ok(Some(Delivery { seqno, entry, is_replay: false }))
     }
 
     /// Delivers an entry of the queue to the server; if that fails, the node leaves. Returns whether the thread is
@@ -126,10 +126,10 @@ impl Node {
 
     /// Delivers an entry to the server. Returns whether the thread is still needed.
     pub(super) fn deliver(&self, receiver: Receiver, delivery: Delivery) -> Result<bool, CallbackError> {
-        let Delivery { seqno, what, is_replay } = delivery;
+        let Delivery { seqno, entry, is_replay } = delivery;
         let history_uuid = self.last_committed().history_uuid;
         let gtid = Gtid { history_uuid, seqno };
-        match what {
+        match entry {
             Delivered::View { number, members } => {
                 self.deliver_view(receiver, gtid, number, members)?;
                 Ok(true)

@@ -44,11 +44,15 @@ impl Node {
         if self.gate.state() == GateState::Failed {
             return Err(Error::Failed);
         }
-        let group = HardState::read(&self.setup.data_dir)?;
-        let others: Vec<String> = group
+        let hard_state = HardState::read(&self.setup.data_dir)?;
+        let others: Vec<String> = hard_state
             .iter()
-            .flat_map(|group| {
-                group.voters.iter().filter(|(node, _)| **node != group.node).map(|(_, address)| address.clone())
+            .flat_map(|hard_state| {
+                hard_state
+                    .voters
+                    .iter()
+                    .filter(|(node, _)| **node != hard_state.node)
+                    .map(|(_, address)| address.clone())
             })
             .collect();
         if is_new && !others.is_empty() {
@@ -64,7 +68,7 @@ impl Node {
                 Some(SavedState { stopped_at: 0, ..SavedState::running(history_uuid, self.member_id()) });
             self.open_log(history_uuid)?;
         }
-        let beginning = match group {
+        let mode = match hard_state {
             _ if self.log().is_none() && hosts.is_empty() => return Err(Error::NothingToJoin(address.to_owned())),
             _ if self.log().is_none() => StartMode::Join,
             // An older release left a single node's log, or the file was removed.
@@ -73,8 +77,8 @@ impl Node {
                 _ => StartMode::Bootstrap,
             },
             // Without voters, the node was about to join when it ended: it becomes a cluster only on request.
-            Some(group) if group.voters.is_empty() && is_new => StartMode::Bootstrap,
-            Some(group) => StartMode::Restart(Box::new(group)),
+            Some(hard_state) if hard_state.voters.is_empty() && is_new => StartMode::Bootstrap,
+            Some(hard_state) => StartMode::Restart(Box::new(hard_state)),
         };
         if !self.recv_queue.connect() {
             return Err(Error::Connected);
@@ -87,8 +91,7 @@ impl Node {
         }
         self.inconsistency.reopen();
         donor.clone_into(&mut lock(&self.donor));
-        let cluster =
-            cluster::start(self, cluster_name, &hosts, beginning).inspect_err(|_| self.recv_queue.disconnect())?;
+        let cluster = cluster::start(self, cluster_name, &hosts, mode).inspect_err(|_| self.recv_queue.disconnect())?;
         *lock(&self.cluster) = Some(Arc::clone(&cluster));
         // A running server does not abort a connect: its next SET GLOBAL wsrep_cluster_address would wait for ever.
         let is_in_reach = |status: &ClusterStatus| status.has_quorum || status.is_single_node || status.needs_snapshot;
@@ -189,9 +192,12 @@ impl Node {
             .map(|order| (order.order.history_uuid, order.order.view_number))
             .ok_or(CallbackError)?;
         // After a crash before the next view, the open transactions still belong to the former member ID.
-        let former = lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid).map(|saved| saved.member);
-        let running =
-            SavedState::running(history_uuid, former.filter(|_| former_members.is_some()).unwrap_or(self.member_id()));
+        let former_member_id =
+            lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid).map(|saved| saved.member);
+        let running = SavedState::running(
+            history_uuid,
+            former_member_id.filter(|_| former_members.is_some()).unwrap_or(self.member_id()),
+        );
         let failed_at = lock(&self.saved).map_or(-1, |saved| saved.failed_at);
         self.save(SavedState { begins_at: tables_at, failed_at, ..running })?;
         let Some(former_members) = former_members else { return Ok(()) };
@@ -210,13 +216,13 @@ impl Node {
     /// Applies the log from `from` on.
     fn replay_log(&self, receiver: Receiver, from: Index) -> Result<(), CallbackError> {
         let log = self.log().ok_or(CallbackError)?;
-        let told = |error: &dyn std::fmt::Display| {
+        let log_error = |error: &dyn std::fmt::Display| {
             self.server.log(Level::Error, &format!("the log cannot be read: {error}"));
             CallbackError
         };
-        for record in log.read(from).map_err(|error| told(&error))? {
-            let (index, bytes) = record.map_err(|error| told(&error))?;
-            let (stamp, entry) = entry::decode(&bytes).map_err(|error| told(&error))?;
+        for record in log.read(from).map_err(|error| log_error(&error))? {
+            let (index, bytes) = record.map_err(|error| log_error(&error))?;
+            let (stamp, entry) = entry::decode(&bytes).map_err(|error| log_error(&error))?;
             if let Some(work) = self.order_next(index, stamp, entry)? {
                 self.deliver(receiver, Delivery { is_replay: true, ..work })?;
             }

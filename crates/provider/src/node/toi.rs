@@ -40,10 +40,10 @@ impl Node {
     /// whether the node can continue: it failed in the same way elsewhere.
     pub fn end_toi(&self, conn: u64, error: &[u8]) -> bool {
         let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return true };
-        let is_well = error.is_empty()
+        let is_consistent = error.is_empty()
             || was_single_node && self.decide_as_single_node(seqno, error)
             || self.resolve_apply_error(seqno, error, true);
-        if !is_well {
+        if !is_consistent {
             self.fail_and_leave(&format!(
                 "the statement at seqno {seqno} failed on this node, and not in the same \
                                           way on the others"
@@ -51,6 +51,6 @@ impl Node {
         }
         self.commit_monitor.leave(seqno);
         self.commit_monitor.release(seqno);
-        is_well
+        is_consistent
     }
 }

@@ -115,8 +115,8 @@ impl TotalOrder {
     }
 
     /// A total order with recorded verdicts, for a log that begins after `seqno`.
-    pub fn with_verdicts(history_uuid: Uuid, seqno: i64, told: RecordedVerdicts) -> Self {
-        Self { recorded_verdicts: told, ..Self::new(history_uuid, seqno) }
+    pub fn with_verdicts(history_uuid: Uuid, seqno: i64, recorded: RecordedVerdicts) -> Self {
+        Self { recorded_verdicts: recorded, ..Self::new(history_uuid, seqno) }
     }
 
     /// Applies an entry of the log. Some: the verdict of a write set.
@@ -147,8 +147,8 @@ impl TotalOrder {
             implicit_deps: flags.has(Flags::IMPLICIT_DEPS),
             keys,
         };
-        let is_told = self.recorded_verdicts.from < seqno && seqno <= self.recorded_verdicts.upto;
-        let depends_on = if is_told {
+        let is_recorded = self.recorded_verdicts.from < seqno && seqno <= self.recorded_verdicts.upto;
+        let depends_on = if is_recorded {
             let has_passed = !self.recorded_verdicts.failed.contains(&seqno);
             self.certification.recall(&candidate, has_passed)
         } else if !self.is_member(head.source) {

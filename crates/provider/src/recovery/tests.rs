@@ -1,4 +1,4 @@
-//! What a log means for tables that stand here or there.
+//! Recovery plans for logs and positions of the tables.
 
 use hortator_core::{Key, Mode};
 
@@ -18,7 +18,7 @@ struct Fixture {
     log: DiskLog,
 }
 
-/// A log with a view at each place of `views` and write sets at the others.
+/// A log with views at the seqnos `views` and write sets at the others.
 fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
@@ -58,12 +58,12 @@ fn tables(seqno: i64) -> Option<Gtid> {
 }
 
 #[test]
-fn a_history_of_views_alone_lacks_nothing_wherever_the_tables_are() {
+fn a_log_of_views_needs_no_position() {
     let begun = fixture([1, 2], &[1, 2]);
     let found = plan(&begun.log, HISTORY, None, None).unwrap();
     assert_eq!((found.tables_at, found.end, found.write_sets_behind), (0, 2, 0));
     assert_eq!(plan(&begun.log, HISTORY, None, Some(&SavedState::running(HISTORY, LIFE))).unwrap().tables_at, 0);
-    // Half of another's tables may be there.
+    // Half of an SST may be there.
     let joins = SavedState::running(Uuid::UNDEFINED, LIFE);
     assert!(matches!(plan(&begun.log, HISTORY, None, Some(&joins)), Err(Error::NoPosition { end: 2, .. })));
     let used = fixture([1, 2], &[1]);
@@ -71,7 +71,7 @@ fn a_history_of_views_alone_lacks_nothing_wherever_the_tables_are() {
 }
 
 #[test]
-fn what_is_behind_the_tables_is_applied() {
+fn entries_after_the_tables_are_applied() {
     let Fixture { log, _folder } = fixture(1..=10, &[1, 5]);
     for (at, from, behind, of_write_sets) in [(0, 1, 10, 8), (4, 5, 6, 5), (9, 10, 1, 1), (10, 11, 0, 0)] {
         let plan = plan(&log, HISTORY, tables(at), None).unwrap();
@@ -85,13 +85,13 @@ fn what_is_behind_the_tables_is_applied() {
 }
 
 #[test]
-fn tables_that_are_ahead_of_the_log_are_believed() {
+fn tables_ahead_of_the_log_are_accepted() {
     let Fixture { log, _folder } = fixture(1..=10, &[1]);
     let ahead = plan(&log, HISTORY, tables(14), None).unwrap();
     assert_eq!((ahead.order.seqno, ahead.end, ahead.tables_at, ahead.behind()), (10, 10, 14, 0));
-    assert!(ahead.remark.unwrap().contains("ends at 10"));
+    assert!(ahead.remark.unwrap().contains("ends at seqno 10"));
 
-    // It went on behind 14: who is at 12 lacks what no log has.
+    // The log continued after 14: tables at 12 lack entries that no log has.
     log.append(&[&view(15)]).unwrap();
     log.flush(log.last()).unwrap();
     assert_eq!(plan(&log, HISTORY, tables(14), None).unwrap().behind(), 1);
@@ -100,26 +100,26 @@ fn tables_that_are_ahead_of_the_log_are_believed() {
 }
 
 #[test]
-fn a_log_that_lost_an_entry_in_its_middle_is_no_log() {
-    // What should stand at 5 found no room; what stands behind it was put there, and again where it belongs.
+fn a_log_with_a_missing_entry_is_refused() {
+    // Seqno 5 found no room; the next entry was written at its index, and again at its own.
     let Fixture { log, _folder } = fixture([1, 2, 3, 4, 6, 6, 7], &[1]);
     for tables_at in [3, 7] {
         let error = plan(&log, HISTORY, tables(tables_at), None).unwrap_err();
         assert!(matches!(error, Error::OutOfOrder { index: Index(6), seqno: 6, last: 6 }), "{error}");
-        assert!(error.to_string().contains("let the node join anew"), "{error}");
+        assert!(error.to_string().contains("let the node join again"), "{error}");
     }
 }
 
 #[test]
-fn what_was_purged_is_missed() {
+fn purged_entries_are_reported_as_missing() {
     let Fixture { log, _folder } = fixture(100..=110, &[]);
     assert_eq!(plan(&log, HISTORY, tables(99), None).unwrap().behind(), 11);
     let error = plan(&log, HISTORY, tables(90), None).unwrap_err().to_string();
-    assert!(error.contains("9 transactions are in neither"), "{error}");
+    assert!(error.contains("9 seqnos are missing"), "{error}");
 }
 
 #[test]
-fn who_does_not_say_where_the_tables_are_does_not_start() {
+fn an_unknown_position_is_an_error() {
     let Fixture { log, _folder } = fixture(1..=3, &[1]);
     let error = plan(&log, HISTORY, None, None).unwrap_err().to_string();
     assert!(error.contains("--wsrep-start-position"), "{error}");
@@ -128,7 +128,7 @@ fn who_does_not_say_where_the_tables_are_does_not_start() {
 }
 
 #[test]
-fn the_servers_word_comes_before_what_was_saved() {
+fn the_servers_position_overrides_the_saved_one() {
     let saved = SavedState { stopped_at: 7, ..SavedState::running(HISTORY, LIFE) };
     let said = Gtid { history_uuid: HISTORY, seqno: 9 };
     assert_eq!(tables_at(said, Some(&saved)), Some(said));
@@ -142,18 +142,18 @@ fn the_servers_word_comes_before_what_was_saved() {
 }
 
 #[test]
-fn tables_that_came_half_are_at_no_place() {
+fn half_received_tables_have_no_position() {
     let half = SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
     assert_eq!(tables_at(Gtid { history_uuid: HISTORY, seqno: 9 }, Some(&half)), None);
 }
 
 #[test]
-fn verdicts_are_the_same_again() {
+fn verdicts_are_reproduced() {
     let Fixture { log, _folder } = fixture(1..=3, &[1]);
     let table = Key::table(b"s", b"t");
     let row = Key::row(b"s", b"t", 0, b"1");
     let isolated = Flags(0x45);
-    // A definition at 4, and behind it a transaction that had not seen it.
+    // DDL at 4, and then a transaction that had not seen it.
     log.append(&[&write_set(4, 3, LIFE, isolated, table)]).unwrap();
     log.append(&[&write_set(5, 3, LIFE, Flags(0x41), row)]).unwrap();
     log.append(&[&write_set(6, 5, LIFE, Flags(0x41), row)]).unwrap();
@@ -172,7 +172,7 @@ fn verdicts_are_the_same_again() {
 }
 
 #[test]
-fn an_entry_of_a_newer_release_stops_the_start() {
+fn an_entry_of_a_newer_release_is_an_error() {
     let Fixture { log, _folder } = fixture(1..=2, &[1]);
     let mut bytes = entry::encode_no_op();
     bytes[1] += 1;

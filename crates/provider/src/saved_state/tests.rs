@@ -8,7 +8,7 @@ fn state() -> SavedState {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn the_written_file_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     assert!(SavedState::read(folder.path()).unwrap().is_none());
     state().write(folder.path()).unwrap();
@@ -25,7 +25,7 @@ fn the_first_version_is_read_without_generation_and_vote_result() {
     fs::write(folder.path().join(FILE_NAME), text).unwrap();
     let expected = SavedState { resolved_upto: -1, lineage: Lineage::UNKNOWN, ..state() };
     assert_eq!(SavedState::read(folder.path()).unwrap(), Some(expected));
-    // It did not keep the file that others look for; nobody has removed that.
+    // That version wrote no grastate.dat, so its absence is no administrator's wish.
     assert!(grastate::exists(folder.path()));
 }
 

@@ -1,10 +1,10 @@
-//! Who wins, and when it is known.
+//! The winner of a vote, and when it is known.
 
 use super::InconsistencyVote::{Applied, Failed, Unknown};
 use super::*;
 
 #[test]
-fn a_message_is_the_same_everywhere_and_no_other() {
+fn equal_messages_have_equal_hashes() {
     let apply_error = ApplyError::new(5, b"Can't find record in 't', Error_code: 1032;");
     assert_eq!(apply_error, ApplyError::new(5, b"Can't find record in 't', Error_code: 1032;"));
     assert_ne!(apply_error.error, ApplyError::new(5, b"Can't find record in 'u', Error_code: 1032;").error);
@@ -17,7 +17,7 @@ fn decided(votes: &[InconsistencyVote], error: u64, agreeing: u32) {
 }
 
 #[test]
-fn most_are_right() {
+fn the_majority_decides() {
     decided(&[Applied, Applied, Failed(7)], 0, 2);
     decided(&[Applied, Failed(7), Failed(7)], 7, 2);
     decided(&[Failed(7), Failed(7), Failed(7)], 7, 3);
@@ -25,20 +25,20 @@ fn most_are_right() {
 }
 
 #[test]
-fn as_many_against_as_many_it_is_applied() {
+fn a_tie_counts_as_applied() {
     decided(&[Applied, Failed(7)], 0, 1);
     decided(&[Failed(7), Applied, Failed(7), Applied], 0, 2);
     decided(&[Applied, Failed(7), Failed(8)], 0, 1);
 }
 
 #[test]
-fn nobody_goes_on_without_it_alone() {
+fn a_single_vote_never_skips() {
     assert_eq!(tally(&[Failed(7)]), None);
     decided(&[Failed(7), Applied], 0, 1);
 }
 
 #[test]
-fn what_failed_everywhere_nobody_has() {
+fn a_write_set_that_failed_everywhere_is_skipped() {
     decided(&[Failed(7), Failed(8)], ANY_ERROR, 2);
     decided(&[Failed(7), Failed(8), Failed(9)], ANY_ERROR, 3);
     decided(&[Failed(7), Failed(8), Failed(8)], 8, 2);
@@ -48,14 +48,14 @@ fn what_failed_everywhere_nobody_has() {
 }
 
 #[test]
-fn who_goes_on_without_it_is_who_failed_so() {
+fn only_nodes_with_the_same_error_skip() {
     let failed = tally(&[Failed(7), Failed(7), Applied]).unwrap();
     assert!(failed.is_skipped_by(7) && !failed.is_skipped_by(8));
     assert!(!tally(&[Applied, Applied, Failed(7)]).unwrap().is_skipped_by(7));
 }
 
 #[test]
-fn it_is_known_as_soon_as_nobody_can_turn_it() {
+fn the_result_is_known_when_missing_votes_cannot_change_it() {
     assert_eq!(tally(&[Failed(7), Unknown]), None);
     assert_eq!(tally(&[Applied, Failed(7), Unknown]), None);
     assert_eq!(tally(&[Failed(7), Failed(7), Unknown, Unknown]), None);

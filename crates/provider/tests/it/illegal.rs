@@ -4,7 +4,7 @@
 use crate::harness;
 
 #[test]
-fn calls_that_no_server_should_make_harm_nobody() {
+fn illegal_calls_get_errors_and_harm_no_other_transaction() {
     for seed in harness::seeds(4) {
         let folder = tempfile::tempdir().unwrap();
         harness::run(&["illegal", folder.path().to_str().unwrap(), &seed.to_string(), "400"]);

@@ -11,7 +11,7 @@ const KILLS: u64 = 4;
 const LIMIT_MILLISECONDS: &str = "30000";
 
 #[test]
-fn what_was_confirmed_outlives_kills() {
+fn confirmed_transactions_survive_kills() {
     let mut counts = Counts::default();
     for seed in harness::seeds(3) {
         let folder = tempfile::tempdir().unwrap();

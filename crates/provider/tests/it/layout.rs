@@ -36,6 +36,6 @@ sizeof wsrep_t 360
 ";
 
 #[test]
-fn structures_lie_as_the_server_lays_them() {
+fn structures_have_the_servers_layout() {
     assert_eq!(harness::run(&["layout"]), SEEN);
 }

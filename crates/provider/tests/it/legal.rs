@@ -4,7 +4,7 @@
 use crate::harness::{self, Counts};
 
 #[test]
-fn what_a_server_may_do_keeps_the_order() {
+fn legal_calls_keep_the_order() {
     let mut counts = Counts::default();
     for seed in harness::seeds(3) {
         let folder = tempfile::tempdir().unwrap();

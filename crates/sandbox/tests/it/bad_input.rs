@@ -63,7 +63,7 @@ fn patch(file: &Path, at: u64, change: impl Fn(u8) -> u8) -> u8 {
 fn options_that_are_none() {
     provider::build();
     for (options, words) in [
-        ("log.retian=1G", "`log.retian` is no option of this provider"),
+        ("log.retian=1G", "`log.retian` is not an option of this provider"),
         ("log.segment=much", "log.segment is a size such as 128M, not `much`"),
         ("log.sync", "`log.sync` stands without a value"),
     ] {
@@ -79,7 +79,7 @@ fn options_that_are_none() {
         assert!(error.is_err(), "{options}");
     }
     let log = since(node, 0);
-    assert_told(&log, &["`log.retian` is no option", "log.segment cannot be changed while the server runs"]);
+    assert_told(&log, &["`log.retian` is not an option", "log.segment cannot be changed while the server runs"]);
     run(node, &["INSERT INTO d.t VALUES (51)"]);
     assert_eq!(rows(node), "51 to 51");
 }
@@ -93,11 +93,11 @@ fn logs_that_cannot_be_read() {
     // The tenth insert or so: confirmed, with others behind it.
     let middle = 4096 + 4000;
     let before = patch(&file, middle, |byte| byte ^ 0x55);
-    assert_refused(&cluster, &["is damaged at byte", "Entries that were confirmed are missing"]);
+    assert_refused(&cluster, &["is damaged at byte", "Confirmed entries are missing"]);
     patch(&file, middle, |_| before);
     // The version is the third word of the header, and looked at before its checksum.
     let before = patch(&file, 8, |_| 2);
-    assert_refused(&cluster, &["has the log format 2, and this version reads format 1"]);
+    assert_refused(&cluster, &["has log format 2, this release reads format 1"]);
     patch(&file, 8, |_| before);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");

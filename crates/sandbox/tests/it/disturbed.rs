@@ -129,7 +129,7 @@ fn while_a_backup_locks_the_node_that_leads_others_come_and_go() {
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     // Who began it.
-    let leads = |node| since(node, 0).contains("this node leads the group");
+    let leads = |node| since(node, 0).contains("this node is the Raft leader");
     assert!(!leads(second) && !leads(third));
     let mut locks = first.connect().unwrap();
     locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();

@@ -1,4 +1,4 @@
-//! The file comes back as it was written, or says what is wrong with it.
+//! Writes the file and reads it back, whole and damaged.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn saved() -> HardState {
 }
 
 #[test]
-fn what_was_written_last_is_read() {
+fn the_written_file_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     assert!(HardState::read(folder.path()).unwrap().is_none());
     let alone = HardState { voted_for: None, voters: BTreeMap::new(), lineage: Lineage::UNKNOWN, ..saved() };
@@ -28,7 +28,7 @@ fn what_was_written_last_is_read() {
 }
 
 #[test]
-fn every_byte_that_is_changed_or_missing_is_noticed() {
+fn every_changed_or_missing_byte_is_detected() {
     let folder = tempfile::tempdir().unwrap();
     saved().write(folder.path()).unwrap();
     let path = folder.path().join(FILE_NAME);
@@ -48,19 +48,19 @@ fn every_byte_that_is_changed_or_missing_is_noticed() {
 }
 
 #[test]
-fn every_damage_is_an_error_that_says_where_and_what_to_do() {
+fn every_damage_is_an_error_with_line_and_remedy() {
     let folder = tempfile::tempdir().unwrap();
     saved().write(folder.path()).unwrap();
     let path = folder.path().join(FILE_NAME);
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, message, remedy) in [
-        ("version: 2", "version: 3", "has version 3, and this release reads 2", "use the newer release"),
-        ("version: 2", "version: one", "line 2: `version: one` is not understood", "join anew"),
-        ("term: 7", "term: seven", "line 4: `term: seven` is not understood", "join anew"),
-        ("term: 7", "term: 8", "has changed since it was written", "join anew"),
-        ("committed: 815\n", "", "line 6: `membership_term: 3` is not understood", "join anew"),
+        ("version: 2", "version: 3", "has version 3, this release reads version 2", "use the newer release"),
+        ("version: 2", "version: one", "line 2: `version: one` is not valid", "join again"),
+        ("term: 7", "term: seven", "line 4: `term: seven` is not valid", "join again"),
+        ("term: 7", "term: 8", "has changed since it was written", "join again"),
+        ("committed: 815\n", "", "line 6: `membership_term: 3` is not valid", "join again"),
         ("4567\ngeneration", "4568\ngeneration", "its checksum is", "vote twice"),
-        ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join anew"),
+        ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join again"),
         ("generation: 02020202", "generation: 03030303", "its checksum is", "vote twice"),
     ] {
         fs::write(&path, good.replacen(from, to, 1)).unwrap();
@@ -70,7 +70,7 @@ fn every_damage_is_an_error_that_says_where_and_what_to_do() {
 }
 
 #[test]
-fn more_generations_than_are_kept_are_not_what_was_written() {
+fn too_many_generations_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     saved().write(folder.path()).unwrap();
     let path = folder.path().join(FILE_NAME);
@@ -82,7 +82,7 @@ fn more_generations_than_are_kept_are_not_what_was_written() {
 }
 
 #[test]
-fn a_file_of_the_former_version_is_read_and_knows_no_generation() {
+fn version_1_is_read_without_generations() {
     let folder = tempfile::tempdir().unwrap();
     let text = "# Written by a former release.\nversion: 1\nnode: 0000000000000001\nterm: 7\nvoted_for: none\ncommitted: 815\n\
                 membership_term: 3\nmembership_index: 17\nvoter: 0000000000000001 10.0.0.1:4567\n";
@@ -92,13 +92,13 @@ fn a_file_of_the_former_version_is_read_and_knows_no_generation() {
     let expected = HardState { voted_for: None, voters, lineage: Lineage::UNKNOWN, ..saved() };
     let read = HardState::read(folder.path()).unwrap().unwrap();
     assert_eq!(read, expected);
-    // The next one that is written is of this version.
+    // The next write uses this version.
     read.write(folder.path()).unwrap();
     assert_eq!(HardState::read(folder.path()).unwrap(), Some(expected));
 }
 
 #[test]
-fn an_address_that_would_be_another_line_is_not_written() {
+fn an_address_with_a_line_break_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     saved().write(folder.path()).unwrap();
     for address in ["", "a:1\nterm: 9", "a:1 "] {

@@ -1,4 +1,4 @@
-//! Groups that were begun anew, once and several times, on one node and on two.
+//! Clusters that were bootstrapped again, once and several times, on one node and on two.
 
 use super::*;
 
@@ -6,28 +6,28 @@ fn generation(number: u8) -> Uuid {
     Uuid([number; 16])
 }
 
-/// One that was begun, and begun anew.
+/// A lineage with these generations.
 fn lineage(numbers: &[u8]) -> Lineage {
     numbers.iter().fold(Lineage::UNKNOWN, |lineage, number| lineage.bootstrapped(generation(*number)))
 }
 
 #[test]
-fn who_was_left_out_is_known_on_both_sides() {
+fn both_sides_know_the_relation() {
     use LineageRelation::{Ancestor, Descendant, Diverged, Same};
     for (ours, others, relation, reverse) in [
         (&[1][..], &[1][..], Same, Same),
-        // One that joins belongs to no group yet.
+        // A joiner has no cluster yet.
         (&[], &[1, 2], Same, Same),
         (&[], &[], Same, Same),
         (&[1], &[1, 2], Descendant, Ancestor),
         (&[1], &[1, 2, 3], Descendant, Ancestor),
         (&[1, 2], &[1, 2, 3], Descendant, Ancestor),
-        // Begun anew on both sides of a cut.
+        // Bootstrapped on both sides of a partition.
         (&[1, 2], &[1, 3], Diverged, Diverged),
         (&[1, 2], &[1, 3, 4], Diverged, Diverged),
-        // Begun twice, with one history's UUID.
+        // Bootstrapped twice, with the same history UUID.
         (&[1], &[2], Diverged, Diverged),
-        // What nobody can have come to: nobody stops for that.
+        // Impossible: no node stops for that.
         (&[1, 2], &[2, 1], Diverged, Diverged),
     ] {
         assert_eq!(lineage(ours).relation_to(&lineage(others)), relation, "{ours:?} {others:?}");
@@ -36,7 +36,7 @@ fn who_was_left_out_is_known_on_both_sides() {
 }
 
 #[test]
-fn the_oldest_are_forgotten_and_taken_for_strangers() {
+fn the_oldest_generations_are_dropped() {
     let limit = GENERATIONS_LIMIT as u8;
     let long: Vec<u8> = (1..=limit + 1).collect();
     let descent_of_all = lineage(&long);
@@ -46,7 +46,7 @@ fn the_oldest_are_forgotten_and_taken_for_strangers() {
 }
 
 #[test]
-fn it_comes_back_from_its_parts() {
+fn a_lineage_is_rebuilt_from_its_generations() {
     for numbers in [&[][..], &[1], &[1, 2, 3]] {
         let lineage = lineage(numbers);
         assert_eq!(Lineage::from_newest(lineage.newest_first()), Some(lineage));

@@ -1,4 +1,4 @@
-//! Links over real sockets of this machine, polled in turn by the test.
+//! Links over real sockets of this machine, polled by the test.
 
 mod exchange;
 mod handshake;
@@ -14,10 +14,10 @@ use crate::identity::Uuid;
 
 use std::net::SocketAddr;
 
-/// No test waits longer for anything.
+/// Limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A node's name tag. Its node id is its number, its life a number too: the smaller one's connection is the kept one.
+/// A node's hello. Its node id is its number, and so is its instance id: the connection of the smaller one stays.
 fn tag(number: u64) -> Hello {
     Hello {
         history_uuid: Uuid::UNDEFINED,
@@ -31,7 +31,7 @@ fn tag(number: u64) -> Hello {
     }
 }
 
-/// Some nodes, and what each has seen.
+/// Some nodes, and their events.
 struct Nodes {
     links: Vec<Option<Links>>,
     events: Vec<Vec<Event>>,
@@ -43,7 +43,7 @@ impl Nodes {
         Self { links: tags.iter().map(open).collect(), events: vec![Vec::new(); tags.len()] }
     }
 
-    /// Nodes 1 to `count`, where each dials all others, and all are linked.
+    /// Nodes 1 to `count`: each dials all others, and all are linked.
     fn linked(count: u64) -> Self {
         let tags: Vec<Hello> = (1..=count).map(tag).collect();
         let mut nodes = Self::new(&tags);
@@ -84,7 +84,7 @@ impl Nodes {
         }
     }
 
-    /// Takes turns until it is so.
+    /// Polls until the condition holds.
     fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !is_so(self) {
@@ -93,7 +93,7 @@ impl Nodes {
         }
     }
 
-    /// Takes turns until all that live are linked with all others, and nothing changes any more.
+    /// Polls until all running nodes are linked with all others, and nothing changes any more.
     fn until_settled(&mut self) {
         let mut changes = usize::MAX;
         let end = Instant::now() + PATIENCE;
@@ -138,7 +138,7 @@ impl Nodes {
             .collect()
     }
 
-    /// The tickets that came from a node, in their order.
+    /// The request ids from a node, in order.
     fn request_ids(&self, which: usize, sender: u64) -> Vec<u64> {
         self.events[which]
             .iter()
@@ -157,7 +157,7 @@ impl Nodes {
     }
 }
 
-/// Where a node's links listen, for raw sockets.
+/// The address of a node, for raw sockets.
 fn place(nodes: &Nodes, which: usize) -> SocketAddr {
     nodes.address(which).parse().unwrap()
 }

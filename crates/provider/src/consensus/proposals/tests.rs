@@ -1,4 +1,4 @@
-//! Proposals through leaders that come and go, told step by step.
+//! Proposals across changes of the leader, step by step.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_leader_appends() {
 }
 
 #[test]
-fn without_a_leader_it_waits_for_one() {
+fn proposals_wait_for_a_leader() {
     let mut proposals = Proposals::new();
     assert_eq!(submit(&mut proposals, 1), []);
     let steps = steps_of(|steps| proposals.on_leader_changed(Term(1), Leader::Other(LEADER), steps));
@@ -48,7 +48,7 @@ fn without_a_leader_it_waits_for_one() {
 }
 
 #[test]
-fn a_new_link_gets_everything_again_but_what_is_committed() {
+fn a_new_link_gets_all_uncommitted_proposals_again() {
     let mut proposals = led(3, Leader::Other(LEADER));
     for request_id in 1..=3 {
         submit(&mut proposals, request_id);
@@ -59,7 +59,7 @@ fn a_new_link_gets_everything_again_but_what_is_committed() {
 }
 
 #[test]
-fn a_new_leader_gets_it_only_when_it_is_known_to_be_lost() {
+fn a_new_leader_gets_a_proposal_only_after_its_loss() {
     let mut proposals = led(3, Leader::Other(LEADER));
     submit(&mut proposals, 1);
     submit(&mut proposals, 2);
@@ -67,12 +67,12 @@ fn a_new_leader_gets_it_only_when_it_is_known_to_be_lost() {
     assert_eq!(submit(&mut proposals, 3), [forward(3, OTHER, 4, 1)]);
     // The new leader had it in its log.
     assert_eq!(steps_of(|steps| proposals.on_committed(Term(3), Some(RequestId(1)), steps)), []);
-    // What comes next is of its own, so the rest of the old term is lost.
+    // The next entry is of the new term, so the rest of the old term is lost.
     assert_eq!(steps_of(|steps| proposals.on_committed(Term(4), None, steps)), [forward(2, OTHER, 4, 2)]);
 }
 
 #[test]
-fn a_lost_one_waits_while_nobody_leads() {
+fn a_lost_proposal_waits_for_a_leader() {
     let mut proposals = led(3, Leader::Other(LEADER));
     submit(&mut proposals, 1);
     steps_of(|steps| proposals.on_leader_changed(Term(5), Leader::Unknown, steps));
@@ -82,14 +82,14 @@ fn a_lost_one_waits_while_nobody_leads() {
 }
 
 #[test]
-fn giving_up_withdraws_only_what_was_not_sent() {
+fn cancelling_withdraws_only_unsent_proposals() {
     let mut proposals = Proposals::new();
     submit(&mut proposals, 1);
     assert!(proposals.cancel(RequestId(1)));
     steps_of(|steps| proposals.on_leader_changed(Term(1), Leader::Other(LEADER), steps));
     submit(&mut proposals, 2);
     assert!(!proposals.cancel(RequestId(2)));
-    // The leader may lack it: without it, it would not take the next.
+    // The leader may lack it, and would then not accept the next number.
     assert_eq!(steps_of(|steps| proposals.resend(steps)), [forward(2, LEADER, 1, 1)]);
     steps_of(|steps| proposals.on_leader_changed(Term(2), Leader::Other(OTHER), steps));
     let steps = steps_of(|steps| proposals.on_committed(Term(2), None, steps));
@@ -98,7 +98,7 @@ fn giving_up_withdraws_only_what_was_not_sent() {
 }
 
 #[test]
-fn what_could_not_be_appended_is_tried_again_in_its_order() {
+fn a_failed_append_is_retried_in_order() {
     let mut proposals = led(2, Leader::Me);
     submit(&mut proposals, 1);
     submit(&mut proposals, 2);
@@ -109,7 +109,7 @@ fn what_could_not_be_appended_is_tried_again_in_its_order() {
 }
 
 #[test]
-fn it_sends_again_when_nothing_comes_of_it() {
+fn proposals_without_progress_are_sent_again() {
     let mut proposals = led(2, Leader::Other(LEADER));
     submit(&mut proposals, 1);
     assert_eq!(steps_of(|steps| proposals.tick(RESEND_INTERVAL_MS - 1, steps)), []);
@@ -118,7 +118,7 @@ fn it_sends_again_when_nothing_comes_of_it() {
 }
 
 #[test]
-fn a_leader_takes_each_number_once_and_none_before_its_turn() {
+fn a_leader_accepts_each_number_once_and_in_order() {
     let mut proposals = led(2, Leader::Me);
     let mut take = |term, number| proposals.accept_forward(ME, Term(term), number);
     assert!(!take(2, 2), "1 is missing");
@@ -131,13 +131,13 @@ fn a_leader_takes_each_number_once_and_none_before_its_turn() {
 }
 
 #[test]
-fn a_follower_takes_nothing() {
+fn a_follower_accepts_no_forward() {
     assert!(!led(2, Leader::Other(LEADER)).accept_forward(ME, Term(2), 1));
     assert!(!led(2, Leader::Unknown).accept_forward(ME, Term(2), 1));
 }
 
 #[test]
-fn it_is_bounded() {
+fn outstanding_proposals_are_limited() {
     let mut proposals = Proposals::new();
     for request_id in 0..OUTSTANDING_LIMIT as u64 {
         submit(&mut proposals, request_id);

@@ -74,7 +74,7 @@ impl Raft {
                 && matches!(self.state, State::Follower(_) | State::PreCandidate(_))
                 && self.voted_for.is_none_or(|voted_for| voted_for == from));
         let is_granted = is_free && last >= self.log_meta.last();
-        let before = (self.term, self.voted_for);
+        let old = (self.term, self.voted_for);
         if term > self.term {
             self.term = term;
             self.voted_for = None;
@@ -83,10 +83,10 @@ impl Raft {
             self.voted_for = Some(from);
             self.reset_election_timer();
         }
-        if before != (self.term, self.voted_for) {
+        if old != (self.term, self.voted_for) {
             out.push(Action::SaveHardState { term: self.term, voted_for: self.voted_for });
         }
-        if before.0 != self.term || is_granted {
+        if old.0 != self.term || is_granted {
             self.become_follower(None, out);
         }
         let message = Message::VoteReply { is_pre_vote: false, term: self.term, is_granted };

@@ -30,27 +30,27 @@ impl Raft {
     /// None: the log holds `prev_log_id`. Some: the leader should retry from the entry after this index. Committed
     /// entries are the same on both, so the hint is never before them.
     fn find_conflict(&self, append: &Append) -> Option<Index> {
-        let before = append.prev_log_id;
-        if before.index <= self.commit_index {
+        let prev = append.prev_log_id;
+        if prev.index <= self.commit_index {
             return None;
         }
-        let hint = match self.log_meta.term_at(before.index) {
+        let hint = match self.log_meta.term_at(prev.index) {
             None => self.log_meta.last().index,
-            Some(term) if term == before.term => return None,
+            Some(term) if term == prev.term => return None,
             // Up to this index, all entries of the leader are of that term or an earlier one.
-            Some(term) if term > before.term => self.log_meta.last_not_later(before.index, before.term),
+            Some(term) if term > prev.term => self.log_meta.last_not_later(prev.index, prev.term),
             // The leader may hold a part of that run; where the part ends is unknown here.
-            Some(_) => self.log_meta.last_before_run(before.index),
+            Some(_) => self.log_meta.last_before_run(prev.index),
         };
         Some(hint.max(self.commit_index))
     }
 
     fn append_entries(&mut self, append: &Append, out: &mut Vec<Action>) {
-        let before = append.prev_log_id.index.0;
+        let prev = append.prev_log_id.index.0;
         // Skips committed entries: they cannot differ, and must not be truncated.
-        let committed = usize::try_from(self.commit_index.0.saturating_sub(before)).unwrap_or(usize::MAX);
+        let committed = usize::try_from(self.commit_index.0.saturating_sub(prev)).unwrap_or(usize::MAX);
         let mut skip = committed.min(append.entries.len());
-        let index_of = |nth: usize| Index(before + 1 + nth as u64);
+        let index_of = |nth: usize| Index(prev + 1 + nth as u64);
         let has = |nth: usize| self.log_meta.term_at(index_of(nth)) == Some(append.entries[nth].term);
         while skip < append.entries.len() && has(skip) {
             skip += 1;
@@ -69,7 +69,7 @@ impl Raft {
             }
             out.push(Action::WriteEntries { skip, first: from });
         }
-        let end = Index(before + append.entries.len() as u64);
+        let end = Index(prev + append.entries.len() as u64);
         follower.match_index = follower.match_index.max(end).max(self.commit_index);
         follower.round = follower.round.max(append.round);
         self.commit_index = self.commit_index.max(append.leader_commit.min(follower.match_index));

@@ -56,8 +56,8 @@ impl LogMeta {
         if index < self.last_purged.index || index > self.last {
             return None;
         }
-        let behind = self.term_runs.partition_point(|(first, _)| *first <= index);
-        Some(if behind == 0 { self.last_purged.term } else { self.term_runs[behind - 1].1 })
+        let count = self.term_runs.partition_point(|(first, _)| *first <= index);
+        Some(if count == 0 { self.last_purged.term } else { self.term_runs[count - 1].1 })
     }
 
     pub(super) fn log_id(&self, index: Index) -> Option<LogId> {
@@ -75,8 +75,8 @@ impl LogMeta {
 
     /// The entry before the run that holds `index`.
     pub(super) fn last_before_run(&self, index: Index) -> Index {
-        let behind = self.term_runs.partition_point(|(first, _)| *first <= index);
-        if behind == 0 { self.last_purged.index } else { Index(self.term_runs[behind - 1].0.0 - 1) }
+        let count = self.term_runs.partition_point(|(first, _)| *first <= index);
+        if count == 0 { self.last_purged.index } else { Index(self.term_runs[count - 1].0.0 - 1) }
     }
 
     /// Appends one entry.
@@ -114,8 +114,8 @@ impl LogMeta {
                                                                    purged one"
         );
         let first = log_id.index.next();
-        let behind = self.term_runs.partition_point(|(begin, _)| *begin <= first);
-        self.term_runs.drain(..behind.saturating_sub(1));
+        let count = self.term_runs.partition_point(|(begin, _)| *begin <= first);
+        self.term_runs.drain(..count.saturating_sub(1));
         if log_id.index == self.last {
             self.term_runs.clear();
         } else {
@@ -126,9 +126,9 @@ impl LogMeta {
 
     /// Drops memberships that a committed one has replaced.
     pub(super) fn drop_superseded(&mut self, committed: Index) {
-        let behind = self.memberships.partition_point(|(index, _)| *index <= committed);
-        if behind > 1 {
-            self.memberships.drain(..behind - 1);
+        let count = self.memberships.partition_point(|(index, _)| *index <= committed);
+        if count > 1 {
+            self.memberships.drain(..count - 1);
         }
     }
 

@@ -62,7 +62,7 @@ impl Progress {
         if self.state != ProgressState::Replicate {
             return;
         }
-        let Some(before) = self.prev_log_id(header.log_meta) else { return };
+        let Some(prev) = self.prev_log_id(header.log_meta) else { return };
         let limit = Index(self.match_index.0.saturating_add(IN_FLIGHT_LIMIT_ENTRIES));
         let upto = header.log_meta.last().index.min(limit);
         if upto < self.next_index {
@@ -72,7 +72,7 @@ impl Progress {
         out.push(Action::SendEntries {
             to,
             term,
-            prev_log_id: before,
+            prev_log_id: prev,
             first: self.next_index,
             upto,
             leader_commit: committed,
@@ -87,9 +87,9 @@ impl Progress {
         if self.state != ProgressState::Replicate {
             self.probe_round = header.round;
         }
-        let before = self.prev_log_id(header.log_meta).unwrap_or(header.log_meta.last_purged());
+        let prev = self.prev_log_id(header.log_meta).unwrap_or(header.log_meta.last_purged());
         let (term, committed, round) = (header.term, header.leader_commit, header.round);
-        let append = Append { term, prev_log_id: before, leader_commit: committed, round, entries: Vec::new() };
+        let append = Append { term, prev_log_id: prev, leader_commit: committed, round, entries: Vec::new() };
         out.push(Action::Send { to, message: Message::Append(append) });
         self.sent_commit = committed;
     }
@@ -131,11 +131,11 @@ impl Progress {
 
     /// The entry before the next one to send. None: it is purged.
     fn prev_log_id(&mut self, log_meta: &LogMeta) -> Option<LogId> {
-        let before = log_meta.log_id(Index(self.next_index.0 - 1));
-        if before.is_none() {
+        let prev = log_meta.log_id(Index(self.next_index.0 - 1));
+        if prev.is_none() {
             self.state = ProgressState::NeedsSnapshot;
             self.next_index = log_meta.last_purged().index.next();
         }
-        before
+        prev
     }
 }

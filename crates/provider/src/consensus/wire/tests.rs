@@ -1,4 +1,4 @@
-//! Random frames come back as they were; whatever is cut off or flipped is refused, or waits for more.
+//! Random frames round-trip; truncated or damaged ones are refused, or wait for more.
 
 use super::*;
 use crate::consensus::NodeId;
@@ -12,7 +12,7 @@ use crate::vote_result::ApplyError;
 pub(in crate::consensus) struct Rng(u64);
 
 impl Rng {
-    /// From HORTATOR_SEED, or a new seed, which is printed and so shown when the test fails.
+    /// From HORTATOR_SEED, or a new seed, which is printed if the test fails.
     pub fn seeded() -> Self {
         use std::hash::{BuildHasher, Hasher, RandomState};
         let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());
@@ -180,7 +180,7 @@ fn frame_reader(bytes: &[u8]) -> FrameReader {
 }
 
 #[test]
-fn frames_come_back_as_they_were_in_pieces_of_any_size() {
+fn frames_round_trip_in_pieces_of_any_size() {
     let mut rng = Rng::seeded();
     let sent: Vec<IncomingFrame> = (0..3_000).map(|_| rng.received()).collect();
     let mut bytes = Vec::new();
@@ -200,7 +200,7 @@ fn frames_come_back_as_they_were_in_pieces_of_any_size() {
 }
 
 #[test]
-fn half_a_frame_waits_for_the_rest() {
+fn an_incomplete_frame_waits_for_the_rest() {
     let mut rng = Rng::seeded();
     for _ in 0..60 {
         let what = rng.received();
@@ -213,7 +213,7 @@ fn half_a_frame_waits_for_the_rest() {
 }
 
 #[test]
-fn a_flipped_bit_is_found() {
+fn a_flipped_bit_is_detected() {
     let mut rng = Rng::seeded();
     for _ in 0..60 {
         let bytes = bytes_of(&rng.received());
@@ -225,7 +225,7 @@ fn a_flipped_bit_is_found() {
     }
 }
 
-/// Gives sound checksums to a head and body that mean anything.
+/// Valid checksums for any head and body.
 fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = b"HG\x03".to_vec();
     bytes.push(kind);
@@ -238,7 +238,7 @@ fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn bodies_that_mean_nothing_are_refused_though_their_checksums_are_right() {
+fn invalid_bodies_with_valid_checksums_are_refused() {
     let mut rng = Rng::seeded();
     for _ in 0..20_000 {
         let original = bytes_of(&rng.received());
@@ -254,7 +254,7 @@ fn bodies_that_mean_nothing_are_refused_though_their_checksums_are_right() {
         }
         let kind = if rng.below(4) == 0 { rng.next() as u8 } else { kind };
         let bytes = sealed(kind, &body);
-        // Either it still says something, which is exactly what these bytes stand for, or it is refused.
+        // The bytes are either a valid frame or refused.
         match frame_reader(&bytes).next() {
             Ok(Some(what)) => assert_eq!(bytes_of(&what), bytes),
             Ok(None) => panic!("all of it is there"),
@@ -268,9 +268,9 @@ fn refusal(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn refusals_say_what_was_found() {
+fn errors_name_what_was_found() {
     let strange = refusal(b"GET / HTTP/1.1\r\n");
-    assert!(strange.contains("begins with [47, 45, 54"), "{strange}");
+    assert!(strange.contains("starts with [47, 45, 54"), "{strange}");
     let mut other = bytes_of(&IncomingFrame::Signal(Signal::Keepalive));
     other[2] = 7;
     let crc = crc32fast::hash(&other[..12]);
@@ -278,15 +278,15 @@ fn refusals_say_what_was_found() {
     let text = refusal(&other);
     assert!(text.contains("protocol version 7, this node version 3"), "{text}");
     let text = refusal(&sealed(99, b""));
-    assert!(text.contains("kind 99") && text.contains("no such kind"), "{text}");
+    assert!(text.contains("kind 99") && text.contains("the kind is unknown"), "{text}");
     let text = refusal(&sealed(kind::CONFIRM, b"1234567"));
-    assert!(text.contains("ends in the middle of a field"), "{text}");
+    assert!(text.contains("ends within a field"), "{text}");
     let mut long = sealed(kind::APPEND, b"");
     long[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
     let crc = crc32fast::hash(&long[..12]);
     long[12..16].copy_from_slice(&crc.to_le_bytes());
     let text = refusal(&long);
-    assert!(text.contains("4294967295 bytes is larger than is taken"), "{text}");
+    assert!(text.contains("4294967295 bytes is larger than the limit"), "{text}");
 }
 
 #[test]
@@ -310,15 +310,15 @@ fn an_announced_length_costs_no_memory() {
     let mut frame_reader = frame_reader(&bytes);
     assert_eq!(frame_reader.next(), Ok(None));
     assert!(frame_reader.read_buffer().capacity() < 1 << 18);
-    // Nor does a list's.
+    // Neither does a list's.
     let mut body = vec![0; 40];
     body.extend_from_slice(&u32::MAX.to_le_bytes());
     let text = refusal(&sealed(kind::APPEND, &body));
-    assert!(text.contains("more items than there are bytes for"), "{text}");
+    assert!(text.contains("more items than the frame can hold"), "{text}");
 }
 
 #[test]
-fn payloads_that_lie_elsewhere_make_the_same_bytes() {
+fn borrowed_payloads_encode_to_the_same_bytes() {
     let mut rng = Rng::seeded();
     let entries: Vec<EntryMeta> = (0..4).map(|_| rng.shape()).collect();
     let payloads: Vec<Vec<u8>> = (0..4).map(|_| rng.bytes(50)).collect();

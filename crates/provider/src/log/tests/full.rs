@@ -1,4 +1,4 @@
-//! No room, and writes that fail: told by the limit of a file's size, which fails the same way as a full disk.
+//! No room, and failing writes: by the file size limit, which fails like a full disk.
 #![allow(unsafe_code)]
 
 use std::process::Command;
@@ -18,7 +18,7 @@ fn limit_file_bytes(bytes: u64) {
     }
 }
 
-/// The limit is one of the whole process, so each of these is a process.
+/// The limit applies to the whole process, so each of these tests runs in its own.
 fn alone(test: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -37,12 +37,12 @@ fn settings(segment_bytes: u64) -> Settings {
 }
 
 #[test]
-fn a_full_disk_is_told_before_anything_changes_and_ends_with_room() {
+fn a_full_disk_is_reported_before_any_change_and_ends_with_room() {
     alone("full_disk");
 }
 
 #[test]
-#[ignore = "run by a_full_disk_is_told_before_anything_changes_and_ends_with_room"]
+#[ignore = "run by a_full_disk_is_reported_before_any_change_and_ends_with_room"]
 fn full_disk() {
     drop(DiskLog::open(&folder(), settings(64 << 10), HISTORY).unwrap());
     limit_file_bytes(128 << 10);

@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::super::Error;
 use super::super::group_commit::GroupCommit;
 
-/// The second comes while the first leads, and nobody else will ever come: it must be woken to lead its own round.
+/// The second thread comes while the first leads, and no other ever comes: it must wake and lead its own round.
 #[test]
-fn who_came_too_late_for_a_round_leads_the_next() {
+fn a_late_thread_leads_the_next_round() {
     let (group, appended, written) = (&GroupCommit::default(), &AtomicU64::new(1), &AtomicU64::new(0));
     let (started, first_leads) = mpsc::channel();
     let (go_on, release) = mpsc::channel::<()>();
@@ -42,7 +42,7 @@ fn who_came_too_late_for_a_round_leads_the_next() {
             group.wait_until(2, done, take, work).unwrap();
             finished.send(()).unwrap();
         });
-        // The second time it asks under the lock, and keeps that until it waits.
+        // The second check is under the lock, which is held until the wait.
         second_asked.recv().unwrap();
         second_asked.recv().unwrap();
         go_on.send(()).unwrap();
@@ -55,7 +55,7 @@ fn who_came_too_late_for_a_round_leads_the_next() {
 }
 
 #[test]
-fn a_leader_that_panics_leaves_nobody_waiting() {
+fn a_panicking_leader_leaves_no_thread_waiting() {
     let group = &GroupCommit::default();
     let lead = || group.wait_until(1, || false, || (1, ()), |()| panic!("as if"));
     assert!(thread::scope(|scope| scope.spawn(lead).join()).is_err());

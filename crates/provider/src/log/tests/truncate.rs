@@ -1,4 +1,4 @@
-//! The end is taken away, or the whole log: by a user, in any order with the rest, under threads, and with the plug pulled.
+//! Truncation and reset: single-threaded, in any order with other calls, with threads, and with power failures.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -10,12 +10,12 @@ use super::power::{at_each_sync, between, read, states, write};
 use super::{HISTORY, Rng, append, expect_entries, folder, open, payload, segments, small};
 
 #[test]
-fn what_is_dropped_is_gone_and_its_places_are_given_again() {
+fn truncated_entries_are_gone_and_their_indexes_are_reused() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 200);
     log.flush(Index(150)).unwrap();
-    // In memory only, in the last segment, in one before, at the beginning of one, and all.
+    // In memory only, in the last segment, in an earlier one, at the start of one, and all.
     assert!(segments(folder.path()).len() > 2);
     let second = super::super::segment::first_of_name(&segments(folder.path())[1]).unwrap();
     for from in [180, 149, second + 1, second, second - 1, 1] {
@@ -40,7 +40,7 @@ fn what_is_dropped_is_gone_and_its_places_are_given_again() {
 }
 
 #[test]
-fn a_place_that_is_not_in_the_log_is_refused_and_changes_nothing() {
+fn an_index_outside_the_log_is_refused_and_changes_nothing() {
     let folder = folder();
     let log = DiskLog::install_snapshot(folder.path(), small(), HISTORY, Index(10)).unwrap();
     append(&log, 10);
@@ -53,9 +53,9 @@ fn a_place_that_is_not_in_the_log_is_refused_and_changes_nothing() {
     assert_eq!((log.first(), log.last()), (Index(11), Index(10)));
 }
 
-/// Those that were not synced yet and are gone say nothing of what was.
+/// Removed unsynced segments say nothing about older ones.
 #[test]
-fn dropped_segments_do_not_count_as_synced() {
+fn removed_segments_do_not_count_as_synced() {
     let folder = folder();
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
     append(&log, 300);
@@ -70,7 +70,7 @@ fn dropped_segments_do_not_count_as_synced() {
 }
 
 #[test]
-fn a_reader_past_the_cut_is_told_and_one_before_it_goes_on() {
+fn a_reader_after_the_truncation_fails_and_one_before_it_continues() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 50);
@@ -89,9 +89,9 @@ fn a_reader_past_the_cut_is_told_and_one_before_it_goes_on() {
     assert_eq!(before.map(|entry| entry.unwrap().1).collect::<Vec<_>>(), [b"b", b"c"]);
 }
 
-/// What is left is the old log or the cut one, and nothing of what was dropped ever comes back.
+/// The rest is the old log or the truncated one, and removed entries never come back.
 #[test]
-fn a_power_cut_while_the_end_is_taken_away_leaves_the_old_log_or_the_new_one() {
+fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
     let mut rng = Rng::seeded();
     for _ in 0..60 {
         let place = folder();
@@ -134,7 +134,7 @@ fn a_power_cut_while_the_end_is_taken_away_leaves_the_old_log_or_the_new_one() {
 }
 
 #[test]
-fn a_power_cut_while_a_log_begins_anew_leaves_the_old_log_or_the_new_one() {
+fn a_power_failure_in_a_reset_leaves_the_old_or_the_new_log() {
     let mut rng = Rng::seeded();
     for _ in 0..30 {
         let place = folder();
@@ -142,7 +142,7 @@ fn a_power_cut_while_a_log_begins_anew_leaves_the_old_log_or_the_new_one() {
         append(&log, 200);
         log.flush(Index(200)).unwrap();
         drop(log);
-        // Also such places as the old log's names have.
+        // Also indexes that names of the old log have.
         let behind = if rng.below(2) == 0 { Index(rng.below(400)) } else { Index(0) };
         let mut log = None;
         let begin = || log = Some(DiskLog::install_snapshot(place.path(), small(), [8; 16], behind).unwrap());
@@ -174,7 +174,7 @@ fn a_power_cut_while_a_log_begins_anew_leaves_the_old_log_or_the_new_one() {
 }
 
 #[test]
-fn a_damaged_log_can_be_thrown_away_and_an_open_one_cannot() {
+fn a_damaged_log_can_be_reset_and_an_open_one_cannot() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 100);
@@ -189,9 +189,9 @@ fn a_damaged_log_can_be_thrown_away_and_an_open_one_cannot() {
     expect_entries(&log, 8, 8);
 }
 
-/// Against a plain list: whatever is done in whatever order.
+/// Any calls in any order, compared with a plain list.
 #[test]
-fn any_order_of_calls_leaves_what_a_list_would_hold() {
+fn any_sequence_of_calls_matches_a_list() {
     let mut rng = Rng::seeded();
     for round in 0..30 {
         let place = folder();
@@ -251,9 +251,9 @@ fn any_order_of_calls_leaves_what_a_list_would_hold() {
     }
 }
 
-/// Several who wait for the same dropped entry: all of them are woken, though nobody commits behind them.
+/// Several threads wait for the same removed entry: all wake, though no other thread flushes after them.
 #[test]
-fn whoever_waits_for_what_is_dropped_is_told() {
+fn threads_that_wait_for_truncated_entries_get_an_error() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 10);
@@ -271,7 +271,7 @@ fn whoever_waits_for_what_is_dropped_is_told() {
         let meet = move || {
             if std::mem::take(&mut is_first) {
                 waiting.wait();
-                // They need only come to their wait, and it fails nothing if one does not.
+                // The threads should reach their wait; if one does not, the test still passes.
                 thread::sleep(Duration::from_millis(50));
             }
         };
@@ -289,7 +289,7 @@ fn whoever_waits_for_what_is_dropped_is_told() {
     expect_entries(log, 1, 4);
 }
 
-/// Lets the others end, also after a panic.
+/// Ends the other threads, also after a panic.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -298,9 +298,9 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Each entry holds the number of the one before it, so that a reader notices a mix of two logs.
+/// Each entry holds the number of the previous one, so that a reader notices a mix of two logs.
 #[test]
-fn nobody_hangs_or_sees_a_mix_while_the_end_comes_and_goes() {
+fn no_thread_hangs_or_sees_a_mix_during_truncations() {
     let mut rng = Rng::seeded();
     for sync in [true, false] {
         let place = folder();

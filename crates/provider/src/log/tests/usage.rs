@@ -1,4 +1,4 @@
-//! What a user of the log does on a day without accidents.
+//! Normal use of the log.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn entries_are_there_after_reopening() {
 }
 
 #[test]
-fn parts_come_back_as_one() {
+fn parts_are_read_as_one_payload() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let index = log.append(&[b"one ", b"", b"two", b" three"]).unwrap();
@@ -34,7 +34,7 @@ fn parts_come_back_as_one() {
 }
 
 #[test]
-fn what_was_not_committed_is_not_read() {
+fn unflushed_entries_are_not_read() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 10);
@@ -47,7 +47,7 @@ fn what_was_not_committed_is_not_read() {
 }
 
 #[test]
-fn a_reader_that_came_to_the_end_goes_on_with_what_came_since() {
+fn a_reader_at_the_end_continues_with_new_entries() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let mut reader = log.read(Index(1)).unwrap();
@@ -62,7 +62,7 @@ fn a_reader_that_came_to_the_end_goes_on_with_what_came_since() {
 }
 
 #[test]
-fn a_payload_larger_than_a_segment_has_one_of_its_own() {
+fn a_payload_larger_than_a_segment_gets_its_own_segment() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let large: Vec<u8> = (0..100_000_u32).map(|at| at as u8).collect();
@@ -90,7 +90,7 @@ fn a_payload_over_the_limit_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn who_asks_for_room_writes_what_is_over_the_memory_limit() {
+fn throttle_writes_entries_over_the_memory_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..Settings::default() }, HISTORY).unwrap();
     let mebibyte = vec![0x11; 1 << 20];
@@ -104,7 +104,7 @@ fn who_asks_for_room_writes_what_is_over_the_memory_limit() {
 }
 
 #[test]
-fn purging_leaves_what_is_asked_for_and_uses_files_again() {
+fn purging_keeps_the_retained_bytes_and_reuses_files() {
     let folder = folder();
     let settings = Settings { retain_bytes: 24 << 10, ..small() };
     let (log, _) = DiskLog::open(folder.path(), settings, HISTORY).unwrap();
@@ -133,7 +133,7 @@ fn purging_leaves_what_is_asked_for_and_uses_files_again() {
 }
 
 #[test]
-fn sync_is_switched_while_the_log_is_open() {
+fn sync_can_change_while_the_log_is_open() {
     let folder = folder();
     let (log, _) = open(folder.path());
     log.set_sync(false);

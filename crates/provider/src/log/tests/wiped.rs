@@ -1,9 +1,9 @@
-//! A state transfer by mariabackup empties the data folder of a joiner while its provider runs.
+//! An SST by mariabackup empties the data folder of a joiner while its provider runs.
 
 use super::super::segment::FILE_PREFIX;
 use super::*;
 
-/// Does what the server's script wsrep_sst_mariabackup does to files: those that end in `.log` stay.
+/// Does what the server's script wsrep_sst_mariabackup does: files that end in `.log` stay.
 fn empty(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
@@ -14,7 +14,7 @@ fn empty(folder: &Path) {
 }
 
 #[test]
-fn an_open_log_goes_on_when_a_state_transfer_empties_its_folder() {
+fn an_open_log_continues_when_an_sst_empties_its_folder() {
     let folder = folder();
     fs::write(folder.path().join("ibdata1"), "x").unwrap();
     fs::write(folder.path().join(format!("{FILE_PREFIX}other")), "x").unwrap();
@@ -37,9 +37,9 @@ fn an_open_log_goes_on_when_a_state_transfer_empties_its_folder() {
     expect_entries(&log, first.0, last.0);
 }
 
-/// What opening finds after a crash in the middle must be there too.
+/// Opening must also find the markers after a crash in the middle.
 #[test]
-fn what_says_that_a_step_is_half_done_is_spared_as_well() {
+fn markers_of_incomplete_steps_are_kept_too() {
     let place = folder();
     let (log, _) = open(place.path());
     append(&log, 200);

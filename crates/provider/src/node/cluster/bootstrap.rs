@@ -45,8 +45,8 @@ impl Node {
         // The lineage was in the missing file.
         let history_uuid = self.history_uuid();
         let saved = lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid && !saved.lineage.is_unknown());
-        let former = saved.map_or(Lineage::of_history(history_uuid), |saved| saved.lineage);
-        Ok(former.bootstrapped(generation))
+        let lineage = saved.map_or(Lineage::of_history(history_uuid), |saved| saved.lineage);
+        Ok(lineage.bootstrapped(generation))
     }
 
     /// Sets the lineage. `hortator.state.log` gets it with the next save.
@@ -112,7 +112,7 @@ impl RaftDriver {
         self.node.save_lineage();
         self.excluded = None;
         match self.restart_raft() {
-            Ok(()) => self.is_new_group = true,
+            Ok(()) => self.has_uncommitted_bootstrap = true,
             Err(error) => self.node.fail(&error.to_string()),
         }
         // No other node can be elected: no reason to wait.
@@ -135,11 +135,11 @@ impl RaftDriver {
         match relation {
             LineageRelation::Descendant => {
                 if is_news {
-                    let standing = "This node continues with the old cluster as long as that has a majority: what \
+                    let advice = "This node continues with the old cluster as long as that has a majority: what \
                                     one side confirms from now on, the other never gets. Decide which side to \
                                     discard: stop its nodes, move the files hortator* out of their data folders, and \
                                     start them: they join the other side";
-                    self.node.server.log(Level::Error, &format!("{text}. {standing}"));
+                    self.node.server.log(Level::Error, &format!("{text}. {advice}"));
                 }
                 self.excluded = Some(Excluded { text, met_ms: self.now_ms() });
             }
@@ -162,12 +162,12 @@ impl RaftDriver {
         if now - met_ms > CONTACT_TIMEOUT_MS {
             return;
         }
-        let is_of_a_majority = match self.raft.leader() {
+        let has_live_majority = match self.raft.leader() {
             None => now - self.leader_seen_ms <= QUORUM_LOSS_TIMEOUT_MS,
             Some(leader) if leader == self.own_node() => self.had_clients,
             Some(_) => true,
         };
-        if !is_of_a_majority {
+        if !has_live_majority {
             let text = format!(
                 "{text}. This node has no majority of the old cluster, so it stops. To join the bootstrapped \
                  cluster: move the files hortator* out of this node's data folder and start it again; it receives \

@@ -70,9 +70,9 @@ impl Node {
             return Ok(None);
         }
         let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
-        let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+        let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
         let seqno = stamp.seqno;
-        if takes_place && seqno != order.seqno + 1 {
+        if takes_seqno && seqno != order.seqno + 1 {
             let text = format!(
                 "entry {index} of the log has seqno {seqno}, but the last ordered seqno is {}: this log does not \
                  belong to the cluster. Move the data folder away and let the node join again",
@@ -92,10 +92,10 @@ impl Node {
         // The log was behind the tables.
         let is_applied = seqno <= self.commit_monitor.last_left();
         let verdict = order.apply_entry(index, stamp, &entry);
-        if takes_place && !is_applied {
+        if takes_seqno && !is_applied {
             self.commit_monitor.set_last_ordered(seqno);
         }
-        let what = match (entry, verdict) {
+        let entry = match (entry, verdict) {
             (Entry::WriteSet { head, keys, data }, Some(verdict)) => {
                 ordered_entry.request = Some((head.source, head.request_id));
                 if let Some(proposed) = cluster.pending_proposals.take(head.source, head.request_id) {
@@ -159,7 +159,7 @@ impl Node {
             _ => return Ok(Some(ordered_entry)),
         };
         if !is_applied {
-            self.recv_queue.push(Work::Deliver(Delivery { seqno, what, is_replay: cluster.is_replay(index) }));
+            self.recv_queue.push(Work::Deliver(Delivery { seqno, entry, is_replay: cluster.is_replay(index) }));
         }
         Ok(Some(ordered_entry))
     }
@@ -243,8 +243,8 @@ impl RaftDriver {
                     bytes_taken = ORDER_ROUND_LIMIT_BYTES;
                     break;
                 }
-                let what = match self.node.order_committed(&self.cluster, index, &bytes, &self.own_member_ids) {
-                    Ok(Some(what)) => what,
+                let entry = match self.node.order_committed(&self.cluster, index, &bytes, &self.own_member_ids) {
+                    Ok(Some(entry)) => entry,
                     Ok(None) => {
                         bytes_taken = ORDER_ROUND_LIMIT_BYTES;
                         break;
@@ -256,21 +256,21 @@ impl RaftDriver {
                 };
                 bytes_taken += bytes.len();
                 self.ordered_index = Some(index);
-                let own = what
+                let own = entry
                     .request
                     .filter(|(source, _)| self.own_member_ids.contains(source))
                     .map(|(_, request_id)| request_id);
-                self.proposals.on_committed(what.term, own.map(RequestId), &mut steps);
+                self.proposals.on_committed(entry.term, own.map(RequestId), &mut steps);
                 if let Some(request_id) = own {
                     self.payloads.remove(&request_id);
                 }
-                if let Some(voters) = what.voters {
-                    self.on_membership_committed(index, what.term, voters);
+                if let Some(voters) = entry.voters {
+                    self.on_membership_committed(index, entry.term, voters);
                 }
-                if let Some(below) = what.purge_below {
+                if let Some(below) = entry.purge_below {
                     self.purge_log(&log, below);
                 }
-                if what.is_excluded {
+                if entry.is_excluded {
                     self.node.note("the cluster has excluded this node from the view");
                     self.lose_quorum();
                 }

@@ -164,12 +164,12 @@ impl RaftDriver {
     }
 
     pub(super) fn on_leader_changed(&mut self, term: Term, leader: Option<NodeId>, actions: &mut Vec<Action>) {
-        let known = match leader {
+        let new_leader = match leader {
             None => Leader::Unknown,
             Some(node) if node == self.own_node() => Leader::Me,
             Some(node) => Leader::Other(node),
         };
-        if known != Leader::Me {
+        if new_leader != Leader::Me {
             self.leader_duties = None;
             self.leave_single_node();
         }
@@ -178,7 +178,7 @@ impl RaftDriver {
         self.reported = None;
         self.first_leader_commit = None;
         let mut steps = Vec::new();
-        self.proposals.on_leader_changed(term, known, &mut steps);
+        self.proposals.on_leader_changed(term, new_leader, &mut steps);
         self.run_steps(steps, actions);
     }
 }

@@ -68,32 +68,34 @@ impl RaftDriver {
         let Some(log) = self.node.log() else { return };
         let Some(joiner) = self.peers.get(&from) else { return };
         let (instance_id, address) = (joiner.hello.instance_id, joiner.hello.address.clone());
-        let begins_at = lock(&self.node.order).as_ref().and_then(|OrderState { order, .. }| order.snapshot_point());
+        let snapshot_point =
+            lock(&self.node.order).as_ref().and_then(|OrderState { order, .. }| order.snapshot_point());
         // A repeated request: its donor is at work. Or another leader has chosen the donor.
-        let served = joiner.assigned_donor.as_ref().filter(|(served, _)| *served == request).map(|(_, donor)| *donor);
-        let served = served.or_else(|| self.donor_for_address(&address));
-        let Some(donor_node) = served.or_else(|| self.choose_donor(from, donor)) else {
+        let assigned =
+            joiner.assigned_donor.as_ref().filter(|(assigned, _)| *assigned == request).map(|(_, donor)| *donor);
+        let assigned = assigned.or_else(|| self.donor_for_address(&address));
+        let Some(donor_node) = assigned.or_else(|| self.choose_donor(from, donor)) else {
             // The joiner asks again. It must not get its snapshot point yet: it would only wait then.
             let text = "no donor is available now".to_owned();
             self.links.send(from, &Frame::Refused { text });
             return;
         };
-        let before = match begins_at {
-            Some(place) => Index(place.index.0 - 1),
+        let previous = match snapshot_point {
+            Some(log_id) => Index(log_id.index.0 - 1),
             None => Index(log.first().0 - 1),
         };
-        let term = self.raft.term_at(before).unwrap_or(Term(0));
-        let place = LogId { term, index: before };
+        let term = self.raft.term_at(previous).unwrap_or(Term(0));
+        let log_id = LogId { term, index: previous };
         let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
         let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
         let upto = self.status.apply_bound;
         let term = self.raft.term();
         self.links.send(from, &Frame::DonorAssigned { node: donor_node });
         let lineage = self.hard_state.lineage;
-        let begin = SnapshotMeta { term, log_id: place, membership, addresses, upto, lineage };
-        self.links.send(from, &Frame::InstallSnapshot(begin));
+        let snapshot = SnapshotMeta { term, log_id, membership, addresses, upto, lineage };
+        self.links.send(from, &Frame::InstallSnapshot(snapshot));
         self.raft.add_learner(from, actions);
-        if served.is_some() {
+        if assigned.is_some() {
             return;
         }
         self.donors.insert(donor_node, (self.now_ms(), address.clone()));
@@ -124,20 +126,21 @@ impl RaftDriver {
         if self.node.donating_to().as_deref() == Some(address) {
             return Some(self.own_node());
         }
-        let gives = |node: NodeId, peer: &super::driver::Peer| {
-            let tells = peer.status.as_ref().and_then(|(member_status, _)| member_status.donating_to.as_deref());
-            peer.unlinked_since_ms.is_none() && (tells == Some(address) || self.assigned_address(node) == Some(address))
+        let sends_to = |node: NodeId, peer: &super::driver::Peer| {
+            let reported = peer.status.as_ref().and_then(|(member_status, _)| member_status.donating_to.as_deref());
+            peer.unlinked_since_ms.is_none()
+                && (reported == Some(address) || self.assigned_address(node) == Some(address))
         };
-        self.peers.iter().find(|(node, peer)| gives(**node, peer)).map(|(node, _)| *node)
+        self.peers.iter().find(|(node, peer)| sends_to(**node, peer)).map(|(node, _)| *node)
     }
 
     /// Follows the joiner's preference; else prefers a node that is not the leader.
-    fn choose_donor(&self, joiner: NodeId, wish: &str) -> Option<NodeId> {
+    fn choose_donor(&self, joiner: NodeId, preference: &str) -> Option<NodeId> {
         let member_ids: Vec<_> = lock(&self.node.order)
             .as_ref()
             .map(|OrderState { order, .. }| order.members().iter().map(|member| member.id).collect())
             .unwrap_or_default();
-        let may = |node: NodeId| {
+        let can_donate = |node: NodeId| {
             self.assigned_address(node).is_none()
                 && self.peers.get(&node).is_some_and(|peer| {
                     let is_free = |member_status: &super::driver::MemberStatus| member_status.donating_to.is_none();
@@ -149,20 +152,20 @@ impl RaftDriver {
                         && peer.status.as_ref().is_some_and(|(member_status, _)| is_good(member_status))
                 })
         };
-        let may_itself = || {
+        let can_donate_itself = || {
             let own = self.member_status();
             self.assigned_address(self.own_node()).is_none()
                 && own.donating_to.is_none()
                 && member_ids.contains(&own.member_id)
         };
-        let wished = wish.split(',').map(str::trim).filter(|name| !name.is_empty()).find_map(|name| {
+        let preferred = preference.split(',').map(str::trim).filter(|name| !name.is_empty()).find_map(|name| {
             if name == self.node.setup.name {
-                return may_itself().then(|| self.own_node());
+                return can_donate_itself().then(|| self.own_node());
             }
-            self.peers.iter().find(|(node, peer)| peer.hello.name == name && may(**node)).map(|(node, _)| *node)
+            self.peers.iter().find(|(node, peer)| peer.hello.name == name && can_donate(**node)).map(|(node, _)| *node)
         });
-        let other = || self.peers.keys().copied().find(|node| may(*node));
-        wished.or_else(other).or_else(|| may_itself().then(|| self.own_node()))
+        let other = || self.peers.keys().copied().find(|node| can_donate(*node));
+        preferred.or_else(other).or_else(|| can_donate_itself().then(|| self.own_node()))
     }
 
     /// The leader has chosen this node as donor.
@@ -175,20 +178,16 @@ impl RaftDriver {
     /// A joiner asks for the state of its SST.
     pub(super) fn on_donation_status_request(&mut self, from: NodeId) {
         let Some(peer) = self.peers.get(&from) else { return };
-        let standing = {
+        let status = {
             let donations = lock(&self.node.donations);
             let to_it = donations.iter().find(|donation| donation.instance_id == peer.hello.instance_id);
             // A donation that was queued when this node left never started.
-            let may_be = |standing| {
-                standing != DonationStatus::InProgress || self.node.recv_queue.is_donating.load(Atomic::SeqCst)
-            };
-            to_it
-                .map(|donation| donation.status)
-                .filter(|standing| may_be(*standing))
-                .unwrap_or(DonationStatus::NotStarted)
+            let may_be =
+                |status| status != DonationStatus::InProgress || self.node.recv_queue.is_donating.load(Atomic::SeqCst);
+            to_it.map(|donation| donation.status).filter(|status| may_be(*status)).unwrap_or(DonationStatus::NotStarted)
         };
         let resolved_upto = self.node.inconsistency.resolved_upto();
-        self.links.send(from, &Frame::DonationStatus { status: standing, resolved_upto });
+        self.links.send(from, &Frame::DonationStatus { status, resolved_upto });
     }
 }
 
@@ -212,8 +211,8 @@ impl Node {
 
     /// The address of the joiner that this node sends to.
     pub(super) fn donating_to(&self) -> Option<String> {
-        let gives = self.recv_queue.is_donating.load(Atomic::SeqCst);
-        gives.then(|| lock(&self.donations).front().map(|donation| donation.address.clone())).flatten()
+        let sends_to = self.recv_queue.is_donating.load(Atomic::SeqCst);
+        sends_to.then(|| lock(&self.donations).front().map(|donation| donation.address.clone())).flatten()
     }
 
     /// The server has sent the SST, or failed to.

@@ -83,7 +83,7 @@ pub(super) struct RaftDriver {
     /// The last applied seqno while the node was healthy: turns that end after a failure do not count.
     pub(super) applied: i64,
     /// The voters are not in the log yet.
-    pub(super) is_new_group: bool,
+    pub(super) has_uncommitted_bootstrap: bool,
     pub(super) leader_duties: Option<LeaderDuties>,
     pub(super) flow_control: FlowControl,
     /// Donors that this leader has chosen: when, and for which address.
@@ -296,8 +296,8 @@ impl RaftDriver {
                 let (ready, rest) = self.pending_reads.drain(..).partition(|(of, ..)| *of <= round);
                 self.pending_reads = rest;
                 let ready: Vec<(u64, u64, Option<NodeId>)> = ready;
-                for (_, request_id, whose) in ready {
-                    match whose {
+                for (_, request_id, asking_node) in ready {
+                    match asking_node {
                         None => self.ready_reads.push((upto, request_id)),
                         Some(node) => {
                             self.links.send(node, &Frame::ReadIndexReady { request_id, index: upto });

@@ -38,48 +38,50 @@ pub(in crate::node) fn start(
     node: &Arc<Node>,
     cluster_name: &str,
     hosts: &[String],
-    beginning: StartMode,
+    mode: StartMode,
 ) -> Result<Arc<ClusterHandle>, Error> {
     let log = node.log();
-    let is_new_group = matches!(beginning, StartMode::Bootstrap);
-    let saved = match beginning {
-        StartMode::Restart(saved) => *saved,
+    let has_uncommitted_bootstrap = matches!(mode, StartMode::Bootstrap);
+    let hard_state = match mode {
+        StartMode::Restart(hard_state) => *hard_state,
         StartMode::Bootstrap => new_hard_state(node, true)?,
         StartMode::Join => new_hard_state(node, false)?,
     };
-    let mut saved = saved;
-    if saved.lineage.is_unknown() && !saved.voters.is_empty() {
-        saved.lineage = Lineage::of_history(node.history_uuid());
+    let mut hard_state = hard_state;
+    if hard_state.lineage.is_unknown() && !hard_state.voters.is_empty() {
+        hard_state.lineage = Lineage::of_history(node.history_uuid());
     }
     let instance_id = Uuid::random().map_err(Error::Random)?;
     let hello = Hello {
         history_uuid: node.history_uuid(),
-        lineage: saved.lineage,
-        node: saved.node,
+        lineage: hard_state.lineage,
+        node: hard_state.node,
         instance_id,
         cluster_name: cluster_name.to_owned(),
         name: node.setup.name.clone(),
         incoming: node.setup.incoming.clone(),
-        address: node.group_address(),
+        address: node.node_address(),
     };
     let (mut links, waker) = Links::open(&node.listen_address(), hello)?;
     let own_address = links.own().address.clone();
-    for host in hosts.iter().chain(saved.voters.iter().filter(|(id, _)| **id != saved.node).map(|(_, address)| address))
+    for host in hosts
+        .iter()
+        .chain(hard_state.voters.iter().filter(|(id, _)| **id != hard_state.node).map(|(_, address)| address))
     {
         links.dial(host);
     }
     links.isolate(lock(&node.options).is_isolated());
-    if let Some(address) = saved.voters.get_mut(&saved.node) {
+    if let Some(address) = hard_state.voters.get_mut(&hard_state.node) {
         *address = own_address;
     }
-    let mut raft = Raft::new(initial_state(&saved, log.as_deref(), instance_id)?, TIMING, 0);
+    let mut raft = Raft::new(initial_state(&hard_state, log.as_deref(), instance_id)?, TIMING, 0);
     let mut first = Vec::new();
-    if saved.voters.len() == 1 && saved.voters.contains_key(&saved.node) {
+    if hard_state.voters.len() == 1 && hard_state.voters.contains_key(&hard_state.node) {
         // No other node can be elected: no reason to wait.
         raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
     }
-    saved.write(&node.setup.data_dir)?;
-    node.set_lineage(saved.lineage);
+    hard_state.write(&node.setup.data_dir)?;
+    node.set_lineage(hard_state.lineage);
     if let Some(log) = &log {
         // Until the node is a single node.
         log.set_keeps_recent(true);
@@ -90,7 +92,7 @@ pub(in crate::node) fn start(
         history_uuid: node.history_uuid(),
         ..ClusterStatus::default()
     };
-    let mut thread = RaftDriver {
+    let mut driver = RaftDriver {
         node: Arc::clone(node),
         cluster: Arc::clone(&cluster),
         links,
@@ -99,14 +101,14 @@ pub(in crate::node) fn start(
         session: SessionId(instance_id.0),
         payloads: HashMap::new(),
         own_member_ids: vec![node.member_id()],
-        hard_state: saved,
+        hard_state,
         peers: BTreeMap::new(),
         hosts: hosts.to_vec(),
         ordered_index: None,
         scanned_upto: Index(0),
         applied: 0,
         status,
-        is_new_group,
+        has_uncommitted_bootstrap,
         leader_duties: None,
         flow_control: FlowControl::default(),
         donors: BTreeMap::new(),
@@ -130,17 +132,17 @@ pub(in crate::node) fn start(
     };
     // Signals are for the server's threads.
     crate::log::spawn_without_signals("hortator-raft", move || {
-        let faulty = std::panic::AssertUnwindSafe(&mut thread);
+        let guarded = std::panic::AssertUnwindSafe(&mut driver);
         let run = std::panic::catch_unwind(|| {
-            let thread = faulty;
-            thread.0.run();
+            let driver = guarded;
+            driver.0.run();
         });
         if run.is_err() {
-            thread.node.fail("a bug in the provider's Raft thread");
+            driver.node.fail("a bug in the provider's Raft thread");
         }
-        let cluster = Arc::clone(&thread.cluster);
+        let cluster = Arc::clone(&driver.cluster);
         // A thread that waits for the end may want to listen on the port again.
-        drop(thread);
+        drop(driver);
         cluster.close();
     })
     .map_err(Error::Thread)?;
@@ -167,56 +169,61 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
         voted_for: None,
         committed: last.index,
         membership_log_id: last,
-        voters: if votes { [(id, node.group_address())].into() } else { BTreeMap::new() },
+        voters: if votes { [(id, node.node_address())].into() } else { BTreeMap::new() },
         lineage: if votes { node.new_lineage(log.as_deref())? } else { Lineage::UNKNOWN },
     })
 }
 
 /// Reads the initial Raft state from the log.
-fn initial_state(saved: &HardState, log: Option<&DiskLog>, instance_id: Uuid) -> Result<InitialState, Error> {
-    let membership = Membership { voters: saved.voters.keys().copied().collect() };
+fn initial_state(hard_state: &HardState, log: Option<&DiskLog>, instance_id: Uuid) -> Result<InitialState, Error> {
+    let membership = Membership { voters: hard_state.voters.keys().copied().collect() };
     let mut memberships = Vec::new();
-    let settled = (!saved.voters.is_empty()).then_some((saved.membership_log_id.index, membership));
-    let mut base = saved.membership_log_id;
-    let (mut runs, mut last) = (Vec::new(), Index(0));
+    let committed_membership =
+        (!hard_state.voters.is_empty()).then_some((hard_state.membership_log_id.index, membership));
+    let mut last_purged = hard_state.membership_log_id;
+    let (mut term_runs, mut last) = (Vec::new(), Index(0));
     if let Some(log) = log {
         let first = log.first();
         last = log.last();
         if first > Index(1) {
             // The term of a purged entry is never needed: the entry is committed.
-            base = if base.index.next() == first { base } else { LogId { term: Term(0), index: Index(first.0 - 1) } };
+            last_purged = if last_purged.index.next() == first {
+                last_purged
+            } else {
+                LogId { term: Term(0), index: Index(first.0 - 1) }
+            };
         } else {
-            base = LogId { term: Term(0), index: Index(0) };
+            last_purged = LogId { term: Term(0), index: Index(0) };
         }
         for record in log.read(first)? {
             let (index, bytes) = record?;
             let (stamp, shape) =
                 entry::meta(&bytes).map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
-            if runs.last().is_none_or(|(_, term)| *term != stamp.term) {
-                runs.push((index, stamp.term));
+            if term_runs.last().is_none_or(|(_, term)| *term != stamp.term) {
+                term_runs.push((index, stamp.term));
             }
             if let Some(membership) = shape.membership
-                && index > saved.membership_log_id.index
+                && index > hard_state.membership_log_id.index
             {
                 memberships.push((index, membership));
             }
         }
     } else {
-        base = LogId { term: Term(0), index: Index(0) };
+        last_purged = LogId { term: Term(0), index: Index(0) };
     }
-    if let Some((index, term)) = runs.last().filter(|(_, term)| *term > saved.term) {
-        return Err(Error::HardStateTooOld { index: *index, term: *term, known: saved.term });
+    if let Some((index, term)) = term_runs.last().filter(|(_, term)| *term > hard_state.term) {
+        return Err(Error::HardStateTooOld { index: *index, term: *term, known: hard_state.term });
     }
     Ok(InitialState {
-        id: saved.node,
-        term: saved.term,
-        voted_for: saved.voted_for,
-        last_purged: base,
-        term_runs: runs,
+        id: hard_state.node,
+        term: hard_state.term,
+        voted_for: hard_state.voted_for,
+        last_purged,
+        term_runs,
         last,
-        committed_membership: settled,
+        committed_membership,
         memberships,
-        commit_index: saved.committed.min(last).max(base.index),
+        commit_index: hard_state.committed.min(last).max(last_purged.index),
         seed: instance_id.bits(),
     })
 }

@@ -15,12 +15,12 @@ impl RaftDriver {
     /// As leader. True: a vote result is being appended.
     pub(super) fn decide_inconsistencies(&mut self) -> bool {
         self.update_applied();
-        let own = self.member_status();
-        let near = self.peers.iter().filter(|(_, peer)| peer.unlinked_since_ms.is_none());
-        let statuses: Vec<&MemberStatus> = near
+        let own_status = self.member_status();
+        let linked = self.peers.iter().filter(|(_, peer)| peer.unlinked_since_ms.is_none());
+        let statuses: Vec<&MemberStatus> = linked
             .filter_map(|(_, peer)| peer.status.as_ref())
             .map(|(member_status, _)| member_status)
-            .chain(std::iter::once(&own))
+            .chain(std::iter::once(&own_status))
             .collect();
         let apply_errors = statuses.iter().filter_map(|member_status| member_status.apply_error);
         // One at a time: later apply errors wait.
@@ -28,13 +28,13 @@ impl RaftDriver {
             .map(|apply_error| apply_error.seqno)
             .filter(|seqno| self.node.inconsistency.result(*seqno).is_none());
         let Some(seqno) = open.min() else { return false };
-        let says = |member_id: Uuid| {
+        let vote_by = |member_id: Uuid| {
             let member_status = statuses.iter().find(|member_status| member_status.member_id == member_id);
             member_status.map_or(InconsistencyVote::Unknown, |member_status| vote_of(member_status, seqno))
         };
-        let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(says).collect();
+        let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(vote_by).collect();
         let voters = self.hard_state.voters.len();
-        let result = match (votes.as_slice(), own.apply_error) {
+        let result = match (votes.as_slice(), own_status.apply_error) {
             ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 => {
                 if !self.node.inconsistency.is_own_statement() {
                     // The failed write set is of a former member ID, or of a node that has left: its client's answer is
@@ -47,9 +47,9 @@ impl RaftDriver {
             _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters),
         };
         let Some(result) = result else { return false };
-        let holds = if result.error == 0 { "it is applied" } else { "all nodes skip it" };
+        let outcome = if result.error == 0 { "it is applied" } else { "all nodes skip it" };
         let (agreeing, all) = (result.agreeing, votes.len());
-        self.node.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {holds}"));
+        self.node.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {outcome}"));
         self.propose(entry::encode_vote_result(seqno, result), None)
     }
 

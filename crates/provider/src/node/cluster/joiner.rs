@@ -90,7 +90,7 @@ impl Node {
                 return Err(self.end_without_tables(cluster, &SstError::Failed(text)));
             }
             let received = self.receive_state(cluster);
-            let received = received.map_err(|without| self.end_without_tables(cluster, &without))?;
+            let received = received.map_err(|error| self.end_without_tables(cluster, &error))?;
             tables = Some(received);
             is_connected = true;
         };
@@ -123,8 +123,8 @@ impl Node {
 
 impl RaftDriver {
     /// The leader sends the start of this node's log.
-    pub(super) fn on_install_snapshot(&mut self, begin: SnapshotMeta, actions: &mut Vec<Action>) {
-        let SnapshotMeta { term, log_id: place, membership, addresses, upto, lineage } = begin;
+    pub(super) fn on_install_snapshot(&mut self, snapshot: SnapshotMeta, actions: &mut Vec<Action>) {
+        let SnapshotMeta { term, log_id, membership, addresses, upto, lineage } = snapshot;
         // A node without a cluster may have asked two clusters: the first reply counts.
         if self.hard_state.lineage.relation_to(&lineage) != LineageRelation::Same {
             return;
@@ -138,26 +138,26 @@ impl RaftDriver {
         self.run_actions_and_sync(actions);
         let history_uuid = self.status.history_uuid;
         // False: the log is complete, only the tables are not.
-        let is_behind = self.raft.install_snapshot(term, place, (place.index, membership), actions);
-        if self.node.log().is_none() || is_behind && self.raft.last() == place {
+        let is_installed = self.raft.install_snapshot(term, log_id, (log_id.index, membership), actions);
+        if self.node.log().is_none() || is_installed && self.raft.last() == log_id {
             self.node.close_log();
             let settings = self.node.log_settings();
-            match DiskLog::install_snapshot(&self.node.setup.data_dir, settings, history_uuid.0, place.index) {
+            match DiskLog::install_snapshot(&self.node.setup.data_dir, settings, history_uuid.0, log_id.index) {
                 Ok(log) => {
                     log.set_keeps_recent(true);
                     self.node.set_log(log);
                 }
                 Err(error) => {
-                    self.node.fail(&format!("cannot create a log after index {}: {error}", place.index));
+                    self.node.fail(&format!("cannot create a log after index {}: {error}", log_id.index));
                     return;
                 }
             }
             self.hard_state.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
-            self.hard_state.membership_log_id = place;
-            self.hard_state.committed = place.index;
-            self.status.apply_bound = place.index;
+            self.hard_state.membership_log_id = log_id;
+            self.hard_state.committed = log_id.index;
+            self.status.apply_bound = log_id.index;
         }
-        if is_behind && let Ok(session) = Uuid::random() {
+        if is_installed && let Ok(session) = Uuid::random() {
             // The node has not seen the entries in between, so the outcome of its earlier proposals is unknown.
             self.proposals = Proposals::new();
             self.payloads.clear();
@@ -203,12 +203,12 @@ impl Node {
 
     /// Whether the node continues without a majority: `pc.ignore_sb`.
     pub(super) fn ignores_quorum(&self) -> bool {
-        lock(&self.options).ignores_majorities()
+        lock(&self.options).ignores_quorum()
     }
 
     /// The address for other nodes.
-    pub(super) fn group_address(&self) -> String {
-        lock(&self.options).group_address(&self.setup.node_address)
+    pub(super) fn node_address(&self) -> String {
+        lock(&self.options).node_address(&self.setup.node_address)
     }
 
     /// The address to listen on.

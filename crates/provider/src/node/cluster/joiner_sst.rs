@@ -77,29 +77,29 @@ impl Node {
             SstResult::DonorLost(text) => return Err(Failed(text)),
         };
         self.note(&format!("the received state is at {position}"));
-        let reaches =
+        let has_snapshot =
             |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|behind| status.apply_bound >= behind);
-        cluster.wait_for(None, reaches).ok_or(Leaving)?;
+        cluster.wait_for(None, has_snapshot).ok_or(Leaving)?;
         // The tables match the vote results that the donor matches. A donor that is gone may have left as inconsistent.
-        let heard = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());
-        self.inconsistency.on_sst_received(heard.and_then(|status| status.donor_resolved_upto).unwrap_or(-1));
+        let status = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());
+        self.inconsistency.on_sst_received(status.and_then(|status| status.donor_resolved_upto).unwrap_or(-1));
         *lock(&self.saved) = Some(SavedState::running(history_uuid, self.member_id()));
         Ok(position)
     }
 
     /// Ends the server, which has no tables and receives none: unless it leaves anyway, or was running before and still
     /// has its tables.
-    pub(super) fn end_without_tables(&self, cluster: &ClusterHandle, without: &SstError) -> CallbackError {
+    pub(super) fn end_without_tables(&self, cluster: &ClusterHandle, error: &SstError) -> CallbackError {
         let has_failed = self.gate.state() == GateState::Failed;
         if !has_failed && cluster.is_leaving() {
             return CallbackError;
         }
-        let why = match without {
+        let why = match error {
             SstError::Failed(why) => why,
             SstError::Leaving => "the SST cannot continue",
             SstError::Unprepared => "the server did not prepare an SST: read the lines above",
         };
-        if matches!(without, SstError::Unprepared) && lock(&self.order).is_some() {
+        if matches!(error, SstError::Unprepared) && lock(&self.order).is_some() {
             self.server.log(Level::Error, &format!("{why}. Restart the server: it can receive the tables then"));
             return CallbackError;
         }
@@ -124,17 +124,17 @@ impl Node {
 
 impl ClusterHandle {
     /// Starts or stops waiting for an SST.
-    fn set_waiting_for_sst(&self, awaits: bool) {
+    fn set_waiting_for_sst(&self, is_waiting: bool) {
         let mut mailbox = self.mailbox();
-        (mailbox.is_waiting_for_sst, mailbox.sst_result) = (awaits, None);
+        (mailbox.is_waiting_for_sst, mailbox.sst_result) = (is_waiting, None);
     }
 
     /// Waits for the end of the SST. None: the driver has ended.
     fn wait_for_sst(&self) -> Option<SstResult> {
         let mut mailbox = self.mailbox();
         loop {
-            if let Some(transfer) = mailbox.sst_result.take() {
-                return Some(transfer);
+            if let Some(result) = mailbox.sst_result.take() {
+                return Some(result);
             }
             if mailbox.is_over || mailbox.is_leaving {
                 return None;
@@ -144,11 +144,11 @@ impl ClusterHandle {
     }
 
     /// Sets the result of the SST, if the node waits for one. The first result counts.
-    fn set_sst_result(&self, transfer: SstResult) {
+    fn set_sst_result(&self, result: SstResult) {
         let mut mailbox = self.mailbox();
         if mailbox.is_waiting_for_sst {
             mailbox.is_waiting_for_sst = false;
-            mailbox.sst_result = Some(transfer);
+            mailbox.sst_result = Some(result);
             self.changed.notify_all();
         }
     }
@@ -174,9 +174,9 @@ impl RaftDriver {
     }
 
     /// The donor reports its state.
-    pub(super) fn on_donation_status(&mut self, from: NodeId, standing: DonationStatus, resolved_upto: i64) {
+    pub(super) fn on_donation_status(&mut self, from: NodeId, status: DonationStatus, resolved_upto: i64) {
         let Some(donor) = self.donor.as_mut().filter(|donor| donor.node == from) else { return };
-        match standing {
+        match status {
             DonationStatus::InProgress => (donor.is_in_progress, donor.unanswered) = (true, 0),
             DonationStatus::Sent => {
                 self.status.donor_resolved_upto = Some(resolved_upto);

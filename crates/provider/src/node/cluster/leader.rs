@@ -181,7 +181,7 @@ impl RaftDriver {
             let Some(peer) = self.peers.remove(&node) else { continue };
             self.donors.remove(&node);
             let address = peer.hello.address;
-            let is_anothers = self.hard_state.voters.values().any(|known| *known == address)
+            let is_anothers = self.hard_state.voters.values().any(|peer| *peer == address)
                 || self.peers.values().any(|other| other.hello.address == address)
                 || self.hosts.contains(&address);
             if !is_anothers {
@@ -211,10 +211,10 @@ impl RaftDriver {
             self.hand_over_leadership(actions);
         }
         let now = self.now_ms();
-        let is_ready = self.ordered_index.is_some_and(|taken| taken >= ready_at && taken >= latest);
+        let is_ready = self.ordered_index.is_some_and(|ordered| ordered >= ready_at && ordered >= latest);
         let is_due = self.next_run_ms().is_some_and(|at| at <= now);
         // A vote result may make room for entries before it.
-        let has_seen = self.ordered_index.is_some_and(|taken| taken.max(self.scanned_upto) >= ready_at.max(latest));
+        let has_seen = self.ordered_index.is_some_and(|ordered| ordered.max(self.scanned_upto) >= ready_at.max(latest));
         let is_deciding = has_seen && is_due && self.decide_inconsistencies();
         let is_changing = is_deciding || is_ready && is_due && (self.reconcile_membership() || self.reconcile_view());
         if is_ready && is_due && !is_changing {
@@ -241,7 +241,7 @@ impl RaftDriver {
     /// come into force here.
     fn is_stuck(&mut self) -> bool {
         let is_held = self.is_waiting_for_tables()
-            || self.ordered_index.is_some_and(|taken| taken < self.status.apply_bound)
+            || self.ordered_index.is_some_and(|ordered| ordered < self.status.apply_bound)
                 && !self.node.can_order(&self.cluster);
         let now = self.now_ms();
         let since = *self.stuck_since_ms.get_or_insert(now);
@@ -259,9 +259,10 @@ impl RaftDriver {
         let voters = self.hard_state.voters.keys();
         let behind = voters.clone().filter(|node| **node > self.own_node());
         let before = voters.filter(|node| **node < self.own_node());
-        let near = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
-        let has_nearly_all =
-            |node: NodeId| self.raft.progress().any(|progress| progress.node == node && progress.match_index.0 >= near);
+        let nearly_caught_up = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
+        let has_nearly_all = |node: NodeId| {
+            self.raft.progress().any(|progress| progress.node == node && progress.match_index.0 >= nearly_caught_up)
+        };
         let is_there = |node: &NodeId| self.peers.get(node).is_some_and(|peer| peer.unlinked_since_ms.is_none());
         let is_better_off = |node: &NodeId| is_there(node) && has_nearly_all(*node) && self.has_tables(*node);
         let other = behind.chain(before).copied().find(is_better_off);
@@ -272,11 +273,11 @@ impl RaftDriver {
 
     /// Asks to leave the cluster.
     fn request_leave(&mut self, actions: &mut Vec<Action>) {
-        let votes = self.hard_state.voters.contains_key(&self.own_node());
+        let has_vote = self.hard_state.voters.contains_key(&self.own_node());
         let is_last = self.hard_state.voters.len() <= 1;
         // A new leader may be elected in a moment, if the old one has just crashed.
         let nobody_leads = self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
-        if self.status.is_single_node || !votes || is_last || nobody_leads {
+        if self.status.is_single_node || !has_vote || is_last || nobody_leads {
             self.status.has_left = true;
         } else if self.leader_duties.is_none()
             && let Some(leader) = self.raft.leader()
@@ -332,19 +333,19 @@ impl RaftDriver {
             return !self.is_leaving;
         }
         let now = self.now_ms();
-        let known = self
+        let peer = self
             .peers
             .values()
             .find(|peer| peer.status.as_ref().is_some_and(|(member_status, _)| member_status.member_id == member_id));
-        match known {
+        match peer {
             Some(peer) => peer.is_present(now) && !peer.is_leaving,
             None => {
                 // The node has a newer member ID, which ends this one.
                 let since = self.leader_duties.as_ref().map_or(now, |leader_duties| leader_duties.since_ms);
-                let all_told = self.hard_state.voters.keys().all(|node| {
+                let have_all_reported = self.hard_state.voters.keys().all(|node| {
                     *node == self.own_node() || self.peers.get(node).is_some_and(|peer| peer.status.is_some())
                 });
-                !all_told && now - since < NEW_LEADER_GRACE_TIMEOUT_MS
+                !have_all_reported && now - since < NEW_LEADER_GRACE_TIMEOUT_MS
             }
         }
     }
@@ -366,7 +367,7 @@ impl RaftDriver {
             }
             let member_ids = order.members().iter().map(|member| member.id);
             let own = self.node.member_id();
-            let of = |member_id: Uuid| {
+            let applied_by = |member_id: Uuid| {
                 if member_id == own {
                     return self.node.commit_monitor.last_released();
                 }
@@ -377,7 +378,7 @@ impl RaftDriver {
                     .min()
                     .unwrap_or(0)
             };
-            let upto = member_ids.map(of).min().unwrap_or(0).min(order.seqno);
+            let upto = member_ids.map(applied_by).min().unwrap_or(0).min(order.seqno);
             (upto > order.last_cut_upto).then(|| order.next_commit_cut(upto))
         };
         if let Some(cut) = applied {

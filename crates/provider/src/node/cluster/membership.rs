@@ -32,15 +32,16 @@ impl RaftDriver {
             return false;
         }
         let voters = self.hard_state.voters.clone();
-        if self.is_new_group {
-            self.is_new_group = false;
+        if self.has_uncommitted_bootstrap {
+            self.has_uncommitted_bootstrap = false;
             return self.propose_voters(voters);
         }
         let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
         let leaver =
             leaver.map(|(node, _)| *node).or_else(|| (self.is_leaving && voters.len() > 1).then(|| self.own_node()));
-        let asked_ms = self.leave_requested_ms(leaver);
-        let presence = |node| if leaver.is_some() { self.presence_since(node, asked_ms) } else { self.presence(node) };
+        let requested_ms = self.leave_requested_ms(leaver);
+        let presence =
+            |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
         let Some(voters) = next_voters(&voters, leaver, self.next_joiner(), presence) else { return false };
         self.propose_voters(voters)
     }
@@ -61,17 +62,17 @@ impl RaftDriver {
     }
 
     /// Whether a voter is present without the leaver: it has replied since the leave was requested.
-    fn presence_since(&self, node: NodeId, asked_ms: u64) -> Presence {
+    fn presence_since(&self, node: NodeId, requested_ms: u64) -> Presence {
         let peer = self.peers.get(&node);
         let is_linked = peer.is_some_and(|peer| peer.unlinked_since_ms.is_none());
         let has_answered =
-            || self.raft.progress().any(|progress| progress.node == node && progress.last_contact_ms > asked_ms);
+            || self.raft.progress().any(|progress| progress.node == node && progress.last_contact_ms > requested_ms);
         if node == self.own_node() || is_linked && has_answered() {
             return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
         }
         // The link may be re-established, or be new with a new leader.
         let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
-        let away_since = peer.and_then(|peer| peer.unlinked_since_ms).unwrap_or(asked_ms);
+        let away_since = peer.and_then(|peer| peer.unlinked_since_ms).unwrap_or(requested_ms);
         let is_given_up = self.now_ms() - led_since.max(away_since) >= AWAY_TIMEOUT_MS;
         if is_given_up { Presence::Gone } else { Presence::Unknown }
     }
@@ -108,16 +109,16 @@ impl RaftDriver {
     }
 
     fn next_joiner(&self) -> Option<(NodeId, String)> {
-        let near = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
+        let nearly_caught_up = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
         self.raft.progress().find_map(|progress| {
             let peer = self.peers.get(&progress.node)?;
-            let waits = peer.status.as_ref().is_some_and(|(member_status, _)| member_status.wants_view);
-            let may = waits
+            let wants_view = peer.status.as_ref().is_some_and(|(member_status, _)| member_status.wants_view);
+            let is_eligible = wants_view
                 && !peer.is_leaving
                 && peer.unlinked_since_ms.is_none()
-                && progress.match_index.0 >= near
+                && progress.match_index.0 >= nearly_caught_up
                 && self.node_at_address(&peer.hello.address, progress.node).is_none();
-            (may && !self.hard_state.voters.contains_key(&progress.node))
+            (is_eligible && !self.hard_state.voters.contains_key(&progress.node))
                 .then(|| (progress.node, peer.hello.address.clone()))
         })
     }
@@ -221,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_goes_at_once_when_the_others_are_a_majority_without_it() {
+    fn a_leaver_is_removed_at_once_if_the_others_keep_a_majority() {
         assert_eq!(steps(&[1, 2, 3], &[], &[], Some(2), None), [[1, 3]]);
         assert_eq!(steps(&[1, 2], &[], &[], Some(2), None), [[1]]);
         assert_eq!(steps(&[1, 2, 3, 4], &[], &[4], Some(2), None), [[1, 3, 4]], "two of three");
     }
 
     #[test]
-    fn who_is_gone_goes_first_when_the_others_would_stand_still() {
+    fn an_absent_voter_is_removed_first_if_the_others_lack_a_majority() {
         assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(2), None), [vec![1, 2], vec![1]]);
         assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(1), None), [vec![1, 2], vec![2]], "also the leader itself");
         assert_eq!(steps(&[1, 2, 3, 4, 5], &[], &[4, 5], Some(3), None), [vec![1, 2, 3, 5], vec![1, 2, 5]]);
@@ -236,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn of_whom_nothing_is_known_yet_is_waited_for_only_when_it_counts() {
+    fn an_unknown_voter_is_awaited_only_if_it_matters() {
         assert_eq!(steps(&[1, 2, 3], &[3], &[], Some(2), None), [[0; 0]; 0]);
         assert_eq!(steps(&[1, 2, 3, 4], &[4], &[], Some(2), None), [[1, 3, 4]]);
         assert_eq!(steps(&[1, 2, 3, 4, 5], &[4], &[5], Some(3), None), [vec![1, 2, 3, 4], vec![1, 2, 4]]);
     }
 
     #[test]
-    fn who_has_tables_does_not_leave_those_alone_who_wait_for_them() {
+    fn the_last_voter_with_tables_does_not_leave() {
         let next = |nodes: &[u64], empty: &[u64], gone: &[u64], leaver: u64| {
             let presence = |node: NodeId| match node.0 {
                 node if empty.contains(&node) => Presence::WithoutTables,
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_takes_the_place_of_the_one_at_its_address_or_of_one_that_is_gone() {
+    fn a_joiner_replaces_the_voter_at_its_address_or_an_absent_one() {
         assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 4))), [[1, 2, 3, 4]]);
         assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 3))), [vec![1, 2], vec![1, 2, 4]]);
         assert_eq!(steps(&[1, 2, 3], &[], &[3], None, Some((4, 4))), [vec![1, 2], vec![1, 2, 4]]);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_when_nobody_comes_or_goes() {
+    fn no_joiner_and_no_leaver_change_nothing() {
         assert_eq!(steps(&[1, 2, 3], &[2], &[3], None, None), [[0; 0]; 0]);
     }
 }

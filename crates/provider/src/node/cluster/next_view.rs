@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_back_as_another_life_is_out_for_a_view_first() {
+    fn a_node_with_a_new_member_id_misses_one_view() {
         let [a, b, c, again] = [member(1, "a"), member(2, "b"), member(3, "c"), member(4, "c")];
         let all = [a.clone(), b.clone(), c];
         let without = next(&all, &[3], std::slice::from_ref(&again)).unwrap();
@@ -50,13 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn a_node_whose_only_member_is_gone_begins_with_who_asks() {
+    fn a_view_whose_only_member_is_gone_is_replaced() {
         let [old, new] = [member(1, "a"), member(2, "a")];
         assert_eq!(next(&[old], &[1], std::slice::from_ref(&new)).unwrap(), [new]);
     }
 
     #[test]
-    fn nothing_new_makes_no_view() {
+    fn no_change_makes_no_view() {
         let [a, b] = [member(1, "a"), member(2, "b")];
         assert_eq!(next(&[a.clone(), b.clone()], &[], &[]), None);
         assert_eq!(next(&[], &[], &[]), None);

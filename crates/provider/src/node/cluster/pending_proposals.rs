@@ -48,12 +48,12 @@ pub(in crate::node) struct AnswerSlot {
 impl AnswerSlot {
     /// Waits for the result. None: no known seqno.
     pub fn wait(&self) -> Option<Ordered> {
-        let mut place = lock(&self.answer);
+        let mut answer = lock(&self.answer);
         loop {
-            if let Some(place) = *place {
-                return place;
+            if let Some(answer) = *answer {
+                return answer;
             }
-            place = self.changed.wait(place).unwrap_or_else(PoisonError::into_inner);
+            answer = self.changed.wait(answer).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -65,12 +65,12 @@ impl AnswerSlot {
 
 impl PendingProposals {
     /// Adds a pending proposal; after [`PendingProposals::close`] it fails at once.
-    pub fn add(&self, request_id: u64, proposed: PendingProposal) {
+    pub fn add(&self, request_id: u64, pending: PendingProposal) {
         let mut proposals = lock(&self.proposals);
         if self.is_closed.load(Ordering::SeqCst) {
-            proposed.slot.set(None);
+            pending.slot.set(None);
         } else {
-            proposals.insert(request_id, proposed);
+            proposals.insert(request_id, pending);
         }
     }
 
@@ -86,27 +86,27 @@ impl PendingProposals {
     /// A proposal is ordered. None: no thread waits for it, or it is another node's.
     pub fn take(&self, source: Uuid, request_id: u64) -> Option<PendingProposal> {
         let mut proposals = lock(&self.proposals);
-        let is_own = proposals.get(&request_id).is_some_and(|proposed| proposed.source == source);
+        let is_own = proposals.get(&request_id).is_some_and(|pending| pending.source == source);
         if is_own { proposals.remove(&request_id) } else { None }
     }
 
     /// The outcome of all pending proposals is unknown: their threads return.
     pub fn refuse_all(&self) {
         let proposals = std::mem::take(&mut *lock(&self.proposals));
-        proposals.values().for_each(|proposed| proposed.slot.set(None));
+        proposals.values().for_each(|pending| pending.slot.set(None));
     }
 
     /// The proposal is refused.
     pub fn refuse(&self, request_id: u64) {
-        if let Some(proposed) = lock(&self.proposals).remove(&request_id) {
-            proposed.slot.set(None);
+        if let Some(pending) = lock(&self.proposals).remove(&request_id) {
+            pending.slot.set(None);
         }
     }
 
     /// Whether a pending transaction blocks the applying, and yields once it is ordered.
     pub fn has_victim(&self) -> bool {
-        let is_victim = |proposed: &PendingProposal| {
-            proposed.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted())
+        let is_victim = |pending: &PendingProposal| {
+            pending.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted())
         };
         lock(&self.proposals).values().any(is_victim)
     }
@@ -136,8 +136,8 @@ impl RaftDriver {
                 self.run_steps(steps, actions);
             }
             HeldProposal::Forward { term, session, number, mut payload } => {
-                let takes = self.leader_duties.is_some() && self.raft.can_append();
-                if takes && self.proposals.accept_forward(SessionId(session.0), term, number) {
+                let can_append = self.leader_duties.is_some() && self.raft.can_append();
+                if can_append && self.proposals.accept_forward(SessionId(session.0), term, number) {
                     self.append(&mut payload, None);
                 }
             }
@@ -188,8 +188,8 @@ impl RaftDriver {
     /// the log has no room.
     pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
         let log = self.node.log()?;
-        let takes_place = entry::takes_seqno(bytes);
-        let seqno = self.leader_duties.as_ref()?.appended_seqno + i64::from(takes_place);
+        let takes_seqno = entry::takes_seqno(bytes);
+        let seqno = self.leader_duties.as_ref()?.appended_seqno + i64::from(takes_seqno);
         if self.is_stopped || !self.raft.can_append() || log.throttle().is_err() {
             return None;
         }
@@ -211,16 +211,16 @@ impl RaftDriver {
     }
 
     /// A linearizable read, of this node or another one.
-    pub(super) fn on_read_index(&mut self, request_id: u64, whose: Option<NodeId>, actions: &mut Vec<Action>) {
+    pub(super) fn on_read_index(&mut self, request_id: u64, asking_node: Option<NodeId>, actions: &mut Vec<Action>) {
         if let Some(round) = self.raft.read_index(actions) {
-            self.pending_reads.push((round, request_id, whose));
+            self.pending_reads.push((round, request_id, asking_node));
             self.run_actions(actions, None);
-        } else if whose.is_none() {
+        } else if asking_node.is_none() {
             let leader = self.raft.leader();
             if !leader.is_some_and(|leader| self.links.send(leader, &Frame::ReadIndex { request_id })) {
                 self.cluster.answer_read_index(request_id, None);
             }
-        } else if let Some(from) = whose {
+        } else if let Some(from) = asking_node {
             self.links.send(from, &Frame::ReadIndexReady { request_id, index: Index(0) });
         }
     }

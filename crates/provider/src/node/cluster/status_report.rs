@@ -25,7 +25,7 @@ impl RaftDriver {
         }
         self.status.is_linked = self.peers.values().any(|peer| peer.unlinked_since_ms.is_none());
         // Before that index, the driver may know less than the tables hold.
-        let known = match &self.leader_duties {
+        let required = match &self.leader_duties {
             Some(leader_duties) => Some(leader_duties.ready_at),
             // A new leader may know less itself, until an entry of its term is committed.
             None => {
@@ -33,7 +33,8 @@ impl RaftDriver {
                 self.first_leader_commit.filter(|_| is_of_this_term)
             }
         };
-        self.status.has_quorum = leader.is_some() && known.is_some_and(|known| self.status.apply_bound >= known);
+        self.status.has_quorum =
+            leader.is_some() && required.is_some_and(|required| self.status.apply_bound >= required);
         self.stop_if_excluded();
         if self.is_stopped {
             return;
@@ -50,10 +51,10 @@ impl RaftDriver {
         }
         self.cluster.set_status(self.status);
         let member_status = self.member_status();
-        let is_due = self.reported.as_ref().is_none_or(|(told, at)| {
-            told.is_behind != member_status.is_behind
-                || told.apply_error != member_status.apply_error
-                || *told != member_status && now - at >= MIN_STATUS_INTERVAL_MS
+        let is_due = self.reported.as_ref().is_none_or(|(reported, at)| {
+            reported.is_behind != member_status.is_behind
+                || reported.apply_error != member_status.apply_error
+                || *reported != member_status && now - at >= MIN_STATUS_INTERVAL_MS
                 || now - at >= STATUS_INTERVAL_MS
         });
         if let Some(leader) = leader.filter(|leader| *leader != self.own_node())
@@ -74,7 +75,7 @@ impl RaftDriver {
 
     pub(super) fn send_member_status(&mut self, to: NodeId, member_status: MemberStatus) {
         let MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error } = member_status;
-        if is_behind && !self.reported.as_ref().is_some_and(|(told, _)| told.is_behind) {
+        if is_behind && !self.reported.as_ref().is_some_and(|(reported, _)| reported.is_behind) {
             self.node.counters.flow_sent.add(1);
         }
         let frame = Frame::MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error };
@@ -93,12 +94,12 @@ impl RaftDriver {
     pub(super) fn member_status(&self) -> MemberStatus {
         let member_id = self.node.member_id();
         let is_in = lock(&self.node.order).as_ref().is_some_and(|OrderState { order, .. }| order.is_in_view(member_id));
-        let is_settled = self.cluster.is_caught_up.load(Atomic::SeqCst) && self.ordered_index.is_some();
-        let is_near = self.ordered_index.is_some_and(|taken| taken == self.status.apply_bound)
+        let is_caught_up = self.cluster.is_caught_up.load(Atomic::SeqCst) && self.ordered_index.is_some();
+        let is_nearly_caught_up = self.ordered_index.is_some_and(|taken| taken == self.status.apply_bound)
             && self.node.recv_queue.queued() < 64;
         // A node that was silent for a moment may have lost its vote and still be in the view.
-        let votes = self.hard_state.voters.contains_key(&self.own_node());
-        let wants_view = is_settled && is_near && !(is_in && votes) && !self.is_leaving;
+        let has_vote = self.hard_state.voters.contains_key(&self.own_node());
+        let wants_view = is_caught_up && is_nearly_caught_up && !(is_in && has_vote) && !self.is_leaving;
         let donating_to = self.node.donating_to();
         let apply_error = self.node.inconsistency.apply_error();
         MemberStatus {

@@ -1,4 +1,4 @@
-//! Who waits is told; what tables hold against a decision is seen, and nothing else.
+//! Vote results for waiting threads, and detection of inconsistent tables.
 
 use std::thread;
 
@@ -11,7 +11,7 @@ fn against(agreeing: u32) -> VoteResult {
 }
 
 #[test]
-fn who_waits_is_told_what_is_decided_and_of_two_decisions_the_first() {
+fn a_waiting_thread_gets_the_first_result() {
     let inconsistency = Inconsistency::new(-1);
     thread::scope(|scope| {
         inconsistency.raise(FAULT, false);
@@ -25,7 +25,7 @@ fn who_waits_is_told_what_is_decided_and_of_two_decisions_the_first() {
 }
 
 #[test]
-fn who_waits_goes_when_nobody_decides() {
+fn a_waiting_thread_returns_if_there_is_no_vote() {
     for end in [Inconsistency::give_up, Inconsistency::close] {
         let inconsistency = Inconsistency::new(-1);
         thread::scope(|scope| {
@@ -38,7 +38,7 @@ fn who_waits_goes_when_nobody_decides() {
 }
 
 #[test]
-fn tables_that_hold_what_failed_elsewhere_are_known() {
+fn wrongly_applied_seqnos_are_known() {
     let inconsistency = Inconsistency::new(-1);
     inconsistency.add_results(&[(5, against(2)), (6, VoteResult { error: 0, agreeing: 2 })]);
     assert_eq!(inconsistency.wrongly_applied(4), None, "it has not come there");
@@ -52,20 +52,20 @@ fn tables_that_hold_what_failed_elsewhere_are_known() {
 }
 
 #[test]
-fn what_was_heeded_before_a_restart_is() {
+fn results_resolved_before_a_restart_stay_resolved() {
     let inconsistency = Inconsistency::new(5);
     inconsistency.reset_to(6);
     inconsistency.add_results(&[(5, against(2)), (7, against(2))]);
     assert_eq!(inconsistency.wrongly_applied(6), None);
     assert_eq!(inconsistency.wrongly_applied(7), Some(7));
-    // Its tables are behind that, and what failed there may not fail this time.
+    // The tables are before that seqno, which may be applied this time.
     inconsistency.reset_to(4);
     assert_eq!(inconsistency.wrongly_applied(4), None);
     assert_eq!(inconsistency.wrongly_applied(5), Some(5));
 }
 
 #[test]
-fn tables_of_another_are_as_that_one_has_heeded() {
+fn received_tables_match_the_donors_results() {
     let inconsistency = Inconsistency::new(50);
     inconsistency.add_results(&[(60, against(2))]);
     inconsistency.on_sst_received(5);

@@ -1,4 +1,4 @@
-//! Who delivers, beside whom, and who comes after.
+//! The receiving threads: parallel and exclusive work, and a thread's replacement.
 
 use std::thread;
 
@@ -11,15 +11,15 @@ use crate::server::Flags;
 fn write_set(seqno: i64) -> Work {
     let head =
         WriteSetHead { flags: Flags(0x41), source: Uuid::UNDEFINED, trx: 1, conn: 1, last_seen: 0, request_id: 0 };
-    let what = Delivered::WriteSet { head, data: vec![0; 100], passed: true, depends_on: 0 };
-    Work::Deliver(Delivery { seqno, what, is_replay: false })
+    let entry = Delivered::WriteSet { head, data: vec![0; 100], passed: true, depends_on: 0 };
+    Work::Deliver(Delivery { seqno, entry, is_replay: false })
 }
 
 fn seqno(work: &Work) -> i64 {
     if let Work::Deliver(delivery) = work { delivery.seqno } else { panic!("{work:?} is no write set") }
 }
 
-/// With its beginning taken.
+/// Connected, with the first work taken.
 fn connected() -> RecvQueue {
     let receiving = RecvQueue::default();
     assert!(receiving.connect());
@@ -29,7 +29,7 @@ fn connected() -> RecvQueue {
 }
 
 #[test]
-fn write_sets_go_side_by_side_in_their_order() {
+fn write_sets_run_in_parallel_started_in_order() {
     let receiving = connected();
     (1..=3).for_each(|seqno| assert!(receiving.push(write_set(seqno))));
     let taken: Vec<_> = (0..3).map(|_| receiving.next().unwrap()).collect();
@@ -39,7 +39,7 @@ fn write_sets_go_side_by_side_in_their_order() {
 }
 
 #[test]
-fn all_else_goes_alone() {
+fn other_work_runs_alone() {
     let receiving = connected();
     receiving.push(write_set(1));
     receiving.push(Work::NonPrimary);
@@ -64,7 +64,7 @@ fn all_else_goes_alone() {
 }
 
 #[test]
-fn another_takes_the_place_of_a_thread_that_panics() {
+fn another_thread_replaces_one_that_panics() {
     let receiving = RecvQueue::default();
     assert!(receiving.connect());
     thread::scope(|scope| {
@@ -81,7 +81,7 @@ fn another_takes_the_place_of_a_thread_that_panics() {
             drop(taken);
             receiving.remove_thread(true)
         });
-        // As soon as there is somebody who can take the leave.
+        // Until another thread can do the leave.
         while lock(&receiving.state).threads == 0 {
             thread::yield_now();
         }

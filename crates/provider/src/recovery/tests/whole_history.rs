@@ -1,4 +1,4 @@
-//! A node whose log begins in the middle says the same verdicts as one that has seen everything.
+//! A node whose log begins in the middle gives the same verdicts as one with the whole log.
 
 use std::collections::VecDeque;
 
@@ -32,23 +32,23 @@ struct Taken {
     seqno: i64,
 }
 
-/// Entries from 1 on, each with what a node says that has seen them all.
+/// Entries from 1 on, with the verdicts of a node that has applied them all.
 fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) {
     let mut order = TotalOrder::new(HISTORY, 0);
     let mut taken: Vec<Taken> = Vec::new();
     let mut member_ids = vec![1, 2, 3];
     let mut next_life = 4;
-    // On their way to their place.
+    // In flight.
     let mut cut: Option<(Vec<u8>, usize)> = None;
     let mut late: VecDeque<(u8, i64)> = VecDeque::new();
     let every = 10 + chance.below(60);
     while taken.len() < length {
         let seqno = order.seqno;
-        // A leader never has both a cut and a view on their way: the cut tells the view in force at its place.
+        // A leader never has both a commit cut and a view in flight: the commit cut contains the current view.
         let mut bytes = if taken.is_empty() || cut.is_none() && chance.is(2) {
             if !taken.is_empty() {
                 let place = chance.below(member_ids.len() as i64) as usize;
-                // Comes back as another life, or comes as one more, or goes.
+                // Returns with a new member ID, joins, or leaves.
                 match chance.below(3) {
                     0 if member_ids.len() > 1 => {
                         member_ids.remove(place);
@@ -111,11 +111,11 @@ fn check(seed: u64) -> bool {
     let (taken, whole) = history_uuid(&mut chance, 700);
     let told_at = 1 + chance.below(taken.len() as i64) as usize;
     let Some(place) = taken[told_at - 1].begins_at else { return false };
-    // A log that was purged begins somewhere before that.
+    // A purged log begins somewhere before that.
     let first = if chance.is(50) { place.0 } else { 1 + chance.below(place.0 as i64) as u64 };
-    let agreed = Index((told_at as i64 + chance.below((taken.len() - told_at) as i64 + 1)) as u64);
+    let commit_index = Index((told_at as i64 + chance.below((taken.len() - told_at) as i64 + 1)) as u64);
     let behind = taken[place.0 as usize - 1].seqno;
-    let end = taken[agreed.0 as usize - 1].seqno;
+    let end = taken[commit_index.0 as usize - 1].seqno;
     let at = behind + chance.below(end - behind + 1 + 10);
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
@@ -125,13 +125,13 @@ fn check(seed: u64) -> bool {
     });
     log.flush(log.last()).unwrap();
     let Plan { mut order, tables_at, order_from, has_all_verdicts: is_certain, .. } =
-        make_plan(&log, agreed, HISTORY, tables(at), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        make_plan(&log, commit_index, HISTORY, tables(at), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert_eq!(tables_at, at);
     assert!(is_certain, "seed {seed}: a log that begins where another said is not enough");
     for (nth, taken) in taken.iter().enumerate().skip(order_from.0 as usize - 1) {
         let (stamp, entry) = entry::decode(&taken.bytes).unwrap();
         let verdict = order.apply_entry(Index(nth as u64 + 1), stamp, &entry);
-        // What is in the tables already is waited for by nobody.
+        // No write set waits for what is in the tables already.
         let said = verdict.map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on.max(at)));
         let expected = taken.verdict.map(|(seqno, passed, depends_on)| (seqno, passed, depends_on.max(at)));
         if stamp.seqno > at {
@@ -145,7 +145,7 @@ fn check(seed: u64) -> bool {
 }
 
 #[test]
-fn a_log_that_begins_in_the_middle_tells_the_same_verdicts() {
+fn a_log_that_begins_in_the_middle_gives_the_same_verdicts() {
     let only = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().expect("HORTATOR_SEED is a number"));
     if let Some(seed) = only {
         check(seed);

@@ -1,4 +1,4 @@
-//! Linked nodes: order, size, ends and new beginnings.
+//! Linked nodes: order, size, ends and reconnects.
 
 use super::*;
 use crate::consensus::raft::Term;
@@ -61,7 +61,7 @@ fn two_addresses_of_one_node_make_one_link() {
 }
 
 #[test]
-fn its_own_address_is_forgotten() {
+fn the_own_address_is_not_dialled_again() {
     let mut nodes = Nodes::linked(2);
     let port = place(&nodes, 0).port();
     nodes.at(0).dial(&format!("localhost:{port}"));
@@ -71,11 +71,11 @@ fn its_own_address_is_forgotten() {
 }
 
 #[test]
-fn a_node_that_starts_anew_is_linked_again() {
+fn a_restarted_node_is_linked_again() {
     let mut nodes = Nodes::linked(2);
     let address = nodes.address(1);
     nodes.links[1] = None;
-    nodes.until("it is missed", |nodes| nodes.downs(0).last() == Some(&"closed by the other side"));
+    nodes.until("it is missed", |nodes| nodes.downs(0).last() == Some(&"the other side closed the connection"));
     assert!(!nodes.say(0, 2, 1), "there is no link");
     nodes.until("the attempts are noted", |nodes| nodes.refusals(0).iter().any(|text| text.contains("refused")));
     nodes.turn_for(Duration::from_millis(1_500));
@@ -89,13 +89,13 @@ fn a_node_that_starts_anew_is_linked_again() {
 }
 
 #[test]
-fn a_new_life_takes_the_place_of_one_whose_end_nobody_saw() {
+fn a_new_instance_replaces_the_old_link() {
     let mut nodes = Nodes::new(&[tag(1), tag(2), Hello { instance_id: Uuid([7; 16]), ..tag(2) }]);
     nodes.dial(1, 0);
     nodes.until("the old one is linked", |nodes| nodes.ups(0) == 1);
     nodes.dial(2, 0);
     nodes.until("the new one is", |nodes| nodes.ups(0) == 2);
-    assert_eq!(nodes.downs(0), ["it has started anew"]);
+    assert_eq!(nodes.downs(0), ["the node has restarted"]);
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn many_small_frames_arrive_in_order() {
 }
 
 #[test]
-fn a_frame_of_64_mib_arrives_and_small_ones_behind_it() {
-    // Before they are linked: whoever says nothing for long is parted from.
+fn a_frame_of_64_mib_arrives_and_small_ones_after_it() {
+    // Before the link is up: a silent node is disconnected.
     let mut payload = (0..=250).collect::<Vec<u8>>().repeat((64 << 20) / 251 + 1);
     payload.truncate(64 << 20);
     let mut nodes = Nodes::linked(2);
@@ -141,14 +141,14 @@ fn a_full_queue_ends_the_link_and_it_comes_back() {
     assert!(taken * BATCH_LIMIT_BYTES >= QUEUE_LIMIT_BYTES - (2 << 20));
     assert!(!nodes.say(0, 2, 1), "nothing goes out behind a gap");
     nodes.until("it is linked again", |nodes| nodes.ups(0) > before);
-    assert!(nodes.downs(0).last().unwrap().contains("wait to be sent to it, more than"));
+    assert!(nodes.downs(0).last().unwrap().contains("bytes are queued for the node, more than"));
     nodes.until_settled();
     assert!(nodes.say(0, 2, 2));
     nodes.until("it hears", |nodes| nodes.request_ids(1, 1) == [2]);
 }
 
 #[test]
-fn an_isolated_node_has_no_links_until_it_is_back() {
+fn an_isolated_node_has_no_links_until_isolation_ends() {
     let mut nodes = Nodes::linked(3);
     nodes.at(0).isolate(true);
     nodes.until("all know", |nodes| !nodes.downs(0).is_empty() && !nodes.downs(1).is_empty());
@@ -163,15 +163,15 @@ fn an_isolated_node_has_no_links_until_it_is_back() {
 }
 
 #[test]
-fn idle_links_stay_and_a_silent_node_is_given_up() {
+fn idle_links_stay_and_a_silent_node_is_dropped() {
     let mut nodes = Nodes::linked(2);
     let before = nodes.downs(0).len();
     nodes.turn_for(SILENCE_TIMEOUT + Duration::from_secs(1));
     assert_eq!(nodes.downs(0).len(), before);
-    // The second node stops, as by SIGSTOP: the system still takes what is sent to it.
+    // The second node stops, as by SIGSTOP: the system still accepts input for it.
     let silent = nodes.links[1].take();
     nodes.until("it is given up", |nodes| nodes.downs(0).len() > before);
-    assert!(nodes.downs(0).last().unwrap().contains("nothing was heard from it for 5s"));
+    assert!(nodes.downs(0).last().unwrap().contains("the node has sent nothing for 5s"));
     nodes.links[1] = silent;
     nodes.until_settled();
 }
@@ -200,7 +200,7 @@ fn a_waker_ends_the_wait_and_nothing_else_does() {
 }
 
 #[test]
-fn an_address_hung_up_is_not_dialled_again() {
+fn a_removed_address_is_not_dialled_again() {
     let mut nodes = Nodes::new(&[tag(1), tag(2)]);
     nodes.dial(0, 1);
     nodes.until_settled();
@@ -213,7 +213,7 @@ fn an_address_hung_up_is_not_dialled_again() {
 }
 
 #[test]
-fn a_name_that_takes_long_or_means_nothing_stops_nobody() {
+fn a_slow_or_unknown_name_blocks_no_other() {
     let mut nodes = Nodes::linked(2);
     let before = (nodes.ups(0), nodes.downs(0).len());
     nodes.at(0).dial("no-such-node.invalid:4567");

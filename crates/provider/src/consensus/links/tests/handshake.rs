@@ -1,8 +1,8 @@
-//! Who is not linked, and what both logs say of it.
+//! Nodes that may not link, and the messages in both logs.
 
 use super::*;
 
-/// The two meet; neither is linked; both logs hold all the words.
+/// The two meet; they do not link; both logs contain all the words.
 fn part(one: Hello, other: Hello, words: &[&str]) {
     let mut nodes = Nodes::new(&[one, other]);
     nodes.dial(0, 1);
@@ -27,17 +27,17 @@ fn another_cluster_name() {
 fn another_history() {
     let one = Hello { history_uuid: Uuid([1; 16]), ..tag(1) };
     let other = Hello { history_uuid: Uuid([2; 16]), ..tag(2) };
-    part(one, other, &["histories differ", "01010101", "02020202"]);
+    part(one, other, &["history UUIDs differ", "01010101", "02020202"]);
 }
 
 #[test]
 fn a_copied_node() {
     let copy = Hello { instance_id: Uuid([2; 16]), name: "n2".to_owned(), ..tag(1) };
-    part(tag(1), copy, &["are the same node", "n1", "n2", "copied"]);
+    part(tag(1), copy, &["have the same node id", "n1", "n2", "copy"]);
 }
 
 #[test]
-fn a_history_that_only_one_has() {
+fn nodes_link_if_one_has_no_history() {
     let one = Hello { history_uuid: Uuid([1; 16]), ..tag(1) };
     let mut nodes = Nodes::new(&[one, tag(2)]);
     nodes.dial(0, 1);
@@ -49,14 +49,14 @@ fn a_history_that_only_one_has() {
 }
 
 #[test]
-fn histories_that_come_to_differ_while_linked() {
+fn a_link_ends_when_histories_differ() {
     let mut nodes = Nodes::new(&[tag(1), tag(2)]);
     nodes.dial(0, 1);
     nodes.until_settled();
     nodes.at(0).set_lineage(Uuid([1; 16]), Lineage::UNKNOWN);
     nodes.at(1).set_lineage(Uuid([2; 16]), Lineage::UNKNOWN);
     nodes.until("they part", |nodes| !nodes.downs(0).is_empty() && !nodes.downs(1).is_empty());
-    assert!(nodes.downs(0)[0].contains("histories differ") && nodes.downs(1)[0].contains("histories differ"));
+    assert!(nodes.downs(0)[0].contains("history UUIDs differ") && nodes.downs(1)[0].contains("history UUIDs differ"));
     nodes.turn_for(Duration::from_millis(1_500));
     assert_eq!((nodes.ups(0), nodes.ups(1)), (1, 1));
 }

@@ -1,10 +1,10 @@
-//! Groups that came of one: who of them is not linked, and what each side learns of how it stands to the other.
+//! Clusters with a common past: which nodes may not link, and what each side learns of the lineages.
 
 use super::*;
 
 const HISTORY: Uuid = Uuid([9; 16]);
 
-/// Of a group that was begun, and begun anew.
+/// A node with these generations.
 fn of(number: u64, generations: &[u8]) -> Hello {
     Hello { history_uuid: HISTORY, lineage: lineage(generations), ..tag(number) }
 }
@@ -13,7 +13,7 @@ fn lineage(generations: &[u8]) -> Lineage {
     generations.iter().fold(Lineage::UNKNOWN, |lineage, number| lineage.bootstrapped(Uuid([*number; 16])))
 }
 
-/// How the other stood to this node whenever they met, and what was for the log of it.
+/// The relation each time the nodes met, and the messages for the log.
 fn met(nodes: &Nodes, which: usize) -> (Vec<LineageRelation>, Vec<&str>) {
     let seen = nodes.events[which].iter().filter_map(|event| match event {
         Event::LineageMismatch { relation, text, is_news } => Some((*relation, is_news.then_some(text.as_str()))),
@@ -23,8 +23,8 @@ fn met(nodes: &Nodes, which: usize) -> (Vec<LineageRelation>, Vec<&str>) {
     (kinships, texts.into_iter().flatten().collect())
 }
 
-/// The two meet again and again, whoever dials; neither is ever linked; each knows how the other stands to it, and its log has that
-/// once, with both names and addresses.
+/// The two meet again and again, whichever dials; they never link; each knows the relation, and its log has it once,
+/// with both names and addresses.
 fn part(one: &[u8], other: &[u8], kinships: [LineageRelation; 2], words: &str) {
     for dialler in [0, 1] {
         let mut nodes = Nodes::new(&[of(1, one), of(2, other)]);
@@ -44,28 +44,28 @@ fn part(one: &[u8], other: &[u8], kinships: [LineageRelation; 2], words: &str) {
 }
 
 #[test]
-fn one_that_was_left_out_knows_it_and_so_does_the_other() {
+fn both_sides_report_an_excluded_node() {
     part(
         &[1],
         &[1, 2],
         [LineageRelation::Descendant, LineageRelation::Ancestor],
-        "hortator.group.log moved away) without n1",
+        "hortator.raft.log removed) without n1",
     );
     part(
         &[1, 2, 3],
         &[1],
         [LineageRelation::Ancestor, LineageRelation::Descendant],
-        "hortator.group.log moved away) without n2",
+        "hortator.raft.log removed) without n2",
     );
 }
 
 #[test]
-fn two_histories_are_told_on_both_sides() {
-    part(&[1, 2], &[1, 3], [LineageRelation::Diverged; 2], "two histories");
+fn both_sides_report_a_split_brain() {
+    part(&[1, 2], &[1, 3], [LineageRelation::Diverged; 2], "split-brain");
 }
 
 #[test]
-fn one_generation_is_linked() {
+fn nodes_of_one_generation_link() {
     let mut nodes = Nodes::new(&[of(1, &[1, 2]), of(2, &[1, 2])]);
     nodes.dial(0, 1);
     nodes.until_settled();
@@ -73,7 +73,7 @@ fn one_generation_is_linked() {
 }
 
 #[test]
-fn a_group_begun_anew_parts_from_whom_it_leaves_out_and_says_so() {
+fn a_bootstrap_ends_the_links_to_excluded_nodes() {
     let mut nodes = Nodes::new(&[of(1, &[1]), of(2, &[1]), of(3, &[])]);
     [(0, 1), (0, 2)].into_iter().for_each(|(from, to)| nodes.dial(from, to));
     nodes.until("they are linked", |nodes| nodes.ups(0) == 2);
@@ -85,13 +85,13 @@ fn a_group_begun_anew_parts_from_whom_it_leaves_out_and_says_so() {
     nodes.until("they meet again", |nodes| met(nodes, 1).0.len() >= 2);
     assert_eq!((nodes.ups(0), nodes.ups(1)), (2, 1));
     assert!(met(&nodes, 0).0.iter().all(|relation| *relation == LineageRelation::Ancestor));
-    // One that is of no group yet stays, and learns which it is.
+    // A node without a cluster stays linked, and learns the lineage.
     let learnt = nodes.at(2).peers().next().map(|peer| peer.lineage);
     assert_eq!((learnt, nodes.downs(2).len()), (Some(lineage(&[1, 2])), 0));
 }
 
 #[test]
-fn a_joiner_that_takes_a_group_over_parts_from_the_other() {
+fn a_joiner_that_adopts_a_lineage_drops_the_other() {
     let mut nodes = Nodes::new(&[of(1, &[1]), of(2, &[1, 2]), of(3, &[])]);
     nodes.dial(2, 0);
     nodes.dial(2, 1);

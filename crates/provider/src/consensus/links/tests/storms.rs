@@ -1,17 +1,17 @@
-//! Nodes die, start anew, are cut off and dial all over, while all talk: nothing is ever missing inside of a link, and once it
-//! is quiet all are linked.
+//! Nodes crash, restart, are isolated and dial each other, while all send: no link ever loses a frame in the middle,
+//! and at the end all are linked.
 
 use super::*;
 use crate::consensus::wire::tests::Rng;
 
 const NODES: usize = 4;
 
-/// Four nodes, of which anything may happen to any.
+/// Four nodes under random faults.
 struct Storm {
     nodes: Nodes,
     addresses: Vec<String>,
     member_ids: u8,
-    /// The next ticket of each pair; each that is queued has the next number.
+    /// The next request id of each pair; each queued frame has the next number.
     next: [[u64; NODES]; NODES],
     rng: Rng,
 }
@@ -31,7 +31,7 @@ impl Storm {
 
     fn start(&mut self, which: usize) {
         if self.nodes.links[which].is_none() {
-            // Random lives: either side's connection may be the kept one.
+            // Random instance ids: either side's connection may stay.
             self.member_ids += 1;
             let mut instance_id = [self.member_ids; 16];
             instance_id[0] = self.rng.next() as u8;
@@ -49,7 +49,7 @@ impl Storm {
         match what {
             0 => {
                 self.nodes.links[which] = None;
-                // What it saw ends with it.
+                // Its events end with it.
                 self.nodes.events[which].push(Event::Woken);
             }
             1 => links.isolate(true),
@@ -70,7 +70,7 @@ impl Storm {
         }
     }
 
-    /// Within each link, tickets follow each other; outside of links nothing comes.
+    /// Within each link, request ids are consecutive; without a link nothing arrives.
     fn check(&self) -> usize {
         let mut count = 0;
         for events in &self.nodes.events {
@@ -95,7 +95,7 @@ impl Storm {
 }
 
 #[test]
-fn links_hold_what_they_promise_whatever_happens() {
+fn links_keep_their_invariants_under_faults() {
     let mut storm = Storm::new(Rng::seeded());
     (0..NODES).for_each(|which| storm.dial_all(which));
     for _ in 0..600 {

@@ -1,4 +1,4 @@
-//! What is no node: other programs, other versions, silence, garbage; while nodes go on.
+//! Unidentified peers: other programs, other versions, silence, garbage; while nodes stay linked.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,12 +11,12 @@ fn call(nodes: &Nodes, which: usize) -> TcpStream {
     TcpStream::connect(place(nodes, which)).unwrap()
 }
 
-/// The reason that a node gave before it closed.
+/// The reason that a node sent before it closed.
 fn rejection(nodes: &mut Nodes, mut stream: TcpStream) -> String {
     stream.set_nonblocking(true).unwrap();
     let mut bytes = Vec::new();
     let end = Instant::now() + PATIENCE;
-    // A connection torn down counts as closed.
+    // A reset connection counts as closed.
     while stream.read_to_end(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
         assert!(Instant::now() < end, "not closed; seen: {:?}", nodes.lately());
         nodes.turn();
@@ -30,33 +30,33 @@ fn rejection(nodes: &mut Nodes, mut stream: TcpStream) -> String {
 }
 
 #[test]
-fn another_program_is_told_and_noted_once() {
+fn another_program_is_rejected_and_logged_once() {
     let mut nodes = Nodes::linked(2);
     for _ in 0..20 {
         let mut stream = call(&nodes, 0);
         stream.write_all(b"GET / HTTP/1.1\r\nHost: n1\r\n\r\n").unwrap();
         let text = rejection(&mut nodes, stream);
-        assert!(text.contains("something else speaks"), "{text}");
+        assert!(text.contains("another program uses this address"), "{text}");
     }
     assert_eq!(nodes.refusals(0).len(), 1, "{:?}", nodes.refusals(0));
 }
 
 #[test]
-fn another_version_is_told_on_both_sides() {
+fn both_sides_report_another_version() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(2))).unwrap();
     hello[2] = 4;
     let crc = crc32fast::hash(&hello[..12]);
     hello[12..16].copy_from_slice(&crc.to_le_bytes());
-    // It calls.
+    // The peer dials the node.
     let mut stream = call(&nodes, 0);
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| !nodes.refusals(0).is_empty());
     let text = rejection(&mut nodes, stream);
     assert!(text.contains("protocol version 4, this node version 3"), "{text}");
     assert!(nodes.refusals(0)[0].contains("protocol version 4, this node version 3"));
-    // It is called, and answers with a hello of its own.
+    // The node dials the peer, which replies with its own hello.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     nodes.at(0).dial(&address);
@@ -68,7 +68,7 @@ fn another_version_is_told_on_both_sides() {
 }
 
 #[test]
-fn what_another_side_says_is_put_on_one_line() {
+fn a_text_of_another_node_is_logged_on_one_line() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     nodes.at(0).dial(&listener.local_addr().unwrap().to_string());
@@ -83,30 +83,32 @@ fn what_another_side_says_is_put_on_one_line() {
 }
 
 #[test]
-fn silence_is_given_up_and_its_places_are_limited() {
+fn silent_connections_time_out_and_are_limited() {
     let mut nodes = Nodes::new(&[tag(1), tag(2)]);
     let silent: Vec<TcpStream> = (0..UNIDENTIFIED_PEERS_LIMIT + 10).map(|_| call(&nodes, 0)).collect();
     let held = |nodes: &Nodes| nodes.links[0].as_ref().unwrap().streams.len();
-    nodes.until("the limit is noted", |nodes| nodes.refusals(0).iter().any(|text| text.contains("which is the limit")));
+    nodes.until("the limit is noted", |nodes| {
+        nodes.refusals(0).iter().any(|text| text.contains("without a handshake is reached"))
+    });
     assert_eq!(held(&nodes), UNIDENTIFIED_PEERS_LIMIT);
-    // A node comes in all the same.
+    // A node can still link.
     nodes.dial(1, 0);
     nodes.until("it is linked", |nodes| nodes.ups(0) == 1);
     nodes.until("the silent ones are gone", |nodes| held(nodes) == 1);
-    assert!(nodes.refusals(0).iter().any(|text| text.contains("did not say who it is for 5s")));
+    assert!(nodes.refusals(0).iter().any(|text| text.contains("has sent no hello for 5s")));
     assert_eq!(nodes.downs(0), Vec::<&str>::new());
     drop(silent);
 }
 
 #[test]
-fn half_a_hello_is_given_up() {
+fn half_a_hello_times_out() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(2))).unwrap();
     let mut closed = call(&nodes, 0);
     closed.write_all(&hello[..hello.len() / 2]).unwrap();
     drop(closed);
-    nodes.until("it is noted", |nodes| nodes.refusals(0) == ["closed by the other side"]);
+    nodes.until("it is noted", |nodes| nodes.refusals(0) == ["the other side closed the connection"]);
     let mut open = call(&nodes, 0);
     open.write_all(&hello[..hello.len() / 2]).unwrap();
     nodes.until("it is noted", |nodes| nodes.refusals(0).len() == 2);
@@ -114,7 +116,7 @@ fn half_a_hello_is_given_up() {
 }
 
 #[test]
-fn a_linked_node_that_sends_nonsense_is_parted_from() {
+fn a_linked_node_that_sends_invalid_frames_is_dropped() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut stream = call(&nodes, 0);
     let mut bytes = Vec::new();
@@ -148,7 +150,7 @@ fn random_bytes_on_the_port_while_nodes_talk() {
                 damaged[at] ^= 1 << rng.below(8);
                 bytes.splice(..0, damaged);
             }
-            // It may have been closed on the way.
+            // The connection may be closed already.
             let _ = stream.write_all(&bytes);
             strangers.push(stream);
         }

@@ -1,4 +1,4 @@
-//! Addresses as people write them, and what the log is told how often.
+//! Addresses in all notations, and the rate limit of the log.
 
 use super::super::dial::normalize;
 use super::super::log_limiter::LogLimiter;
@@ -20,13 +20,13 @@ fn addresses_get_a_port_and_lose_their_scheme() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_said() {
+fn an_address_in_use_is_reported() {
     let (links, _) = Links::open("127.0.0.1:0", tag(1)).unwrap();
     let error = Links::open(&links.own().address, tag(2)).unwrap_err().to_string();
     assert!(error.contains(&links.own().address) && error.contains("gmcast.listen_addr"), "{error}");
 }
 
-/// What the log gets to read of these (second, host, text).
+/// The logged messages of these (second, host, text).
 fn told(notes: &[(u64, &str, &str)]) -> Vec<(u64, String)> {
     let begin = Instant::now();
     let mut kept = LogLimiter::default();
@@ -43,18 +43,18 @@ fn told(notes: &[(u64, &str, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn the_same_note_comes_once_a_minute() {
+fn the_same_message_is_logged_once_a_minute() {
     let each_second: Vec<(u64, &str, &str)> = (0..150).map(|second| (second, "n2", "refused")).collect();
     let seconds: Vec<u64> = told(&each_second).into_iter().map(|(second, _)| second).collect();
     assert_eq!(seconds, [0, 60, 120]);
 }
 
 #[test]
-fn a_flood_of_different_notes_is_cut_and_counted() {
+fn a_flood_of_messages_is_limited_and_counted() {
     let hosts: Vec<String> = (0..100).map(|host| format!("10.0.0.{host}")).collect();
     let flood = hosts.iter().map(|host| (1, host.as_str(), "garbage"));
     let notes: Vec<(u64, &str, &str)> = flood.chain([(7, "n3", "refused")]).collect();
     let told = told(&notes);
     assert_eq!(told.len(), 9);
-    assert_eq!(told[8], (7, "refused (92 others before it were not noted)".to_owned()));
+    assert_eq!(told[8], (7, "refused (92 earlier messages were suppressed)".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! A few nodes that hear each other at once, unless they are down or cut off: for tests that tell a story.
+//! A few nodes that hear each other at once, unless they are down or partitioned.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,11 +10,11 @@ use crate::log::Index;
 
 pub const TIMING: Timing = Timing { heartbeat_ms: 25, election_ms: 100 };
 
-/// Messages that one event may lead to. More would mean that nodes talk for ever.
+/// Limit of messages after one event: more would mean an endless exchange.
 const MESSAGES_LIMIT: usize = 10_000;
 
 pub struct Seat {
-    /// None: it is down.
+    /// None: the node is down.
     pub raft: Option<Raft>,
     term: Term,
     voted_for: Option<NodeId>,
@@ -106,7 +106,7 @@ impl TestCluster {
         seat.log.truncate(seat.safe);
     }
 
-    /// Something happens to one node, and then whatever comes of it.
+    /// An event on one node, and all its consequences.
     pub fn on<T>(&mut self, id: NodeId, act: impl FnOnce(&mut Raft, u64, &mut Vec<Action>) -> T) -> T {
         let mut actions = Vec::new();
         let now_ms = self.now_ms;
@@ -205,7 +205,7 @@ impl TestCluster {
         }
     }
 
-    /// What the leader purged comes to the node by another way.
+    /// The node receives by another way what the leader has purged.
     fn transfer(&mut self, from: NodeId, to: NodeId) {
         let giver = &self.seats[&from];
         let (term, place) = (self.raft(from).term(), giver.last_purged);

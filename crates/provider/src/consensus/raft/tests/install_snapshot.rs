@@ -1,4 +1,4 @@
-//! A node whose log begins where another way of getting the rows ended.
+//! A node whose log begins after a snapshot.
 
 use super::fixture::{TIMING, membership};
 use crate::consensus::NodeId;
@@ -11,7 +11,7 @@ fn place(term: u64, index: u64) -> LogId {
     LogId { term: Term(term), index: Index(index) }
 }
 
-/// A follower of an old leader: term 4, and a log of five entries of term 1, the first two known to be committed.
+/// A follower of an old leader: term 4, and five entries of term 1, two of them committed.
 fn follower() -> Raft {
     let start = InitialState {
         id: NodeId(1),
@@ -48,14 +48,14 @@ fn begin_behind(raft: &mut Raft, term: u64, place: LogId) -> (bool, Vec<Action>)
 }
 
 #[test]
-fn it_goes_on_right_behind() {
+fn the_log_continues_after_the_snapshot() {
     let mut raft = follower();
     assert!(begin_behind(&mut raft, 4, place(3, 30)).0);
     assert_eq!((raft.last_purged(), raft.last(), raft.apply_bound()), (place(3, 30), place(3, 30), Index(30)));
 }
 
 #[test]
-fn an_old_leader_does_not_hear_that_it_has_what_a_later_one_agreed_on() {
+fn an_old_leader_gets_no_reply_after_a_later_snapshot() {
     let mut raft = follower();
     assert!(begin_behind(&mut raft, 5, place(3, 30)).0);
     let mut out = Vec::new();
@@ -65,14 +65,14 @@ fn an_old_leader_does_not_hear_that_it_has_what_a_later_one_agreed_on() {
 }
 
 #[test]
-fn what_stands_behind_is_kept_if_the_log_has_that_entry() {
+fn later_entries_stay_if_the_log_holds_the_snapshot() {
     let mut raft = follower();
     assert!(begin_behind(&mut raft, 4, place(1, 4)).0);
     assert_eq!((raft.last_purged(), raft.last(), raft.apply_bound()), (place(1, 4), place(1, 5), Index(4)));
 }
 
 #[test]
-fn it_does_not_go_back() {
+fn an_older_snapshot_is_ignored() {
     let mut raft = follower();
     assert!(!begin_behind(&mut raft, 4, place(1, 2)).0);
     assert_eq!((raft.last_purged(), raft.last()), (place(0, 0), place(1, 5)));

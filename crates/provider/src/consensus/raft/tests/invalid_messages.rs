@@ -1,4 +1,4 @@
-//! Peers that say anything at all: a node may come to a wrong end with them, but it never panics.
+//! Peers that send anything: a node may end in a wrong state, but never panics.
 
 use super::fixture::{TIMING, membership};
 use super::sim::rng::Rng;
@@ -10,7 +10,7 @@ const ROUNDS: u64 = 300;
 const MESSAGES: u64 = 200;
 
 #[test]
-fn nothing_that_a_peer_says_makes_a_node_panic() {
+fn no_message_of_a_peer_causes_a_panic() {
     let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());
     for seed in given.map_or(1..=ROUNDS, |seed: u64| seed..=seed) {
         println!("HORTATOR_SEED={seed}");
@@ -70,7 +70,7 @@ impl Node {
     }
 }
 
-/// Mostly near to what could be true.
+/// Mostly near valid numbers.
 fn any_number(rng: &mut Rng) -> u64 {
     match rng.between(0, 19) {
         0 => u64::MAX,

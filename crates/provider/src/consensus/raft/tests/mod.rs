@@ -1,4 +1,4 @@
-//! Agreement under test: tables and stories that can be read, messages of wrong peers, and a simulator.
+//! Tests of Raft: tables, scenarios, invalid messages, and a simulator.
 
 mod fixture;
 mod install_snapshot;

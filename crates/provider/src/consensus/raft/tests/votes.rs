@@ -1,4 +1,4 @@
-//! Who votes for whom, and what is agreed on: the tables in `testdata/raft`.
+//! Votes and commit indexes: the tables in `testdata/raft`.
 
 use super::fixture::{TIMING, membership};
 use crate::consensus::NodeId;
@@ -51,7 +51,7 @@ fn start(
 }
 
 #[test]
-fn votes_are_given_as_the_table_says() {
+fn votes_match_the_table() {
     for (line, columns) in rows(VOTES) {
         let [voter, asks, answer] = columns.as_slice() else { panic!("{line}") };
         let term = Term(number(voter[0]));
@@ -75,7 +75,7 @@ fn votes_are_given_as_the_table_says() {
         });
         assert_eq!(granted, Some(answer[0] == "yes"), "{line}");
         assert_eq!(raft.term(), Term(number(answer[1])), "{line}");
-        // A vote that a crash could make forgotten could be given twice.
+        // A vote that a crash could lose could be given twice.
         let persisted = actions.iter().position(|action| matches!(action, Action::SaveHardState { .. }));
         let sent = actions.iter().position(|action| matches!(action, Action::Send { .. }));
         let is_new = !is_trial && granted == Some(true) && voted_for != Some(NodeId(2));
@@ -84,7 +84,7 @@ fn votes_are_given_as_the_table_says() {
 }
 
 #[test]
-fn what_is_agreed_on_is_as_the_table_says() {
+fn the_commit_index_matches_the_table() {
     for (line, columns) in rows(MAJORITY) {
         let [voters, safe, agreed] = columns.as_slice() else { panic!("{line}") };
         let votes = membership(voters.iter().map(|voter| number(voter)));
@@ -93,10 +93,10 @@ fn what_is_agreed_on_is_as_the_table_says() {
     }
 }
 
-/// Node 1 is made leader of term 3, with a log 1 1 2 2 and then two entries of its own; then it hears what is safe.
+/// Makes node 1 the leader of term 3, with the log 1 1 2 2 and two own entries; then reports the durable indexes.
 fn agreed_on(votes: &Membership, safe: &[Option<u64>]) -> Index {
     let runs = vec![(Index(1), Term(1)), (Index(3), Term(2))];
-    // Its vote goes only after it leads: the entry that takes it is left out here.
+    // It loses its vote only as leader: the entry that removes the vote is omitted here.
     let mut start = start(Term(2), None, runs, Index(4), votes.clone());
     let mut elected_by = votes.clone();
     elected_by.voters.insert(NodeId(1));
@@ -129,7 +129,7 @@ fn agreed_on(votes: &Membership, safe: &[Option<u64>]) -> Index {
     if let Some(term) = raft.term_at(own) {
         raft.on_durable(LogId { term, index: own }, &mut out);
     }
-    // What others have need not be safe here; what they hear is what is agreed on.
+    // The leader's own disk may be behind the commit index; the followers get that index.
     let said = out.iter().filter_map(|action| match action {
         Action::Send { message: Message::Append(append), .. } => Some(append.leader_commit),
         Action::Committed { upto } => Some(*upto),

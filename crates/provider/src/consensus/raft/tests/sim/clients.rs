@@ -1,10 +1,10 @@
-//! Clients at all nodes: they propose, give up, and read.
+//! Clients on all nodes: propose, cancel, and read.
 
 use super::world::{Event, Node, World};
 use crate::consensus::NodeId;
 use crate::consensus::proposals::RequestId;
 
-/// A node waits for this many at most: in a long cut nothing is gained by more.
+/// Limit of waiting proposals of a node: more tests nothing in a long partition.
 const WAITING_LIMIT: usize = 40;
 
 impl World {
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// Asks a node that believes that it leads; there may be more than one, and the one of the oldest term is wrong.
+    /// Asks a node that believes it is leader; there may be several, and the one of an old term is wrong.
     fn read(&mut self) {
         let leads = |(id, node): (&NodeId, &Node)| {
             let raft = &node.instance.as_ref()?.raft;

@@ -1,4 +1,4 @@
-//! A node's disk: what outlives a crash, and what may not.
+//! A node's disk: what survives a crash, and what may not.
 
 use super::rng::Rng;
 use super::world::{Entry, Payload};
@@ -11,11 +11,11 @@ pub struct Disk {
     pub voted_for: Option<NodeId>,
     last_purged: LogId,
     entries: Vec<Entry>,
-    /// What is behind this may be lost.
+    /// Later entries may be lost.
     pub safe: Index,
     /// The last membership that the driver knew to be committed.
     pub settled: Option<(Index, Membership)>,
-    /// Where the tables are.
+    /// The position of the tables.
     pub applied: Index,
 }
 
@@ -46,7 +46,7 @@ impl Disk {
         }
     }
 
-    /// Whether it has this very entry.
+    /// Whether it holds exactly this entry.
     pub fn has(&self, place: LogId) -> bool {
         place.index >= self.last_purged.index && place.index <= self.last() && self.place(place.index) == place
     }
@@ -78,12 +78,12 @@ impl Disk {
         self.applied = self.applied.max(place.index);
     }
 
-    /// Any part of what is not safe is lost.
+    /// Any part of the data that is not durable is lost.
     pub fn crash(&mut self, rng: &mut Rng) {
         let last = rng.between(self.safe.0, self.last().0);
         self.entries.truncate((last - self.last_purged.index.0) as usize);
         self.safe = self.last();
-        // Tables are not synced either; a prefix of what was applied is in them.
+        // Tables are not synced either; they hold a prefix of what was applied.
         self.applied = Index(rng.between(self.last_purged.index.0, self.applied.0));
     }
 

@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Faults.
 
 use super::world::{Event, World};
 use crate::consensus::NodeId;
@@ -8,15 +8,15 @@ pub enum Fault {
     Crash,
     CrashAll,
     Restart,
-    /// The next write fails, and ends that life of the node.
+    /// The next write fails, and ends the instance.
     FillDisk,
     /// One side hears nothing of the other.
     CutOff,
-    /// Nothing goes from one node to one other.
+    /// One node's messages do not reach one other.
     CutOneWay,
     Heal,
     BreakLink,
-    /// As SIGSTOP does; what was sent there waits.
+    /// Like SIGSTOP; messages wait.
     Stop,
     HandOver,
     Purge,
@@ -87,7 +87,7 @@ impl World {
             Fault::Promote => self.promote(),
             Fault::Leave => {
                 self.leave();
-                // One who cannot wait: the second is refused until the first is agreed on.
+                // The second change is refused until the first is committed.
                 if self.rng.percent(40) {
                     self.leave();
                 }
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// From now on nothing goes wrong, and everybody is there.
+    /// No more faults; all nodes run.
     pub fn end_faults(&mut self) {
         self.is_calm = true;
         self.heal();
@@ -119,7 +119,7 @@ impl World {
         self.act(leader, actions, &[]);
     }
 
-    /// The front of a log goes, up to somewhere in what the tables hold.
+    /// Purges the front of a log, up to somewhere within the applied entries.
     fn purge(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };

@@ -1,4 +1,4 @@
-//! One life of a node, from its start to its crash: what the real driver does, in small.
+//! One instance of a node, from its start to its crash: a small version of the real driver.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ pub struct Instance {
     pub proposals: Proposals,
     pub session: SessionId,
     pub next_request_id: u64,
-    /// Clients wait for these.
+    /// Their clients wait.
     pub waiting: BTreeSet<RequestId>,
     pub applied: Index,
-    /// Rounds that somebody waits for, and what had been committed anywhere when they asked.
+    /// Rounds of pending reads, and what was committed anywhere when they started.
     pub reads: Vec<(u64, Index)>,
     is_syncing: bool,
     wake_at_ms: u64,
-    /// What actions lead to is done after the last of them.
+    /// Follow-ups of actions, run after the last of them.
     steps: Vec<Step>,
 }
 
@@ -120,7 +120,7 @@ impl World {
                     node.disk.begin_behind(place, membership);
                     instance.applied = instance.applied.max(place.index);
                     self.invariants.starts(id, instance.applied);
-                    // What it had under way may be in what it did not see: another life.
+                    // Its proposals in flight may be among the entries that it has not seen: a new session.
                     self.instances_started += 1;
                     instance.session = session_of(self.instances_started);
                     instance.waiting.clear();
@@ -133,10 +133,10 @@ impl World {
         self.act(id, actions, &entries);
     }
 
-    /// Puts an entry into the log of a leader. False: it is none.
+    /// Appends an entry as leader. False: the node is not the leader.
     pub fn append(&mut self, id: NodeId, membership: Option<Membership>, payload: Payload) -> bool {
         let goes_alone = self.rng.percent(50);
-        // Else with the next one, or because of a heartbeat.
+        // Else with the next entry, or because of a heartbeat.
         let is_sent = self.rng.percent(60);
         let mut actions = Vec::new();
         let Some(node) = self.nodes.get_mut(&id) else { return false };
@@ -165,7 +165,7 @@ impl World {
         true
     }
 
-    /// Carries out actions, each before the next, then what they led to.
+    /// Runs actions in order, then their follow-ups.
     pub fn act(&mut self, id: NodeId, actions: Vec<Action>, received: &[Entry]) {
         let mut leads = false;
         for action in actions {
@@ -245,7 +245,7 @@ impl World {
         }
     }
 
-    /// Gives entries to the tables, and tells the clients.
+    /// Applies entries, and answers the clients.
     fn apply(&mut self, id: NodeId, upto: Index) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
@@ -288,7 +288,7 @@ impl World {
         }
     }
 
-    /// Begins a sync of all there is, unless one is under way.
+    /// Starts a sync of everything, unless one is running.
     fn sync(&mut self, id: NodeId) {
         let in_ms = self.rng.between(0, self.settings.sync_ms);
         let Some(instance) = self.instance(id) else { return };
@@ -315,7 +315,7 @@ impl World {
         self.act(id, actions, &[]);
     }
 
-    /// Makes sure that the node wakes when agreement wants it.
+    /// Schedules the node's next tick.
     fn plan_wake(&mut self, id: NodeId) {
         let Some(instance) = self.instance(id) else { return };
         let Some(deadline_ms) = instance.raft.deadline_ms() else { return };

@@ -17,7 +17,7 @@ pub enum Packet {
         number: u64,
         request_id: RequestId,
     },
-    /// The rows came by another way; the log goes on here.
+    /// The snapshot; the log continues after it.
     BeginBehind {
         term: Term,
         place: LogId,
@@ -34,7 +34,7 @@ pub struct Links {
 
 #[derive(Clone, Copy, Default)]
 struct Link {
-    /// Counts its breaks: what was sent before the last one does not arrive.
+    /// Number of breaks: messages from before the last one do not arrive.
     number: u64,
     last_arrival_ms: u64,
 }
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// What was under way between the two is lost, in both directions, and they hear of the new link.
+    /// Messages in flight between the two are lost, in both directions, and both learn of the new link.
     pub fn break_link(&mut self, one: NodeId, other: NodeId) {
         for pair in [(one, other), (other, one)] {
             let link = self.links.links.entry(pair).or_default();

@@ -4,7 +4,7 @@ use super::world::{Payload, World};
 use crate::consensus::NodeId;
 use crate::consensus::raft::Membership;
 
-/// Nodes in a run at most, with those that left.
+/// Limit of nodes in a run, with those that left.
 const NODES_LIMIT: usize = 7;
 /// A node this near to the end of the log may vote.
 const NEAR_ENTRIES: u64 = 5;
@@ -14,7 +14,7 @@ impl World {
         self.nodes[&leader].instance.as_ref().map(|instance| instance.raft.membership().clone()).unwrap_or_default()
     }
 
-    /// A new node, or one that left before: the leader sends it entries.
+    /// A new node, or one that left before, becomes a learner.
     pub fn join(&mut self) {
         let Some(leader) = self.leader() else { return };
         let voters = self.membership(leader).voters;
@@ -35,7 +35,7 @@ impl World {
         self.act(leader, actions, &[]);
     }
 
-    /// One that has nearly all gets its vote.
+    /// A learner with nearly all entries gets a vote.
     pub fn promote(&mut self) {
         let Some(leader) = self.leader() else { return };
         let mut membership = self.membership(leader);
@@ -54,14 +54,14 @@ impl World {
         }
     }
 
-    /// Anybody loses its vote, the leader too.
+    /// Any voter loses its vote, also the leader.
     pub fn leave(&mut self) {
         let Some(leader) = self.leader() else { return };
         let mut membership = self.membership(leader);
         let voters: Vec<NodeId> = membership.voters.iter().copied().collect();
         if let Some(leaver) = self.rng.one_of(&voters) {
             membership.voters.remove(&leaver);
-            // What is refused (the last one, or another change under way) just does not happen.
+            // A refused change (of the last voter, or during another change) does not happen.
             self.append(leader, Some(membership), Payload::Members);
         }
     }

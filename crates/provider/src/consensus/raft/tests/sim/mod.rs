@@ -20,10 +20,10 @@ use std::time::Instant;
 use settings::Settings;
 use world::World;
 
-/// The first one: a fixed one, so that the usual test run is the same everywhere.
+/// The first seed: fixed, so that the usual test run is the same everywhere.
 const FIRST_SEED: u64 = 1;
 
-/// Shows the seed when its run panics.
+/// Prints the seed if its run panics.
 struct Seed {
     kind: &'static str,
     seed: u64,
@@ -41,7 +41,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().expect("a seed, and the number of seeds, is a number"))
 }
 
-/// `seeds`: as many as the usual test run has of that kind.
+/// `seeds`: number of runs of that kind in the usual test run.
 fn run(kind: &'static str, seeds: u64, settings: fn(u64) -> Settings) {
     let started = Instant::now();
     let first = from_environment("HORTATOR_SEED").unwrap_or(FIRST_SEED);
@@ -61,16 +61,16 @@ fn sim_calm() {
 }
 
 #[test]
-fn sim_crashes_and_cuts() {
-    run("sim_crashes_and_cuts", 600, Settings::crashes_and_cuts);
+fn sim_crashes_and_partitions() {
+    run("sim_crashes_and_partitions", 600, Settings::crashes_and_cuts);
 }
 
 #[test]
-fn sim_members_come_and_go() {
-    run("sim_members_come_and_go", 500, Settings::members_come_and_go);
+fn sim_membership_changes() {
+    run("sim_membership_changes", 500, Settings::members_come_and_go);
 }
 
 #[test]
-fn sim_lost_and_twice_and_out_of_order() {
-    run("sim_lost_and_twice_and_out_of_order", 600, Settings::lost_and_twice_and_out_of_order);
+fn sim_lost_duplicated_and_reordered_messages() {
+    run("sim_lost_duplicated_and_reordered_messages", 600, Settings::lost_and_twice_and_out_of_order);
 }

@@ -1,4 +1,4 @@
-//! All chance of a run, from its seed.
+//! Random numbers of a run, from its seed.
 
 pub struct Rng(u64);
 
@@ -15,7 +15,7 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// From `low` to `high`, both possible.
+    /// From `low` to `high`, inclusive.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low + 1)
     }

@@ -1,4 +1,4 @@
-//! What may happen in a run.
+//! Settings of a run.
 
 use super::faults::Fault;
 use super::rng::Rng;
@@ -6,23 +6,23 @@ use crate::consensus::raft::Timing;
 
 pub struct Settings {
     pub seed: u64,
-    /// Voters at the beginning.
+    /// Voters at the start.
     pub nodes: u64,
     pub faulty_ms: u64,
-    /// A fault about this often.
+    /// Mean interval of faults.
     pub fault_every_ms: u64,
-    /// How likely each is, against the others.
+    /// Relative weights of the faults.
     pub faults: Vec<(u64, Fault)>,
-    /// A client proposes or reads about this often.
+    /// Mean interval of proposals and reads.
     pub client_every_ms: u64,
-    /// Messages overtake each other, come twice, or not at all, though the link holds.
+    /// Messages are reordered, duplicated and lost, though the link holds.
     pub is_unordered: bool,
-    /// Drivers are told of new links.
+    /// Drivers learn of new links.
     pub has_link_news: bool,
     pub timing: Timing,
     pub delay_ms: u64,
     pub sync_ms: u64,
-    /// Of nodes that voted, so many crash soon after and come back at once.
+    /// Percentage of nodes that crash soon after a vote and restart at once.
     pub voters_crash_percent: u64,
 }
 
@@ -94,7 +94,7 @@ impl Settings {
         let mut settings = Self::crashes_and_cuts(seed);
         settings.faults.extend([(2, Fault::Join), (3, Fault::Promote), (2, Fault::Leave)]);
         settings.is_unordered = true;
-        // Short against the delays, so that more than one stands for election at a time.
+        // Short compared with the delays, so that several nodes are candidates at a time.
         settings.timing.election_ms = 50;
         settings
     }

@@ -1,4 +1,4 @@
-//! The whole of a run: nodes, links, what is going to happen when, and what must hold meanwhile.
+//! A whole run: nodes, links, future events, and invariants.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::consensus::proposals::{RequestId, SessionId};
 use crate::consensus::raft::{EntryMeta, LogId, Membership};
 use crate::log::Index;
 
-/// Everything must be in the order so soon after the last fault. Elections take a few tries of 100 to 200 ms, state
-/// transfers some round trips, and proposals are sent again after a second.
+/// Everything must be ordered this soon after the last fault. Elections take a few attempts of 100 to 200 ms, snapshots
+/// some round trips, and proposals are sent again after a second.
 const CALM_LIMIT_MS: u64 = 15_000;
-/// Logs are compared after so many events.
+/// Logs are compared after this many events.
 const COMPARE_EVERY: u64 = 200;
 
-/// What an entry holds besides its shape.
+/// The payload of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
     Nothing,
@@ -46,11 +46,11 @@ pub enum Event {
 
 pub struct Node {
     pub disk: Disk,
-    /// None: it is down.
+    /// None: the node is down.
     pub instance: Option<Instance>,
     pub stopped_until_ms: u64,
     pub is_full: bool,
-    /// Its clock: where it began, and how many of its milliseconds are 1000 real ones.
+    /// Its clock: the start, and how many of its milliseconds are 1000 real ones.
     began_ms: u64,
     pace: u64,
 }
@@ -64,7 +64,7 @@ pub struct World {
     pub invariants: Invariants,
     pub instances_started: u64,
     pub is_calm: bool,
-    /// HORTATOR_TELL: everything that happens is printed.
+    /// HORTATOR_TELL: prints every event.
     pub is_told: bool,
     queue: BTreeMap<(u64, u64), Event>,
     events: u64,
@@ -101,7 +101,7 @@ impl World {
         self.start(id);
     }
 
-    /// The whole run. Returns how many entries came to stand in the order.
+    /// Runs everything. Returns the number of ordered entries.
     pub fn run(mut self) -> u64 {
         self.at(self.settings.fault_every_ms, Event::Fault);
         self.at(1, Event::Client);
@@ -122,7 +122,7 @@ impl World {
         self.invariants.at_the_end(&self.nodes)
     }
 
-    /// The next thing happens.
+    /// Runs the next event.
     fn step(&mut self) {
         let ((at_ms, _), event) = self.queue.pop_first().expect("somebody's clock always runs");
         self.now_ms = at_ms;
@@ -177,13 +177,13 @@ impl World {
         self.nodes[&node].instance.as_ref().is_some_and(|now| now.number == instance)
     }
 
-    /// What a node's own clock shows.
+    /// A node's own clock.
     pub fn clock_ms(&self, id: NodeId) -> u64 {
         let node = &self.nodes[&id];
         node.began_ms + self.now_ms * node.pace / 1000
     }
 
-    /// How long until a node's clock shows that, at least 1.
+    /// Time until a node's clock shows `clock_ms`, at least 1.
     pub fn until_clock(&self, id: NodeId, clock_ms: u64) -> u64 {
         let pace = self.nodes[&id].pace;
         (clock_ms.saturating_sub(self.clock_ms(id)) * 1000).div_ceil(pace).max(1)
@@ -210,13 +210,13 @@ impl World {
         self.invariants.compare(self.nodes.values().map(|node| &node.disk));
     }
 
-    /// Whether all who decide have all there is, and nobody waits for anything.
+    /// Whether all voters have everything, and no client waits.
     fn is_settled(&mut self) -> bool {
         let Some(leader) = self.leader() else { return false };
         let raft = &self.nodes[&leader].instance.as_ref().expect("it leads").raft;
         let (last, voters) = (raft.last(), raft.membership().voters.clone());
         if raft.apply_bound() == last.index {
-            // The others have left, or never were in: nobody needs to tell them anything.
+            // Other nodes have left, or never joined: no node needs to tell them anything.
             for outsider in self.up().into_iter().filter(|node| !voters.contains(node)) {
                 self.crash(outsider);
             }

@@ -1,5 +1,5 @@
-//! State machine safety (3.2): what one node applied at a place, no other ever applies anything else at. So all nodes
-//! apply the same entries in the same order, and come to the same verdicts.
+//! State machine safety (3.2): no two nodes apply different entries at the same index. So all nodes apply the same
+//! entries in the same order, and get the same verdicts.
 
 use crate::consensus::NodeId;
 use crate::consensus::raft::Term;
@@ -11,12 +11,12 @@ use super::super::world::Entry;
 pub struct CommittedStays {
     /// The first is at index 1.
     order: Vec<Entry>,
-    /// Of the same, the newest term that the node knew that was told of it first.
+    /// By index, the latest term known to the node that first learnt of the commit.
     committed_in: Vec<Term>,
 }
 
 impl CommittedStays {
-    /// True: nobody applied that one before.
+    /// True: no node has applied that entry before.
     pub fn committed(&mut self, node: NodeId, term: Term, index: Index, entry: &Entry) -> bool {
         let at = index.0 as usize - 1;
         if let Some(before) = self.order.get(at) {

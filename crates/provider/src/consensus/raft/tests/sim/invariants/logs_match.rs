@@ -1,4 +1,4 @@
-//! Log matching (3.2): two logs with an entry of the same term at the same place are the same up to there.
+//! Log matching (3.2): two logs with an entry of the same term at the same index are the same up to there.
 
 use crate::consensus::raft::tests::sim::disk::Disk;
 

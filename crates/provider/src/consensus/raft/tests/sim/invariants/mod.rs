@@ -1,4 +1,4 @@
-//! What must hold in every run: one property a file, with where the thesis has it.
+//! Invariants of every run: one property a file, with its section in the thesis.
 
 mod committed_stays;
 mod leader_has_all;
@@ -38,7 +38,7 @@ impl Invariants {
         leader_has_all::check(node, term, disk, order, committed_in);
     }
 
-    /// A node is told that an entry is committed.
+    /// A node learns that an entry is committed.
     pub fn committed(&mut self, node: NodeId, term: Term, index: Index, entry: &Entry) {
         self.no_gaps.applies(node, index);
         let is_new = self.committed_stays.committed(node, term, index, entry);
@@ -48,17 +48,17 @@ impl Invariants {
         }
     }
 
-    /// A client is told that its write is committed.
+    /// A client learns that its write is committed.
     pub fn confirmed(&mut self, session: SessionId, request_id: RequestId, index: Index) {
         self.no_losses.confirmed(session, request_id, index);
     }
 
-    /// A client is told that nothing will come of its write.
+    /// A client learns that its write will not be ordered.
     pub fn withdrawn(&mut self, session: SessionId, request_id: RequestId) {
         self.no_losses.withdrawn(session, request_id);
     }
 
-    /// The last entry that anybody was told to be committed.
+    /// The last entry that any node knows to be committed.
     pub fn highest(&self) -> Index {
         Index(self.committed_stays.order().len() as u64)
     }
@@ -71,7 +71,7 @@ impl Invariants {
         logs_match::check(&disks.collect::<Vec<_>>());
     }
 
-    /// Returns how many entries are in the order.
+    /// Returns the number of ordered entries.
     pub fn at_the_end(&self, nodes: &BTreeMap<NodeId, Node>) -> u64 {
         self.no_losses.at_the_end(self.committed_stays.order());
         let term = Term(u64::MAX);

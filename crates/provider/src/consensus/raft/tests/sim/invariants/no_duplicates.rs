@@ -1,4 +1,4 @@
-//! No write set stands in the order twice (`proposals`; thesis 6.3 asks for the same of its clients' sessions).
+//! No write set is ordered twice (`proposals`; thesis 6.3 requires the same of client sessions).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A node applies one entry after the other, from where its tables are. With `committed_stays` that makes the sequences
+//! A node applies consecutive entries, from the position of its tables. With `committed_stays` that makes the sequences
 //! of all nodes one.
 
 use std::collections::BTreeMap;

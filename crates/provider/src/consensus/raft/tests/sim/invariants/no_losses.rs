@@ -1,5 +1,4 @@
-//! A write set whose client was told that it is committed is in the order; one whose client was told that nothing came
-//! of it is not.
+//! A write set that was confirmed to its client is ordered; one that was reported as lost is not.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Election safety (3.2): at most one leader a term.
+//! Election safety (3.2): at most one leader per term.
 
 use std::collections::BTreeMap;
 

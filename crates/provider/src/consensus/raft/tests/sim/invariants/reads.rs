@@ -1,4 +1,4 @@
-//! Reads by a round of heartbeats (6.4): who reads what is confirmed sees all that anybody was told before it asked.
+//! ReadIndex (6.4): a confirmed read sees everything that was reported before it started.
 
 use crate::consensus::NodeId;
 use crate::log::Index;
