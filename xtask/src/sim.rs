@@ -25,7 +25,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     tests.args(["test", "--locked", "--release", "--package", "hortator-provider", "--lib", "--"]);
     tests.args(["consensus::raft::tests::sim::", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {
-        bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TELL=1");
+        bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TRACE=1");
     }
     Ok(())
 }

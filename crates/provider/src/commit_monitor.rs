@@ -223,14 +223,14 @@ impl CommitMonitor {
         }
         self.last_left.store(state.last_left, Ordering::Release);
         // A thread that waits for a seqno that another one has left for it.
-        for place in from..=state.last_left {
-            if let Some(waiter) = state.waiters.get(&place) {
+        for seqno in from..=state.last_left {
+            if let Some(waiter) = state.waiters.get(&seqno) {
                 waiter.condition.notify_one();
             }
         }
         let turn = state.last_left + 1;
         let next = state.waiters.get(&turn).map(Arc::clone);
-        let calls: Vec<Call> = (from..=turn).filter_map(|place| state.calls.remove(&place)).collect();
+        let calls: Vec<Call> = (from..=turn).filter_map(|seqno| state.calls.remove(&seqno)).collect();
         // The next thread needs the lock as soon as it is awake.
         drop(state);
         if let Some(next) = next {

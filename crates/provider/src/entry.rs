@@ -1,8 +1,8 @@
 //! Log entries as bytes: write sets, views, commit cuts, memberships, vote results, and no-ops.
 //!
-//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two zero bytes, flags (u32), seqno (i64), source
-//! (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64), request id (u64). An entry
-//! that takes no seqno has that of the entry before it. The rest depends on the kind:
+//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two zero bytes, flags (u32), seqno
+//! (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
+//! request id (u64). An entry that takes no seqno has that of the entry before it. The rest depends on the kind:
 //!
 //! | kind | content after the head | seen | transaction |
 //! |---|---|---|---|
@@ -13,8 +13,9 @@
 //! | 5 membership | `count` voters: node (u64), address | | |
 //! | 6 vote result | | the seqno | the error (number of agreeing nodes: in connection) |
 //!
-//! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single nodes,
-//! is read as well: its head ends before the term, and its commit cut has no members and uses itself as its seqno.
+//! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single
+//! nodes, is read as well: its head ends before the term, and its commit cut has no members and uses itself as its
+//! seqno.
 
 use hortator_core::{Key, Mode};
 

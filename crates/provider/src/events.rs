@@ -32,8 +32,8 @@ pub fn replacing_tables(mut data: Vec<u8>) -> Vec<u8> {
         {
             further += REPLACE.len();
             data[at + 9..at + 13].copy_from_slice(&(further as u32).to_le_bytes());
-            let place = at + query + b"CREATE ".len();
-            data.splice(place..place, REPLACE.iter().copied());
+            let insert_at = at + query + b"CREATE ".len();
+            data.splice(insert_at..insert_at, REPLACE.iter().copied());
         }
         at += further;
     }

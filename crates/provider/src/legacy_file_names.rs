@@ -10,7 +10,8 @@ use std::path::Path;
 #[cfg(test)]
 mod tests;
 
-/// The lock file of the releases before names ended in `.log`. It is removed last, so it tells that such files may exist.
+/// The lock file of the releases before names ended in `.log`. It is removed last, so it tells that such files may
+/// exist.
 const OLDEST_LOCK: &str = "hortator-lock";
 /// The lock file of later releases, this one included.
 const LOCK: &str = "hortator-lock.log";

@@ -46,13 +46,13 @@ impl WriteSet {
 
     /// Adds a key; a key that is there keeps the stronger mode.
     pub fn add(&mut self, key: Key, mode: Mode) {
-        let place = if self.positions.is_empty() {
+        let position = if self.positions.is_empty() {
             self.keys.iter().position(|(known, _)| *known == key)
         } else {
-            self.positions.get(&key).map(|place| *place as usize)
+            self.positions.get(&key).map(|position| *position as usize)
         };
-        if let Some(place) = place {
-            let known = &mut self.keys[place].1;
+        if let Some(position) = position {
+            let known = &mut self.keys[position].1;
             // Modes ascend from weak to strong; each excludes all that weaker ones exclude.
             *known = mode.max(*known);
             return;
@@ -61,7 +61,7 @@ impl WriteSet {
         if !self.positions.is_empty() {
             self.positions.insert(key, self.keys.len() as u32 - 1);
         } else if self.keys.len() > LOOK_THROUGH_LIMIT {
-            self.positions = self.keys.iter().enumerate().map(|(place, (key, _))| (*key, place as u32)).collect();
+            self.positions = self.keys.iter().enumerate().map(|(position, (key, _))| (*key, position as u32)).collect();
         }
     }
 

@@ -1,7 +1,8 @@
 //! `hortator.raft.log`: the node's Raft hard state and its voters. A small text file in the data folder.
 //!
-//! The node rewrites the whole file for every vote, and syncs it before it grants the vote: a node that forgets a vote could
-//! vote twice in a term, and two leaders could be elected. So a file that is not certainly the last one written is refused:
+//! The node rewrites the whole file for every vote, and syncs it before it grants the vote: a node that forgets a vote
+//! could vote twice in a term, and two leaders could be elected. So a file that is not certainly the last one written
+//! is refused:
 //!
 //! ```text
 //! # a remark
@@ -19,8 +20,8 @@
 //! checksum: 5f0c8e4a
 //! ```
 //!
-//! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the current
-//! one and the earlier ones ([`Lineage`]). Version 1 has no generations, and is read as well.
+//! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
+//! current one and the earlier ones ([`Lineage`]). Version 1 has no generations, and is read as well.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,27 +1,27 @@
 //! The generations of a cluster that a node belongs to; tells two clusters with a common past apart.
 //!
-//! Raft guarantees one cluster as long as every change needs a majority. Three operations make a cluster out of one node
-//! without asking the others: `pc.bootstrap`, `pc.ignore_sb` (or `pc.ignore_quorum`), and removing `hortator.raft.log`. The
-//! history UUID stays the same, so the others would take such a node for one of theirs. Therefore each *generation* of a
-//! cluster has a random id: one for the first start, another for each of these three operations. Membership changes are
-//! committed by a majority and start no generation. A node stores its generation and the earlier ones, sends them in its
-//! handshake, and adopts those of the cluster that it joins.
+//! Raft guarantees one cluster as long as every change needs a majority. Three operations make a cluster out of one
+//! node without asking the others: `pc.bootstrap`, `pc.ignore_sb` (or `pc.ignore_quorum`), and removing
+//! `hortator.raft.log`. The history UUID stays the same, so the others would take such a node for one of theirs.
+//! Therefore each *generation* of a cluster has a random id: one for the first start, another for each of these three
+//! operations. Membership changes are committed by a majority and start no generation. A node stores its generation and
+//! the earlier ones, sends them in its handshake, and adopts those of the cluster that it joins.
 //!
 //! # When two nodes meet
 //!
-//! If the generation is the same, or one node belongs to no cluster yet, the nodes link. Else they never do, and both error
-//! logs name the reason: each side may have confirmed write sets that the other lacks, and Raft would truncate one of them.
-//! The rest depends on how the lineages relate ([`LineageRelation`]):
+//! If the generation is the same, or one node belongs to no cluster yet, the nodes link. Else they never do, and both
+//! error logs name the reason: each side may have confirmed write sets that the other lacks, and Raft would truncate
+//! one of them. The rest depends on how the lineages relate ([`LineageRelation`]):
 //!
-//! - *The other's cluster was bootstrapped from ours, without us*: an administrator, or an option, has decided for the nodes
-//!   over there. A node without a live majority then stops (`node/cluster/bootstrap.rs`): if it waited, it would at some time
-//!   find other excluded nodes, form a majority with them, and accept writes beside the new cluster. A node that leads or
-//!   follows a live majority continues and reports the split: its confirmed writes are safe on that majority, and a bootstrap
-//!   on the wrong node (a partitioned one, say) must not take down the correct nodes.
-//! - *Our cluster was bootstrapped from the other's, without that node*: only a line in the error log. The other node learns
-//!   the same from us.
-//! - *Neither descends from the other* (split-brain): both have continued independently. Neither has a better claim, so none
-//!   stops: an administrator must decide which one to discard.
+//! - *The other's cluster was bootstrapped from ours, without us*: an administrator, or an option, has decided for the
+//!   nodes over there. A node without a live majority then stops (`node/cluster/bootstrap.rs`): if it waited, it would
+//!   at some time find other excluded nodes, form a majority with them, and accept writes beside the new cluster. A
+//!   node that leads or follows a live majority continues and reports the split: its confirmed writes are safe on that
+//!   majority, and a bootstrap on the wrong node (a partitioned one, say) must not take down the correct nodes.
+//! - *Our cluster was bootstrapped from the other's, without that node*: only a line in the error log. The other node
+//!   learns the same from us.
+//! - *Neither descends from the other* (split-brain): both have continued independently. Neither has a better claim, so
+//!   none stops: an administrator must decide which one to discard.
 //!
 //! Nodes that cannot reach each other's addresses do not learn of each other; generations do not help there.
 

@@ -10,11 +10,11 @@
 //! | `hard_state` | the node's vote, term and voters: `hortator.raft.log` |
 //!
 //! Why not a library: of the maintained implementations, only openraft has a licence that is compatible with GPLv2-only
-//! mariadbd, and one of its dependencies has not (`anyerror` is Apache-2.0 only). openraft would also bring seventy packages
-//! and an executor into the database's process. This module implements Raft as published (Ongaro, "Consensus: Bridging
-//! Theory and Practice", 2014), with the extensions of the thesis: pre-vote (9.6), check quorum (6.2), leadership transfer
-//! (3.10), single-server membership changes (4.1), ReadIndex by a round of heartbeats (6.4). A simulator checks the paper's
-//! properties.
+//! mariadbd, and one of its dependencies has not (`anyerror` is Apache-2.0 only). openraft would also bring seventy
+//! packages and an executor into the database's process. This module implements Raft as published (Ongaro, "Consensus:
+//! Bridging Theory and Practice", 2014), with the extensions of the thesis: pre-vote (9.6), check quorum (6.2),
+//! leadership transfer (3.10), single-server membership changes (4.1), ReadIndex by a round of heartbeats (6.4). A
+//! simulator checks the paper's properties.
 
 pub mod hard_state;
 pub mod lineage;

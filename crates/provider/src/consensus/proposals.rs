@@ -1,22 +1,23 @@
 //! Proposals of this node that are not ordered yet: each is ordered once, or known to be lost.
 //!
-//! A leader appends its own proposals to the log; a follower forwards them to the leader. Leaders crash and links break while
-//! proposals are in flight. Each proposal must be ordered exactly once, or be known not to be ordered.
+//! A leader appends its own proposals to the log; a follower forwards them to the leader. Leaders crash and links break
+//! while proposals are in flight. Each proposal must be ordered exactly once, or be known not to be ordered.
 //!
 //! # Why exactly once
 //!
-//! 1. *Not twice in a term.* A forward carries its term, its session, and its number within that session and term. Only the
-//!    leader of that term accepts it, and only if the number is the next one. So everything may be sent again after a link
-//!    broke: the leader accepts no forward twice, and skips none. A node never leads the same term in two processes, so the
-//!    leader may count in memory.
+//! 1. *Not twice in a term.* A forward carries its term, its session, and its number within that session and term. Only
+//!    the leader of that term accepts it, and only if the number is the next one. So everything may be sent again after
+//!    a link broke: the leader accepts no forward twice, and skips none. A node never leads the same term in two
+//!    processes, so the leader may count in memory.
 //! 2. *Not in two terms.* A proposal is sent in a later term only when it is known to be lost in the earlier one.
 //! 3. *A loss is known.* Terms ascend along the log, and committed entries stay. So when an entry of a later term is
 //!    committed, every committed entry of the earlier term is before it, and was seen.
 //! 4. *It ends.* A leader's first entry has its own term; when it is committed, 3 holds for everything sent before.
 //!
-//! A restarted node has a new session: no client waits for the proposals of the old one. The same holds for a node whose log
-//! was replaced ([`super::raft::Raft::install_snapshot`]): it has not seen what was committed in between, so 3 says nothing
-//! of its proposals in flight. It must take a new session and new `Proposals`, and cannot tell its clients the outcome.
+//! A restarted node has a new session: no client waits for the proposals of the old one. The same holds for a node
+//! whose log was replaced ([`super::raft::Raft::install_snapshot`]): it has not seen what was committed in between, so
+//! 3 says nothing of its proposals in flight. It must take a new session and new `Proposals`, and cannot tell its
+//! clients the outcome.
 //!
 //! *Absent*: payloads (the submitter keeps each until it is committed, cancelled or discarded), clock, threads.
 

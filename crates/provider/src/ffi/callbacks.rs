@@ -190,9 +190,9 @@ impl RawView {
         // SAFETY: the words are enough, and aligned as the head is.
         unsafe { words.as_mut_ptr().cast::<RawViewHead>().write(head) };
         for (at, member) in members.iter().enumerate() {
-            let place = head_words + member_words * at;
+            let target = head_words + member_words * at;
             // SAFETY: the words from there on are enough for the members that follow.
-            unsafe { words[place..].as_mut_ptr().cast::<RawMember>().write(raw_member(member)) };
+            unsafe { words[target..].as_mut_ptr().cast::<RawMember>().write(raw_member(member)) };
         }
         Self { words }
     }
@@ -212,9 +212,9 @@ fn raw_member(member: &Member) -> RawMember {
 }
 
 /// Cut if it is too long; the last byte stays zero.
-fn copy_text(text: &str, place: &mut [c_char]) {
-    let room = place.len() - 1;
-    for (slot, byte) in place[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
+fn copy_text(text: &str, target: &mut [c_char]) {
+    let room = target.len() - 1;
+    for (slot, byte) in target[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
         *slot = byte as c_char;
     }
 }

@@ -165,7 +165,7 @@ unsafe extern "C" fn certify(
     flags: u32,
     meta: *mut RawMeta,
 ) -> Status {
-    // SAFETY: the server's own table, handle and place for the meta.
+    // SAFETY: the server's own table, handle and pointer for the meta.
     unsafe {
         write_meta(meta, &UNDEFINED_META);
         with(wsrep, Status::NodeFail, |provider| {
@@ -176,17 +176,17 @@ unsafe extern "C" fn certify(
 }
 
 /// # Safety
-/// `place` is null or the server's.
-unsafe fn write_meta(place: *mut RawMeta, meta: &Meta) {
-    if !place.is_null() {
+/// `target` is null or the server's.
+unsafe fn write_meta(target: *mut RawMeta, meta: &Meta) {
+    if !target.is_null() {
         // SAFETY: the caller's promise.
-        unsafe { place.write(raw_meta(meta)) };
+        unsafe { target.write(raw_meta(meta)) };
     }
 }
 
 /// # Safety
 /// As for [`write_meta`].
-unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
+unsafe fn answer(outcome: Outcome, target: *mut RawMeta) -> Status {
     let (status, meta) = match outcome {
         Outcome::Passed(meta) => (Status::Ok, meta),
         Outcome::Failed(meta) => (Status::TrxFail, meta),
@@ -198,7 +198,7 @@ unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
         Outcome::NotAllowed => (Status::NotAllowed, UNDEFINED_META),
     };
     // SAFETY: the caller's promise.
-    unsafe { write_meta(place, &meta) };
+    unsafe { write_meta(target, &meta) };
     status
 }
 
@@ -266,7 +266,7 @@ unsafe extern "C" fn replay_trx(wsrep: *mut Wsrep, handle: *const RawHandle, con
 }
 
 unsafe extern "C" fn abort_certification(wsrep: *mut Wsrep, by: i64, victim: u64, victim_seqno: *mut i64) -> Status {
-    // SAFETY: the server's own table and place for the seqno.
+    // SAFETY: the server's own table and pointer for the seqno.
     unsafe {
         let tell = |seqno: i64| {
             if !victim_seqno.is_null() {
@@ -367,14 +367,14 @@ unsafe extern "C" fn sync_wait(
     limit_seconds: c_int,
     reached: *mut RawGtid,
 ) -> Status {
-    // SAFETY: the server's own table and places.
+    // SAFETY: the server's own table and pointers.
     unsafe {
         let upto = upto.as_ref().map(|raw| gtid(*raw));
         let limit = u64::try_from(limit_seconds).ok().map(Duration::from_secs);
         with(wsrep, Status::NodeFail, |provider| match provider.node.sync_wait(upto, limit) {
-            Some(place) => {
+            Some(position) => {
                 if !reached.is_null() {
-                    reached.write(raw_gtid(place));
+                    reached.write(raw_gtid(position));
                 }
                 Status::Ok
             }
@@ -383,12 +383,12 @@ unsafe extern "C" fn sync_wait(
     }
 }
 
-unsafe extern "C" fn last_committed_id(wsrep: *mut Wsrep, place: *mut RawGtid) -> Status {
-    // SAFETY: the server's own table and place.
+unsafe extern "C" fn last_committed_id(wsrep: *mut Wsrep, target: *mut RawGtid) -> Status {
+    // SAFETY: the server's own table and pointer.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            if !place.is_null() {
-                place.write(raw_gtid(provider.node.last_committed()));
+            if !target.is_null() {
+                target.write(raw_gtid(provider.node.last_committed()));
             }
             Status::Ok
         })
@@ -407,11 +407,11 @@ unsafe extern "C" fn to_execute_start(
     action: *const RawBuffer,
     action_parts: usize,
     flags: u32,
-    place: *mut RawMeta,
+    target: *mut RawMeta,
 ) -> Status {
-    // SAFETY: the server's own table, keys, bytes and place for the meta.
+    // SAFETY: the server's own table, keys, bytes and pointer for the meta.
     unsafe {
-        write_meta(place, &UNDEFINED_META);
+        write_meta(target, &UNDEFINED_META);
         with(wsrep, Status::NodeFail, |provider| {
             let flags = Flags(flags);
             if !flags.has(Flags::TRX_START.with(Flags::TRX_END)) {
@@ -425,7 +425,7 @@ unsafe extern "C" fn to_execute_start(
                 }
             }
             let action = all_bytes(action, action_parts);
-            answer(provider.node.begin_toi(conn, collected.keys(), &action, flags), place)
+            answer(provider.node.begin_toi(conn, collected.keys(), &action, flags), target)
         })
     }
 }

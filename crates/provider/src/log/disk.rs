@@ -129,11 +129,12 @@ impl DiskLog {
 
     /// Appends the concatenated parts as one entry. It is in memory until a flush.
     ///
-    /// Writes nothing, so it may be called under a lock: the next segment is ready already; only the file of a payload larger
-    /// than a segment is created here. [`DiskLog::throttle`] limits the memory.
+    /// Writes nothing, so it may be called under a lock: the next segment is ready already; only the file of a payload
+    /// larger than a segment is created here. [`DiskLog::throttle`] limits the memory.
     ///
     /// # Errors
-    /// After [`Error::Full`] and [`Error::TooLarge`] nothing has changed; after [`Error::Broken`] the log accepts nothing more.
+    /// After [`Error::Full`] and [`Error::TooLarge`] nothing has changed; after [`Error::Broken`] the log accepts
+    /// nothing more.
     pub fn append(&self, parts: &[&[u8]]) -> Result<Index, Error> {
         let payload_bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
         if payload_bytes > PAYLOAD_LIMIT_BYTES {
@@ -184,8 +185,8 @@ impl DiskLog {
     /// # Errors
     /// A failed write or sync is final: the content of the disk is unknown. All later calls fail.
     ///
-    /// [`Error::Dropped`]: [`DiskLog::truncate`] has removed the entry. If another entry has taken its index meanwhile, the call
-    /// flushes that one.
+    /// [`Error::Dropped`]: [`DiskLog::truncate`] has removed the entry. If another entry has taken its index meanwhile,
+    /// the call flushes that one.
     pub fn flush(&self, upto: Index) -> Result<(), Error> {
         let is_there = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
         let done = || is_there() || upto > self.last();
@@ -198,8 +199,8 @@ impl DiskLog {
         self.sync.store(sync, Ordering::Release);
     }
 
-    /// Reads written entries from `from` on, also while more are appended. At the end the reader returns `None`; asked again, it
-    /// returns new entries.
+    /// Reads written entries from `from` on, also while more are appended. At the end the reader returns `None`; asked
+    /// again, it returns new entries.
     ///
     /// # Errors
     /// `from` is neither in the log nor right after its last entry.

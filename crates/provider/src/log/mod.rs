@@ -1,8 +1,8 @@
 //! The ordered log on disk: all write sets and views, in the order that all nodes follow.
 //!
-//! The log is a folder of segments: files of a fixed size, created ahead of use, with one record after the other. An appended
-//! entry has an index and is in memory; a flushed one is in the file, and with [`Settings::sync`] on disk. All integers are
-//! little endian.
+//! The log is a folder of segments: files of a fixed size, created ahead of use, with one record after the other. An
+//! appended entry has an index and is in memory; a flushed one is in the file, and with [`Settings::sync`] on disk. All
+//! integers are little endian.
 //!
 //! # Files
 //!
@@ -48,25 +48,26 @@
 //!
 //! # Design
 //!
-//! - A machine crash may leave any part of the unsynced data. So the first bad record ends the log, unless a durable mark after
-//!   it says that the record had been on disk: then the log is damaged, and does not open.
-//! - Files are reused, since overwriting written blocks makes fdatasync cheaper. Old content cannot pass for records: its
-//!   stamps have another salt. Neither can payloads that imitate records: the salt is secret.
-//! - Truncated data is overwritten with zeros before anything new is written: else old records of the same salt could follow new
-//!   ones.
-//! - A header is on disk before the file gets its name, on a page that is not written again. So a file with a bad header, or
-//!   one shorter than its header says, is damaged, never torn.
-//! - With sync on, a segment is synced before the next one gets its name, so a full segment that is not complete is damaged too.
-//! - The end can be truncated, since no remaining record mentions it: a durable mark, in a record or a header, covers only
-//!   earlier records. But a half-truncated end would look damaged, since a later record vouches for an earlier one that is zeroed
-//!   already. So a marker file (`.truncate.log`) is created first, and removed last, before the index is used again; opening
-//!   completes a marked truncation. In between, segments are removed, newest first, and zeros are written. After a crash the
-//!   log is the old one, or ends right there; never a mix.
-//! - If the marker exists and an earlier entry is missing, opening removes nothing before the ordinary check: the later records
-//!   tell a torn tail from damage.
+//! - A machine crash may leave any part of the unsynced data. So the first bad record ends the log, unless a durable
+//!   mark after it says that the record had been on disk: then the log is damaged, and does not open.
+//! - Files are reused, since overwriting written blocks makes fdatasync cheaper. Old content cannot pass for records:
+//!   its stamps have another salt. Neither can payloads that imitate records: the salt is secret.
+//! - Truncated data is overwritten with zeros before anything new is written: else old records of the same salt could
+//!   follow new ones.
+//! - A header is on disk before the file gets its name, on a page that is not written again. So a file with a bad
+//!   header, or one shorter than its header says, is damaged, never torn.
+//! - With sync on, a segment is synced before the next one gets its name, so a full segment that is not complete is
+//!   damaged too.
+//! - The end can be truncated, since no remaining record mentions it: a durable mark, in a record or a header, covers
+//!   only earlier records. But a half-truncated end would look damaged, since a later record vouches for an earlier one
+//!   that is zeroed already. So a marker file (`.truncate.log`) is created first, and removed last, before the index is
+//!   used again; opening completes a marked truncation. In between, segments are removed, newest first, and zeros are
+//!   written. After a crash the log is the old one, or ends right there; never a mix.
+//! - If the marker exists and an earlier entry is missing, opening removes nothing before the ordinary check: the later
+//!   records tell a torn tail from damage.
 //! - A log is reset by one name too (`.reset.log`), which its first segment gets when it is complete.
-//! - A failed write or sync is final. The kernel may drop what it could not write, and report success for the next sync; so
-//!   opening writes again, and syncs, whatever no durable mark covers.
+//! - A failed write or sync is final. The kernel may drop what it could not write, and report success for the next
+//!   sync; so opening writes again, and syncs, whatever no durable mark covers.
 //!
 //! # Limits
 //!
@@ -79,15 +80,15 @@
 //! | disk | [`Settings::retain_bytes`], what [`DiskLog::purge`] must keep, one segment, and two spares |
 //! | sync off | a power failure may lose the last five segments; the end of the process loses nothing |
 //!
-//! Entries at the very end that vanish without a trace (zeros, or a deleted last segment) cannot be told from entries that never
-//! were: no later record vouches for them. On copy-on-write file systems (btrfs, ZFS), a spare does not guarantee room: a full
-//! disk can fail a write, which ends the log until it is opened again.
+//! Entries at the very end that vanish without a trace (zeros, or a deleted last segment) cannot be told from entries
+//! that never were: no later record vouches for them. On copy-on-write file systems (btrfs, ZFS), a spare does not
+//! guarantee room: a full disk can fail a write, which ends the log until it is opened again.
 //!
 //! # Measurements
 //!
-//! Two cores, ext4 on a virtual disk, other load. fdatasync after 4,000 bytes, medians: 252 µs in a growing file, 239 in an
-//! allocated one, 144 in one filled with zeros, 141 in a reused one; filling 64 MiB takes 0.05 to 0.15 s, beside the flushes.
-//! Entries of 300 bytes per second (`cargo bench --bench log`):
+//! Two cores, ext4 on a virtual disk, other load. fdatasync after 4,000 bytes, medians: 252 µs in a growing file, 239
+//! in an allocated one, 144 in one filled with zeros, 141 in a reused one; filling 64 MiB takes 0.05 to 0.15 s, beside
+//! the flushes. Entries of 300 bytes per second (`cargo bench --bench log`):
 //!
 //! | threads | sync on | sync off |
 //! |---|---|---|
@@ -95,10 +96,10 @@
 //! | 16 | 32,000 to 37,000 | 430,000 to 490,000 |
 //! | 200 | 68,000 to 93,000 | 370,000 to 450,000 |
 //!
-//! Why no existing store: with one thread, and synced batches of 1, 16 and 200 such entries, in the last of five rounds (the
-//! disk was busy in three, and the winner varied): this log writes 5,500, 77,000 and 630,000 entries per second; redb 4.5
-//! 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. Speed is not the only reason: this log has its own rules
-//! for torn tails and damage. Opening checks 1 GiB in 1.1 s.
+//! Why no existing store: with one thread, and synced batches of 1, 16 and 200 such entries, in the last of five rounds
+//! (the disk was busy in three, and the winner varied): this log writes 5,500, 77,000 and 630,000 entries per second;
+//! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. Speed is not the only reason: this log has
+//! its own rules for torn tails and damage. Opening checks 1 GiB in 1.1 s.
 
 mod disk;
 mod error;

@@ -99,11 +99,13 @@ impl DiskLog {
         }
     }
 
-    /// The entries from `first` on, up to `limit_bytes` of payload, but at least one if there is one; none if `first` is right after
-    /// the last. Includes entries that are appended and not written: from memory, or else they are flushed first.
+    /// The entries from `first` on, up to `limit_bytes` of payload, but at least one if there is one; none if `first`
+    /// is right after the last. Includes entries that are appended and not written: from memory, or else they are
+    /// flushed first.
     ///
     /// # Errors
-    /// `first` is neither in the log nor right after its last entry; the entry was truncated meanwhile; it cannot be read.
+    /// `first` is neither in the log nor right after its last entry; the entry was truncated meanwhile; it cannot be
+    /// read.
     pub fn entries(&self, first: Index, limit_bytes: usize) -> Result<Vec<Shared>, Error> {
         let recent = self.recent.entries(first, limit_bytes);
         if !recent.is_empty() {

@@ -12,21 +12,21 @@ use super::segment::{Folder, RESET, SEGMENT, Segment, index_of_name, name};
 use super::{DiskLog, Error, Index, Settings};
 
 impl DiskLog {
-    /// Removes the log in `folder`, if there is one, damaged or not, and creates a new one that begins right after `behind`. After a
-    /// crash in between, the folder holds the old log, complete, or the new one.
+    /// Removes the log in `folder`, if there is one, damaged or not, and creates a new one that begins right after
+    /// `snapshot_index`. After a crash in between, the folder holds the old log, complete, or the new one.
     ///
     /// # Errors
     /// The log is open, in another process or in this one.
     ///
     /// # Panics
-    /// If `behind` is not below 2^63 - 1.
+    /// If `snapshot_index` is not below 2^63 - 1.
     pub fn install_snapshot(
         folder: &Path,
         settings: Settings,
         history_uuid: [u8; 16],
-        behind: Index,
+        snapshot_index: Index,
     ) -> Result<Self, Error> {
-        assert!(behind.0 < i64::MAX as u64, "an index is below 2^63");
+        assert!(snapshot_index.0 < i64::MAX as u64, "an index is below 2^63");
         let settings = settings.rounded();
         let lock = Lock::take(folder)?;
         let folder = Arc::new(Folder::open(folder)?);
@@ -35,12 +35,12 @@ impl DiskLog {
         let segment_pool = recovery::segment_pool(&folder, listing.spares, &settings)?;
         let spare = segment_pool.take(settings.segment_bytes)?;
         let spare_path = spare.path.clone();
-        let first = behind.next();
+        let first = snapshot_index.next();
         let mut segment = Segment::from_spare(spare, history_uuid, first.0, 0);
         segment.path = folder.path.join(name(first.0, RESET));
         segment.begin(&spare_path, &folder, 0)?;
         segment.path = finish(&folder)?.unwrap_or(segment.path);
-        let opened = Opened { first, last: behind, torn_tail: None };
+        let opened = Opened { first, last: snapshot_index, torn_tail: None };
         let segments = [Arc::new(segment)].into();
         let end = super::segment::RECORDS_START;
         Ok(Self::from_recovered(

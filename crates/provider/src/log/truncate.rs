@@ -22,15 +22,17 @@ pub(super) const TRUNCATE: &str = ".truncate.log";
 const ZEROS_BYTES: usize = 1 << 20;
 
 impl DiskLog {
-    /// Removes all entries from `from` on; the next append takes that index. Does nothing if `from` is right after the end.
+    /// Removes all entries from `from` on; the next append takes that index. Does nothing if `from` is right after the
+    /// end.
     ///
-    /// When it returns, the entries are gone from the disk too, whatever [`Settings::sync`](super::Settings) says; after a crash in
-    /// between, the log has either all of them or ends right before `from`. No append may run meanwhile. Other threads may flush and
-    /// read: a flush of a removed entry returns [`Error::Dropped`], and so does a reader beyond `from`.
+    /// When it returns, the entries are gone from the disk too, whatever [`Settings::sync`](super::Settings) says;
+    /// after a crash in between, the log has either all of them or ends right before `from`. No append may run
+    /// meanwhile. Other threads may flush and read: a flush of a removed entry returns [`Error::Dropped`], and so does
+    /// a reader beyond `from`.
     ///
     /// # Errors
-    /// [`Error::Absent`], if `from` is before the first entry or beyond the index after the last; it and [`Error::Full`] change
-    /// nothing. After any other error the log accepts nothing more.
+    /// [`Error::Absent`], if `from` is before the first entry or beyond the index after the last; it and
+    /// [`Error::Full`] change nothing. After any other error the log accepts nothing more.
     pub fn truncate(&self, from: Index) -> Result<(), Error> {
         let refused = RefCell::new(None);
         let is_done = Cell::new(false);

@@ -66,7 +66,7 @@ impl Inconsistency {
     pub(super) fn purge(&self, seqno: i64) {
         let mut state = self.lock();
         let resolved_upto = state.resolved_upto;
-        state.results.retain(|place, result| *place > seqno || result.error != 0 && *place > resolved_upto);
+        state.results.retain(|at, result| *at > seqno || result.error != 0 && *at > resolved_upto);
     }
 
     /// The vote result for a seqno.
@@ -113,8 +113,8 @@ impl Inconsistency {
         let state = self.lock();
         let mut vote_results = state.results.iter();
         let wrong = vote_results
-            .find(|(place, result)| result.error != 0 && state.resolved_upto < **place && **place <= applied);
-        wrong.map(|(place, _)| *place)
+            .find(|(seqno, result)| result.error != 0 && state.resolved_upto < **seqno && **seqno <= applied);
+        wrong.map(|(seqno, _)| *seqno)
     }
 
     /// Registers an apply error.
@@ -138,7 +138,7 @@ impl Inconsistency {
     }
 
     /// No vote is possible now.
-    pub(super) fn give_up(&self) {
+    pub(super) fn abandon_vote(&self) {
         self.lock().apply_error = None;
         self.changed.notify_all();
     }

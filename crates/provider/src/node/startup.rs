@@ -5,8 +5,8 @@
 //!   connected(M) ─► view(M+1) ─► synced                                   else
 //! ```
 //!
-//! view(N) takes no seqno. It contains the member ID from before the crash beside the new one, so that the server keeps the
-//! streaming transactions of the old one; view(M+1), without it, makes the server roll them back.
+//! view(N) takes no seqno. It contains the member ID from before the crash beside the new one, so that the server keeps
+//! the streaming transactions of the old one; view(M+1), without it, makes the server roll them back.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -229,12 +229,12 @@ impl TotalOrder {
         {
             self.cuts.pop_front();
         }
-        self.snapshot_point().map(|place| place.index)
+        self.snapshot_point().map(|point| point.index)
     }
 
     /// The latest commit cut from which a log holds all verdicts that are needed: another node's log may begin there.
     pub fn snapshot_point(&self) -> Option<SnapshotPoint> {
-        self.cuts.front().copied().filter(|place| place.last_seqno_before <= self.previous_cut_upto)
+        self.cuts.front().copied().filter(|point| point.last_seqno_before <= self.previous_cut_upto)
     }
 
     /// The seqnos up to `seqno` are in the tables, but in no log.

@@ -203,9 +203,9 @@ pub fn duration(value: &str) -> Option<Duration> {
     for (part, units) in [(days, &[('D', 86_400.0)][..]), (time, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)][..])] {
         let mut rest = part;
         for (unit, factor) in units {
-            if let Some((number, behind)) = rest.split_once(*unit) {
+            if let Some((number, after)) = rest.split_once(*unit) {
                 seconds += number.parse::<f64>().ok()? * factor;
-                rest = behind;
+                rest = after;
             }
         }
         if !rest.is_empty() {

@@ -11,7 +11,7 @@ use crate::server::{Flags, Member};
 mod whole_history;
 
 const HISTORY: Uuid = Uuid([5; 16]);
-const LIFE: Uuid = Uuid([6; 16]);
+const MEMBER: Uuid = Uuid([6; 16]);
 
 struct Fixture {
     _folder: tempfile::TempDir,
@@ -19,15 +19,15 @@ struct Fixture {
 }
 
 /// A log with views at the seqnos `views` and write sets at the others.
-fn fixture(places: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
+fn fixture(seqnos: impl IntoIterator<Item = i64>, views: &[i64]) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
     let (log, _) = DiskLog::open(folder.path(), settings, HISTORY.0).unwrap();
-    for place in places {
-        let bytes = if views.contains(&place) {
-            view(place)
+    for seqno in seqnos {
+        let bytes = if views.contains(&seqno) {
+            view(seqno)
         } else {
-            write_set(place, place - 1, LIFE, Flags(0x41), Key::row(b"s", b"t", 0, &place.to_le_bytes()))
+            write_set(seqno, seqno - 1, MEMBER, Flags(0x41), Key::row(b"s", b"t", 0, &seqno.to_le_bytes()))
         };
         log.append(&[&bytes]).unwrap();
     }
@@ -41,7 +41,7 @@ fn write_set(seqno: i64, last_seen: i64, source: Uuid, flags: Flags, key: Key) -
 }
 
 fn view(seqno: i64) -> Vec<u8> {
-    placed(seqno, entry::encode_view(seqno, &[Member { id: LIFE, name: "n".into(), incoming: String::new() }]))
+    placed(seqno, entry::encode_view(seqno, &[Member { id: MEMBER, name: "n".into(), incoming: String::new() }]))
 }
 
 fn placed(seqno: i64, mut bytes: Vec<u8>) -> Vec<u8> {
@@ -59,13 +59,13 @@ fn tables(seqno: i64) -> Option<Gtid> {
 
 #[test]
 fn a_log_of_views_needs_no_position() {
-    let begun = fixture([1, 2], &[1, 2]);
-    let found = plan(&begun.log, HISTORY, None, None).unwrap();
+    let views_only = fixture([1, 2], &[1, 2]);
+    let found = plan(&views_only.log, HISTORY, None, None).unwrap();
     assert_eq!((found.tables_at, found.end, found.write_sets_behind), (0, 2, 0));
-    assert_eq!(plan(&begun.log, HISTORY, None, Some(&SavedState::running(HISTORY, LIFE))).unwrap().tables_at, 0);
+    assert_eq!(plan(&views_only.log, HISTORY, None, Some(&SavedState::running(HISTORY, MEMBER))).unwrap().tables_at, 0);
     // Half of an SST may be there.
-    let joins = SavedState::running(Uuid::UNDEFINED, LIFE);
-    assert!(matches!(plan(&begun.log, HISTORY, None, Some(&joins)), Err(Error::NoPosition { end: 2, .. })));
+    let joins = SavedState::running(Uuid::UNDEFINED, MEMBER);
+    assert!(matches!(plan(&views_only.log, HISTORY, None, Some(&joins)), Err(Error::NoPosition { end: 2, .. })));
     let used = fixture([1, 2], &[1]);
     assert!(matches!(plan(&used.log, HISTORY, None, None), Err(Error::NoPosition { end: 2, .. })));
 }
@@ -80,7 +80,7 @@ fn entries_after_the_tables_are_applied() {
         assert_eq!((plan.behind(), plan.write_sets_behind), (behind, of_write_sets));
         assert!(plan.has_all_verdicts && plan.remark.is_none());
         let former_members: Vec<_> = plan.former_members.iter().map(|member| member.id).collect();
-        assert_eq!(former_members, vec![LIFE; usize::from(at > 0)], "whose transactions may be open at {at}");
+        assert_eq!(former_members, vec![MEMBER; usize::from(at > 0)], "whose transactions may be open at {at}");
     }
 }
 
@@ -129,13 +129,13 @@ fn an_unknown_position_is_an_error() {
 
 #[test]
 fn the_servers_position_overrides_the_saved_one() {
-    let saved = SavedState { stopped_at: 7, ..SavedState::running(HISTORY, LIFE) };
+    let saved = SavedState { stopped_at: 7, ..SavedState::running(HISTORY, MEMBER) };
     let said = Gtid { history_uuid: HISTORY, seqno: 9 };
     assert_eq!(tables_at(said, Some(&saved)), Some(said));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&saved)), tables(7));
     assert_eq!(tables_at(Gtid::UNDEFINED, Some(&SavedState { stopped_at: -1, ..saved })), None);
-    let begun = SavedState { stopped_at: -1, begins_at: 4, ..saved };
-    assert_eq!(tables_at(Gtid::UNDEFINED, Some(&begun)), tables(4));
+    let starting = SavedState { stopped_at: -1, begins_at: 4, ..saved };
+    assert_eq!(tables_at(Gtid::UNDEFINED, Some(&starting)), tables(4));
     let failed = SavedState { stopped_at: -1, failed_at: 8, ..saved };
     assert_eq!(tables_at(said, Some(&failed)), tables(7));
     assert_eq!(tables_at(Gtid { seqno: 5, ..said }, Some(&failed)), tables(5));
@@ -154,9 +154,9 @@ fn verdicts_are_reproduced() {
     let row = Key::row(b"s", b"t", 0, b"1");
     let isolated = Flags(0x45);
     // DDL at 4, and then a transaction that had not seen it.
-    log.append(&[&write_set(4, 3, LIFE, isolated, table)]).unwrap();
-    log.append(&[&write_set(5, 3, LIFE, Flags(0x41), row)]).unwrap();
-    log.append(&[&write_set(6, 5, LIFE, Flags(0x41), row)]).unwrap();
+    log.append(&[&write_set(4, 3, MEMBER, isolated, table)]).unwrap();
+    log.append(&[&write_set(5, 3, MEMBER, Flags(0x41), row)]).unwrap();
+    log.append(&[&write_set(6, 5, MEMBER, Flags(0x41), row)]).unwrap();
     log.flush(log.last()).unwrap();
     for at in 0..6 {
         let Plan { mut order, order_from, .. } = plan(&log, HISTORY, tables(at), None).unwrap();

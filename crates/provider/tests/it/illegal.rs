@@ -1,5 +1,4 @@
-//! Calls that no server should make: any answer will do, but no crash, no call that does not return, and a node that
-//! goes on serving those who do it right.
+//! Illegal calls: any result is fine, but no crash and no hanging call, and the node still serves correct callers.
 
 use crate::harness;
 

@@ -1,12 +1,12 @@
 //! Connections to the other nodes. One thread polls for events and sends frames.
 //!
-//! [`Links`] keeps one connection to each node that is dialled or that dials, and sends and receives frames on it. It does not
-//! interpret messages. It waits only in [`Links::poll`], and starts threads only to resolve names.
+//! [`Links`] keeps one connection to each node that is dialled or that dials, and sends and receives frames on it. It
+//! does not interpret messages. It waits only in [`Links::poll`], and starts threads only to resolve names.
 //!
 //! # Invariants
 //!
-//! - Between an [`Event::Up`] and the [`Event::Down`] of a node, its frames arrive in the order sent, without gaps. Frames
-//!   that are in flight when a link ends are lost: the layer above sends them again on the next `Up`.
+//! - Between an [`Event::Up`] and the [`Event::Down`] of a node, its frames arrive in the order sent, without gaps.
+//!   Frames that are in flight when a link ends are lost: the layer above sends them again on the next `Up`.
 //! - A node has one link at a time: frames go out on the connection that its frames come from.
 //! - An unidentified peer costs [`wire::HANDSHAKE_LIMIT_BYTES`](super::wire::HANDSHAKE_LIMIT_BYTES), one of
 //!   [`UNIDENTIFIED_PEERS_LIMIT`] slots for [`HANDSHAKE_TIMEOUT`], and a rate-limited line in the error log.
@@ -21,16 +21,17 @@
 //!   the link is up here; frames ◄──────► frames, and Keepalive when idle
 //! ```
 //!
-//! A side that refuses sends the reason and closes; both sides log it. On a lineage mismatch it sends its hello first: each
-//! side must compare the lineages itself (the module `lineage_check`).
+//! A side that refuses sends the reason and closes; both sides log it. On a lineage mismatch it sends its hello first:
+//! each side must compare the lineages itself (the module `lineage_check`).
 //!
 //! # Two connections between the same nodes
 //!
 //! Both nodes may dial at once. Of connections dialled by different sides, the one stays whose dialler has the smaller
-//! instance id, so both sides choose the same. Of connections dialled by the same side the newer one stays: that side has lost
-//! the older one. A node with a new instance id has restarted: its old link ends.
+//! instance id, so both sides choose the same. Of connections dialled by the same side the newer one stays: that side
+//! has lost the older one. A node with a new instance id has restarted: its old link ends.
 //!
-//! An address of a linked node is not dialled while the link is up; an address of this node itself is never dialled again.
+//! An address of a linked node is not dialled while the link is up; an address of this node itself is never dialled
+//! again.
 
 mod dial;
 mod error;
@@ -210,8 +211,8 @@ impl Links {
         self.targets.keys().map(String::as_str)
     }
 
-    /// Queues a frame; it goes out with the next [`flush`](Self::flush) or [`poll`](Self::poll). False: there is no link, or its
-    /// queue was full and the link has ended, so that the receiver sees no gap.
+    /// Queues a frame; it goes out with the next [`flush`](Self::flush) or [`poll`](Self::poll). False: there is no
+    /// link, or its queue was full and the link has ended, so that the receiver sees no gap.
     ///
     /// # Panics
     /// An append has a different number of entries and payloads.

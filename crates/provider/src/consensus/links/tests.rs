@@ -15,7 +15,7 @@ use crate::identity::Uuid;
 use std::net::SocketAddr;
 
 /// Limit of each wait.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
 /// A node's hello. Its node id is its number, and so is its instance id: the connection of the smaller one stays.
 fn tag(number: u64) -> Hello {
@@ -86,7 +86,7 @@ impl Nodes {
 
     /// Polls until the condition holds.
     fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_LIMIT;
         while !is_so(self) {
             assert!(Instant::now() < end, "never so: {what}; seen: {:?}", self.lately());
             self.turn();
@@ -96,7 +96,7 @@ impl Nodes {
     /// Polls until all running nodes are linked with all others, and nothing changes any more.
     fn until_settled(&mut self) {
         let mut changes = usize::MAX;
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + WAIT_LIMIT;
         loop {
             let live = self.links.iter().flatten().count();
             let are_linked = self.links.iter().flatten().all(|links| links.peers().count() == live - 1);
@@ -158,6 +158,6 @@ impl Nodes {
 }
 
 /// The address of a node, for raw sockets.
-fn place(nodes: &Nodes, which: usize) -> SocketAddr {
+fn address(nodes: &Nodes, which: usize) -> SocketAddr {
     nodes.address(which).parse().unwrap()
 }

@@ -41,9 +41,9 @@ pub struct MemberProgress {
 
 /// Calls for the driver of a leader.
 impl Raft {
-    /// Appends entries to the log; at most one of them changes the membership. The driver must write their payloads to its
-    /// log, with [`Raft::term`], before any other call; it calls [`Raft::broadcast_append`] after the last append of a round,
-    /// and [`Raft::on_durable`] when the entries are durable. Returns the index of the first.
+    /// Appends entries to the log; at most one of them changes the membership. The driver must write their payloads to
+    /// its log, with [`Raft::term`], before any other call; it calls [`Raft::broadcast_append`] after the last append
+    /// of a round, and [`Raft::on_durable`] when the entries are durable. Returns the index of the first.
     ///
     /// # Errors
     /// This node is not the leader, or the membership cannot change now.

@@ -1,8 +1,8 @@
 //! Raft as a pure state machine.
 //!
-//! One [`Raft`] holds the state of one node. Its driver reports events (time, messages, durable log entries), and gets back a
-//! list of [`Action`]s to run in order. The state machine sees no payloads: it knows the [`EntryMeta`] of each entry, and
-//! stores a log of a million entries as a few runs of terms.
+//! One [`Raft`] holds the state of one node. Its driver reports events (time, messages, durable log entries), and gets
+//! back a list of [`Action`]s to run in order. The state machine sees no payloads: it knows the [`EntryMeta`] of each
+//! entry, and stores a log of a million entries as a few runs of terms.
 //!
 //! | file | content | thesis |
 //! |---|---|---|
@@ -229,10 +229,10 @@ impl Raft {
         self.log_meta.purge_to(log_id);
     }
 
-    /// The node has received the state up to and including `log_id` by another way; its log continues right after it. A leader
-    /// of `term` says that this is committed, with `membership` as the last one up to there. False: this node knows as much
-    /// already, and nothing changes. True: the driver must reset its log; if the log holds that entry, the driver only purges up
-    /// to it.
+    /// The node has received the state up to and including `log_id` by another way; its log continues right after it. A
+    /// leader of `term` says that this is committed, with `membership` as the last one up to there. False: this node
+    /// knows as much already, and nothing changes. True: the driver must reset its log; if the log holds that entry,
+    /// the driver only purges up to it.
     ///
     /// # Panics
     /// The node is a leader.

@@ -1,7 +1,7 @@
 //! Messages between nodes, as bytes.
 //!
-//! A connection carries frames in both directions. The first one of the dialling side is a [`Signal::Hello`]; the reply is one
-//! too, or a [`Signal::Rejected`] with the reason. All integers are little endian.
+//! A connection carries frames in both directions. The first one of the dialling side is a [`Signal::Hello`]; the reply
+//! is one too, or a [`Signal::Rejected`] with the reason. All integers are little endian.
 //!
 //! # Frame
 //!
@@ -15,15 +15,15 @@
 //! | 12 | 4 | CRC-32 (IEEE) of bytes 0 to 11 |
 //! | 16 | | body |
 //!
-//! These 16 bytes are the same in every version, and so is the body of kind 2: nodes of different versions can tell each other
-//! why they do not link.
+//! These 16 bytes are the same in every version, and so is the body of kind 2: nodes of different versions can tell
+//! each other why they do not link.
 //!
 //! # Body
 //!
-//! The fields in order, nothing after the last. A text or a payload is its length in bytes (4) and the bytes, a list its
-//! number of items (4) and the items, a flag one byte (0 or 1), a log id its term (8) and index (8), a membership the
-//! ascending list of its voters (8 each), a lineage the list of its generations (16 each, newest first), an optional field a
-//! flag and the field if it is there.
+//! The fields in order, nothing after the last. A text or a payload is its length in bytes (4) and the bytes, a list
+//! its number of items (4) and the items, a flag one byte (0 or 1), a log id its term (8) and index (8), a membership
+//! the ascending list of its voters (8 each), a lineage the list of its generations (16 each, newest first), an
+//! optional field a flag and the field if it is there.
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
@@ -57,8 +57,8 @@
 //!
 //! # Design
 //!
-//! - The head has its own checksum, so that no length is used that a node did not write: a flipped bit or foreign bytes are
-//!   refused at once, and not after a wait for 2 GiB.
+//! - The head has its own checksum, so that no length is used that a node did not write: a flipped bit or foreign bytes
+//!   are refused at once, and not after a wait for 2 GiB.
 //! - A buffer grows with the input, never with an announced length.
 
 mod body;

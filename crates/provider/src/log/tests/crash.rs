@@ -59,12 +59,12 @@ fn flushed_entries_survive_a_kill() {
             command.env(SYNC, "1");
         }
         let mut process = command.spawn().unwrap();
-        let told = BufReader::new(process.stdout.take().unwrap());
+        let output_text = BufReader::new(process.stdout.take().unwrap());
         let until = 1 + rng.below(if sync { 60 } else { 2500 });
         let mut count = 0;
         let mut committed = last;
         // To the end: reports between the decision and the kill count too. A line cut by the kill does not.
-        for line in told.split(b'\n') {
+        for line in output_text.split(b'\n') {
             let line = String::from_utf8(line.unwrap()).unwrap();
             let Some(index) = line.rsplit_once("committed ").and_then(|(_, index)| index.parse().ok()) else {
                 continue;
@@ -93,16 +93,16 @@ fn flushed_entries_survive_a_kill() {
 fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
     let mut rng = Rng::seeded();
     for _ in 0..200 {
-        let place = folder();
-        let (log, _) = open(place.path());
+        let dir = folder();
+        let (log, _) = open(dir.path());
         append(&log, rng.below(200));
         log.flush(log.last()).unwrap();
         log.purge(Index(rng.below(200)));
         // Purged files are removed when the log is closed.
         drop(log);
-        let (log, _) = open(place.path());
+        let (log, _) = open(dir.path());
         let durable = log.durable();
-        let before: Vec<_> = segments(place.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
+        let before: Vec<_> = segments(dir.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
         log.set_sync(false);
         for _ in 0..rng.below(4) {
             append(&log, rng.below(40));
@@ -111,7 +111,7 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
         assert_eq!(log.durable(), durable);
         let (first, written) = (log.first(), log.written());
         drop(log);
-        for file in segments(place.path()) {
+        for file in segments(dir.path()) {
             let mut bytes = fs::read(&file).unwrap();
             let stale: Vec<u8> = bytes.iter().map(|_| rng.next() as u8).collect();
             // The old content of a new file may be anything, but its header is synced before it gets its name.
@@ -125,13 +125,13 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
             }
             fs::write(&file, &bytes).unwrap();
         }
-        let (log, opened) = open(place.path());
+        let (log, opened) = open(dir.path());
         assert!(opened.last >= durable && opened.last <= written, "{durable} was synced: {opened:?}");
         assert_eq!(opened.first, first);
         append(&log, 50);
         log.flush(log.last()).unwrap();
         drop(log);
-        let (log, again) = DiskLog::open(place.path(), small(), HISTORY).unwrap();
+        let (log, again) = DiskLog::open(dir.path(), small(), HISTORY).unwrap();
         assert_eq!((again.last, again.torn_tail), (Index(opened.last.0 + 50), None));
         expect_entries(&log, first.0, again.last.0);
     }

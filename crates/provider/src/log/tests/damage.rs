@@ -57,8 +57,8 @@ impl Sample {
         }
         let header_changed =
             self.files.iter().any(|(name, bytes)| bytes[..HEADER_BYTES] != files[name][..HEADER_BYTES]);
-        let changed = |(file, _, place): &(&PathBuf, u64, Range<usize>)| {
-            self.files[*file][place.clone()] != files[*file][place.clone()]
+        let changed = |(file, _, range): &(&PathBuf, u64, Range<usize>)| {
+            self.files[*file][range.clone()] != files[*file][range.clone()]
         };
         let first_changed = self.records().find(changed).map(|(_, index, _)| index);
         let last_whole = self.records().filter(|record| !changed(record)).last().map(|(_, index, _)| index);
@@ -71,9 +71,9 @@ impl Sample {
         let records_proof = if self.marked { last_whole.map_or(0, |index| index - 1) } else { 0 };
         match first_changed {
             Some(index) if index <= headers_proof.max(records_proof) => {
-                let (file, _, place) = self.records().nth(index as usize - 1).unwrap();
+                let (file, _, range) = self.records().nth(index as usize - 1).unwrap();
                 let name = file.to_str().unwrap().to_owned();
-                assert_eq!(damaged(result), (name, place.start as u64, Index(index)));
+                assert_eq!(damaged(result), (name, range.start as u64, Index(index)));
             }
             _ => {
                 let (log, opened) = result.unwrap();
@@ -84,8 +84,8 @@ impl Sample {
                     (Some(cut), _) => assert_eq!(cut.index, Index(last + 1)),
                     // Zeros look like the end of a log without later writes.
                     (None, Some(index)) => {
-                        let (file, _, place) = self.records().nth(index as usize - 1).unwrap();
-                        assert_eq!(files[file][place.start..place.start + 16], [0; 16]);
+                        let (file, _, range) = self.records().nth(index as usize - 1).unwrap();
+                        assert_eq!(files[file][range.start..range.start + 16], [0; 16]);
                     }
                     (None, None) => {}
                 }
@@ -116,9 +116,9 @@ fn every_flipped_byte_is_detected() {
     let mut rng = Rng::seeded();
     let sample = Sample::new(90, true);
     let headers = sample.files.keys().map(|file| (file.clone(), 0..HEADER_BYTES));
-    let records = sample.records().map(|(file, _, place)| (file.clone(), place));
-    for (file, place) in headers.chain(records) {
-        for at in place {
+    let records = sample.records().map(|(file, _, range)| (file.clone(), range));
+    for (file, range) in headers.chain(records) {
+        for at in range {
             let flip = rng.below(255) as u8 + 1;
             sample.check(&sample.changed(&file, |bytes| bytes[at] ^= flip));
         }
@@ -129,8 +129,8 @@ fn every_flipped_byte_is_detected() {
 fn flips_that_no_mark_covers_truncate_the_log() {
     let mut rng = Rng::seeded();
     let sample = Sample::new(90, false);
-    for (file, _, place) in sample.records() {
-        let at = place.start + rng.below(place.len() as u64) as usize;
+    for (file, _, range) in sample.records() {
+        let at = range.start + rng.below(range.len() as u64) as usize;
         sample.check(&sample.changed(file, |bytes| bytes[at] ^= 1 << rng.below(8)));
     }
 }

@@ -24,8 +24,12 @@ fn alone(test: &str) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", &format!("log::tests::full::{test}"), "--ignored", "--nocapture"]);
     let output = command.env(FOLDER, folder.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && output_text.contains("1 passed"),
+        "{output_text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 fn folder() -> std::path::PathBuf {

@@ -11,7 +11,7 @@ use super::super::group_commit::GroupCommit;
 /// The second thread comes while the first leads, and no other ever comes: it must wake and lead its own round.
 #[test]
 fn a_late_thread_leads_the_next_round() {
-    let (group, appended, written) = (&GroupCommit::default(), &AtomicU64::new(1), &AtomicU64::new(0));
+    let (group_commit, appended, written) = (&GroupCommit::default(), &AtomicU64::new(1), &AtomicU64::new(0));
     let (started, first_leads) = mpsc::channel();
     let (go_on, release) = mpsc::channel::<()>();
     let (finished, second_done) = mpsc::channel();
@@ -26,7 +26,7 @@ fn a_late_thread_leads_the_next_round() {
                 written.store(upto, Ordering::SeqCst);
                 Ok(())
             };
-            group.wait_until(1, done, take, work).unwrap();
+            group_commit.wait_until(1, done, take, work).unwrap();
         });
         first_leads.recv().unwrap();
         appended.store(2, Ordering::SeqCst);
@@ -39,7 +39,7 @@ fn a_late_thread_leads_the_next_round() {
                 written.store(upto, Ordering::SeqCst);
                 Ok(())
             };
-            group.wait_until(2, done, take, work).unwrap();
+            group_commit.wait_until(2, done, take, work).unwrap();
             finished.send(()).unwrap();
         });
         // The second check is under the lock, which is held until the wait.
@@ -56,10 +56,10 @@ fn a_late_thread_leads_the_next_round() {
 
 #[test]
 fn a_panicking_leader_leaves_no_thread_waiting() {
-    let group = &GroupCommit::default();
-    let lead = || group.wait_until(1, || false, || (1, ()), |()| panic!("as if"));
+    let group_commit = &GroupCommit::default();
+    let lead = || group_commit.wait_until(1, || false, || (1, ()), |()| panic!("as if"));
     assert!(thread::scope(|scope| scope.spawn(lead).join()).is_err());
-    let error = group.wait_until(1, || false, || (1, ()), |()| Ok(())).unwrap_err();
+    let error = group_commit.wait_until(1, || false, || (1, ()), |()| Ok(())).unwrap_err();
     assert!(matches!(error, Error::Broken { .. }) && error.to_string().contains("panicked"), "{error}");
-    assert!(group.broken().is_some());
+    assert!(group_commit.broken().is_some());
 }

@@ -94,8 +94,8 @@ fn a_reader_after_the_truncation_fails_and_one_before_it_continues() {
 fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
     let mut rng = Rng::seeded();
     for _ in 0..60 {
-        let place = folder();
-        let (log, _) = open(place.path());
+        let dir = folder();
+        let (log, _) = open(dir.path());
         let count = 1 + rng.below(250);
         for _ in 0..count {
             append(&log, 1);
@@ -105,7 +105,7 @@ fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
         }
         let durable = log.durable();
         let from = 1 + rng.below(count);
-        let seen = states(place.path(), || log.truncate(Index(from)).unwrap());
+        let seen = states(dir.path(), || log.truncate(Index(from)).unwrap());
         assert!(seen.len() > 3, "a mark, zeros, no mark: three syncs at least");
         drop(log);
         let cut_decided =
@@ -113,9 +113,9 @@ fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
         for (at, pair) in seen.windows(2).enumerate() {
             for _ in 0..4 {
                 let files = between(&pair[0], &pair[1], &mut rng);
-                let place = folder();
-                write(&files, place.path());
-                let (log, opened) = open(place.path());
+                let dir = folder();
+                write(&files, dir.path());
+                let (log, opened) = open(dir.path());
                 let is_old = opened.last >= durable && at < cut_decided;
                 assert!(is_old || opened.last == Index(from - 1), "step {at}, from {from}: {opened:?}");
                 expect_entries(&log, 1, opened.last.0);
@@ -124,8 +124,8 @@ fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
                 }
                 log.flush(log.last()).unwrap();
                 drop(log);
-                assert!(read(place.path()).keys().all(|name| !name.ends_with(".truncate.log")));
-                let (log, again) = open(place.path());
+                assert!(read(dir.path()).keys().all(|name| !name.ends_with(".truncate.log")));
+                let (log, again) = open(dir.path());
                 assert_eq!((again.last, again.torn_tail), (Index(opened.last.0 + 5), None));
                 assert!(log.read(opened.last.next()).unwrap().all(|entry| entry.unwrap().1 == b"behind it"));
             }
@@ -137,39 +137,46 @@ fn a_power_failure_in_a_truncation_leaves_the_old_or_the_new_log() {
 fn a_power_failure_in_a_reset_leaves_the_old_or_the_new_log() {
     let mut rng = Rng::seeded();
     for _ in 0..30 {
-        let place = folder();
-        let (log, _) = open(place.path());
+        let dir = folder();
+        let (log, _) = open(dir.path());
         append(&log, 200);
         log.flush(Index(200)).unwrap();
         drop(log);
         // Also indexes that names of the old log have.
-        let behind = if rng.below(2) == 0 { Index(rng.below(400)) } else { Index(0) };
+        let snapshot_index = if rng.below(2) == 0 { Index(rng.below(400)) } else { Index(0) };
         let mut log = None;
-        let begin = || log = Some(DiskLog::install_snapshot(place.path(), small(), [8; 16], behind).unwrap());
-        let seen = states(place.path(), begin);
+        let begin = || log = Some(DiskLog::install_snapshot(dir.path(), small(), [8; 16], snapshot_index).unwrap());
+        let seen = states(dir.path(), begin);
         let log = log.unwrap();
-        assert_eq!((log.first(), log.last(), log.durable()), (behind.next(), behind, behind));
+        assert_eq!((log.first(), log.last(), log.durable()), (snapshot_index.next(), snapshot_index, snapshot_index));
         append(&log, 20);
         log.flush(log.last()).unwrap();
         drop(log);
         for pair in seen.windows(2) {
             for _ in 0..4 {
                 let files = between(&pair[0], &pair[1], &mut rng);
-                let place = folder();
-                write(&files, place.path());
-                let history_uuid = DiskLog::read_history_uuid(place.path()).unwrap().unwrap();
-                let (log, opened) = DiskLog::open(place.path(), small(), history_uuid).unwrap();
-                let expected = if history_uuid == HISTORY { (Index(1), Index(200)) } else { (behind.next(), behind) };
+                let dir = folder();
+                write(&files, dir.path());
+                let history_uuid = DiskLog::read_history_uuid(dir.path()).unwrap().unwrap();
+                let (log, opened) = DiskLog::open(dir.path(), small(), history_uuid).unwrap();
+                let expected = if history_uuid == HISTORY {
+                    (Index(1), Index(200))
+                } else {
+                    (snapshot_index.next(), snapshot_index)
+                };
                 assert_eq!((opened.first, opened.last), expected);
                 append(&log, 20);
                 log.flush(log.last()).unwrap();
                 expect_entries(&log, opened.first.0, opened.last.0 + 20);
             }
         }
-        assert_eq!(DiskLog::read_history_uuid(place.path()).unwrap(), Some([8; 16]));
-        let (log, opened) = DiskLog::open(place.path(), small(), [8; 16]).unwrap();
-        assert_eq!((opened.first, opened.last, opened.torn_tail), (behind.next(), Index(behind.0 + 20), None));
-        expect_entries(&log, behind.0 + 1, behind.0 + 20);
+        assert_eq!(DiskLog::read_history_uuid(dir.path()).unwrap(), Some([8; 16]));
+        let (log, opened) = DiskLog::open(dir.path(), small(), [8; 16]).unwrap();
+        assert_eq!(
+            (opened.first, opened.last, opened.torn_tail),
+            (snapshot_index.next(), Index(snapshot_index.0 + 20), None)
+        );
+        expect_entries(&log, snapshot_index.0 + 1, snapshot_index.0 + 20);
     }
 }
 
@@ -194,9 +201,9 @@ fn a_damaged_log_can_be_reset_and_an_open_one_cannot() {
 fn any_sequence_of_calls_matches_a_list() {
     let mut rng = Rng::seeded();
     for round in 0..30 {
-        let place = folder();
+        let dir = folder();
         let settings = Settings { sync: round % 2 == 0, ..small() };
-        let (mut log, _) = DiskLog::open(place.path(), settings, HISTORY).unwrap();
+        let (mut log, _) = DiskLog::open(dir.path(), settings, HISTORY).unwrap();
         let (mut list, mut before, mut number) = (Vec::new(), 0, 0);
         for _ in 0..120 {
             let end = before + list.len() as u64;
@@ -220,7 +227,7 @@ fn any_sequence_of_calls_matches_a_list() {
                     let written = log.written();
                     drop(log);
                     let opened;
-                    (log, opened) = DiskLog::open(place.path(), settings, HISTORY).unwrap();
+                    (log, opened) = DiskLog::open(dir.path(), settings, HISTORY).unwrap();
                     assert_eq!((opened.last, opened.torn_tail), (written, None));
                     list.truncate((written.0 - before) as usize);
                     log.set_keeps_recent(rng.below(2) == 0);
@@ -258,13 +265,13 @@ fn threads_that_wait_for_truncated_entries_get_an_error() {
     let (log, _) = open(folder.path());
     append(&log, 10);
     let (log, waiting) = (&log, Arc::new(Barrier::new(4)));
-    let (told, all_told) = mpsc::channel();
+    let (results, all_results) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..3 {
-            let (told, waiting) = (told.clone(), Arc::clone(&waiting));
+            let (results, waiting) = (results.clone(), Arc::clone(&waiting));
             scope.spawn(move || {
                 waiting.wait();
-                told.send(log.flush(Index(10))).unwrap();
+                results.send(log.flush(Index(10))).unwrap();
             });
         }
         let mut is_first = true;
@@ -277,10 +284,10 @@ fn threads_that_wait_for_truncated_entries_get_an_error() {
         };
         at_each_sync(meet, || log.truncate(Index(5)).unwrap());
         for _ in 0..3 {
-            match all_told.recv_timeout(Duration::from_secs(30)) {
+            match all_results.recv_timeout(Duration::from_secs(30)) {
                 Ok(result) => assert!(matches!(result, Ok(()) | Err(Error::Dropped { .. })), "{result:?}"),
                 Err(_) => {
-                    eprintln!("somebody waits for ever");
+                    eprintln!("a thread waits for ever");
                     std::process::abort();
                 }
             }
@@ -303,8 +310,8 @@ impl Drop for Done<'_> {
 fn no_thread_hangs_or_sees_a_mix_during_truncations() {
     let mut rng = Rng::seeded();
     for sync in [true, false] {
-        let place = folder();
-        let (log, _) = DiskLog::open(place.path(), Settings { sync, ..small() }, HISTORY).unwrap();
+        let dir = folder();
+        let (log, _) = DiskLog::open(dir.path(), Settings { sync, ..small() }, HISTORY).unwrap();
         let (log, is_done, asked) = (&log, &AtomicBool::new(false), &AtomicU64::new(0));
         let numbers = Mutex::new(vec![0_u64]);
         thread::scope(|scope| {

@@ -40,18 +40,17 @@ fn an_open_log_continues_when_an_sst_empties_its_folder() {
 /// Opening must also find the markers after a crash in the middle.
 #[test]
 fn markers_of_incomplete_steps_are_kept_too() {
-    let place = folder();
-    let (log, _) = open(place.path());
+    let dir = folder();
+    let (log, _) = open(dir.path());
     append(&log, 200);
     log.flush(Index(200)).unwrap();
-    let cut = power::states(place.path(), || log.truncate(Index(20)).unwrap());
+    let cut = power::states(dir.path(), || log.truncate(Index(20)).unwrap());
     drop(log);
-    let anew =
-        power::states(place.path(), || drop(DiskLog::install_snapshot(place.path(), small(), [8; 16], Index(7))));
-    for state in cut.iter().chain(&anew) {
-        let place = folder();
-        power::write(state, place.path());
-        empty(place.path());
-        assert_eq!(power::read(place.path()), *state);
+    let resets = power::states(dir.path(), || drop(DiskLog::install_snapshot(dir.path(), small(), [8; 16], Index(7))));
+    for state in cut.iter().chain(&resets) {
+        let dir = folder();
+        power::write(state, dir.path());
+        empty(dir.path());
+        assert_eq!(power::read(dir.path()), *state);
     }
 }

@@ -1,15 +1,15 @@
 //! Bootstrap without a majority: by this node, or by another node without this one.
 //!
-//! The module `lineage` explains generations. This one starts a new generation, and reacts to other ones. A node stops if its
-//! cluster was bootstrapped without it and it has no live majority:
+//! The module `lineage` explains generations. This one starts a new generation, and reacts to other ones. A node stops
+//! if its cluster was bootstrapped without it and it has no live majority:
 //!
-//! - it has heard no leader for the quorum loss timeout. A shorter time is not enough: while a correct majority elects a
-//!   leader, its nodes also meet the other cluster, once a second.
-//! - It is the leader and has had no clients since its start: it and other excluded nodes have started together. Then the next
-//!   of them is elected, and stops as well, until there is no majority.
+//! - it has heard no leader for the quorum loss timeout. A shorter time is not enough: while a correct majority elects
+//!   a leader, its nodes also meet the other cluster, once a second.
+//! - It is the leader and has had no clients since its start: it and other excluded nodes have started together. Then
+//!   the next of them is elected, and stops as well, until there is no majority.
 //!
-//! So excluded nodes that are restarted do not continue with the old cluster, unless they cannot reach the new one. A node
-//! that starts and finds a leader with clients follows it.
+//! So excluded nodes that are restarted do not continue with the old cluster, unless they cannot reach the new one. A
+//! node that starts and finds a leader with clients follows it.
 
 use super::driver::RaftDriver;
 use super::status_report::QUORUM_LOSS_TIMEOUT_MS;

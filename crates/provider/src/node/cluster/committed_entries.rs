@@ -144,7 +144,7 @@ impl Node {
                 Delivered::View { number, members }
             }
             (Entry::CommitCut(CommitCut { upto, .. }), _) => {
-                ordered_entry.purge_below = order.snapshot_point().map(|place| place.index);
+                ordered_entry.purge_below = order.snapshot_point().map(|point| point.index);
                 self.inconsistency.purge(upto.min(self.commit_monitor.last_released()));
                 return Ok(Some(ordered_entry));
             }

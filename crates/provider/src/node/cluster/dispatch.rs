@@ -121,9 +121,7 @@ impl RaftDriver {
             }
             Frame::DonorAssigned { node } => self.on_donor_assigned(node),
             Frame::DonationStatusRequest => self.on_donation_status_request(from),
-            Frame::DonationStatus { status: standing, resolved_upto } => {
-                self.on_donation_status(from, standing, resolved_upto)
-            }
+            Frame::DonationStatus { status, resolved_upto } => self.on_donation_status(from, status, resolved_upto),
             Frame::InstallSnapshot(begin) => self.on_install_snapshot(begin, actions),
             Frame::Leave => {
                 if let Some(peer) = self.peers.get_mut(&from) {

@@ -39,7 +39,7 @@ impl RaftDriver {
                 if !self.node.inconsistency.is_own_statement() {
                     // The failed write set is of a former member ID, or of a node that has left: its client's answer is
                     // unknown.
-                    self.node.inconsistency.give_up();
+                    self.node.inconsistency.abandon_vote();
                     return false;
                 }
                 Some(VoteResult { error: apply_error.error, agreeing: 1 })
@@ -73,7 +73,7 @@ impl RaftDriver {
     /// Applies vote results here, on leader and follower.
     pub(super) fn handle_vote_results(&mut self) {
         if self.status.is_single_node {
-            self.node.inconsistency.give_up();
+            self.node.inconsistency.abandon_vote();
         }
         self.node.check_vote_results();
     }

@@ -78,7 +78,7 @@ impl Node {
         };
         self.note(&format!("the received state is at {position}"));
         let has_snapshot =
-            |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|behind| status.apply_bound >= behind);
+            |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|upto| status.apply_bound >= upto);
         cluster.wait_for(None, has_snapshot).ok_or(Leaving)?;
         // The tables match the vote results that the donor matches. A donor that is gone may have left as inconsistent.
         let status = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());

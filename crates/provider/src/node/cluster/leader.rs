@@ -208,7 +208,7 @@ impl RaftDriver {
         }
         let Some(LeaderDuties { ready_at, last_appended: latest, .. }) = self.leader_duties else { return };
         if self.is_stuck() {
-            self.hand_over_leadership(actions);
+            self.transfer_leadership_if_stuck(actions);
         }
         let now = self.now_ms();
         let is_ready = self.ordered_index.is_some_and(|ordered| ordered >= ready_at && ordered >= latest);
@@ -255,9 +255,9 @@ impl RaftDriver {
 
     /// A stuck leader, or one without tables, transfers leadership to the next voter that has tables and nearly all
     /// entries: nothing is appended until that one has everything.
-    fn hand_over_leadership(&mut self, actions: &mut Vec<Action>) {
+    fn transfer_leadership_if_stuck(&mut self, actions: &mut Vec<Action>) {
         let voters = self.hard_state.voters.keys();
-        let behind = voters.clone().filter(|node| **node > self.own_node());
+        let after = voters.clone().filter(|node| **node > self.own_node());
         let before = voters.filter(|node| **node < self.own_node());
         let nearly_caught_up = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
         let has_nearly_all = |node: NodeId| {
@@ -265,7 +265,7 @@ impl RaftDriver {
         };
         let is_there = |node: &NodeId| self.peers.get(node).is_some_and(|peer| peer.unlinked_since_ms.is_none());
         let is_better_off = |node: &NodeId| is_there(node) && has_nearly_all(*node) && self.has_tables(*node);
-        let other = behind.chain(before).copied().find(is_better_off);
+        let other = after.chain(before).copied().find(is_better_off);
         if let Some(other) = other {
             self.raft.transfer_leadership(other, actions);
         }
@@ -276,8 +276,9 @@ impl RaftDriver {
         let has_vote = self.hard_state.voters.contains_key(&self.own_node());
         let is_last = self.hard_state.voters.len() <= 1;
         // A new leader may be elected in a moment, if the old one has just crashed.
-        let nobody_leads = self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
-        if self.status.is_single_node || !has_vote || is_last || nobody_leads {
+        let has_no_leader =
+            self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
+        if self.status.is_single_node || !has_vote || is_last || has_no_leader {
             self.status.has_left = true;
         } else if self.leader_duties.is_none()
             && let Some(leader) = self.raft.leader()

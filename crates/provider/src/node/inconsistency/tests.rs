@@ -26,7 +26,7 @@ fn a_waiting_thread_gets_the_first_result() {
 
 #[test]
 fn a_waiting_thread_returns_if_there_is_no_vote() {
-    for end in [Inconsistency::give_up, Inconsistency::close] {
+    for end in [Inconsistency::abandon_vote, Inconsistency::close] {
         let inconsistency = Inconsistency::new(-1);
         thread::scope(|scope| {
             inconsistency.raise(FAULT, false);

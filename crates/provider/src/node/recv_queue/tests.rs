@@ -48,18 +48,18 @@ fn other_work_runs_alone() {
     assert_eq!(seqno(&first), 1);
     thread::scope(|scope| {
         receiving.add_thread();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, received) = std::sync::mpsc::channel();
         let receiving = &receiving;
         scope.spawn(move || {
             for _ in 0..2 {
                 let (work, _taken) = receiving.next().unwrap();
-                tell.send(format!("{work:?}")).unwrap();
+                sender.send(format!("{work:?}")).unwrap();
             }
         });
-        assert!(told.recv_timeout(Duration::from_millis(100)).is_err(), "while a write set is under way");
+        assert!(received.recv_timeout(Duration::from_millis(100)).is_err(), "while a write set is under way");
         drop(taken);
-        assert_eq!(told.recv().unwrap(), "OutOfTouch");
-        assert!(told.recv().unwrap().contains("seqno: 2"));
+        assert_eq!(received.recv().unwrap(), "NonPrimary");
+        assert!(received.recv().unwrap().contains("seqno: 2"));
     });
 }
 

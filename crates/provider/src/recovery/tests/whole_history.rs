@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use super::*;
 
 /// `SplitMix64`.
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn below(&mut self, limit: i64) -> i64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -33,7 +33,7 @@ struct Taken {
 }
 
 /// Entries from 1 on, with the verdicts of a node that has applied them all.
-fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) {
+fn history_uuid(rng: &mut Rng, length: usize) -> (Vec<Taken>, TotalOrder) {
     let mut order = TotalOrder::new(HISTORY, 0);
     let mut taken: Vec<Taken> = Vec::new();
     let mut member_ids = vec![1, 2, 3];
@@ -41,20 +41,20 @@ fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) 
     // In flight.
     let mut cut: Option<(Vec<u8>, usize)> = None;
     let mut late: VecDeque<(u8, i64)> = VecDeque::new();
-    let every = 10 + chance.below(60);
+    let every = 10 + rng.below(60);
     while taken.len() < length {
         let seqno = order.seqno;
         // A leader never has both a commit cut and a view in flight: the commit cut contains the current view.
-        let mut bytes = if taken.is_empty() || cut.is_none() && chance.is(2) {
+        let mut bytes = if taken.is_empty() || cut.is_none() && rng.is(2) {
             if !taken.is_empty() {
-                let place = chance.below(member_ids.len() as i64) as usize;
+                let seqno = rng.below(member_ids.len() as i64) as usize;
                 // Returns with a new member ID, joins, or leaves.
-                match chance.below(3) {
+                match rng.below(3) {
                     0 if member_ids.len() > 1 => {
-                        member_ids.remove(place);
+                        member_ids.remove(seqno);
                     }
                     1 if member_ids.len() < 5 => member_ids.push(next_life),
-                    _ => member_ids[place] = next_life,
+                    _ => member_ids[seqno] = next_life,
                 }
                 next_life += 1;
             }
@@ -62,27 +62,26 @@ fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) 
             entry::encode_view(order.view_number + 1, &members)
         } else if cut.as_ref().is_some_and(|(_, at)| *at <= taken.len()) {
             cut.take().expect("looked at").0
-        } else if chance.is(3) {
+        } else if rng.is(3) {
             entry::encode_no_op()
         } else {
-            if chance.is(50) {
-                let member_id =
-                    if chance.is(90) { member_ids[chance.below(member_ids.len() as i64) as usize] } else { 1 };
-                late.push_back((member_id, (seqno - chance.below(2 * every)).max(0)));
+            if rng.is(50) {
+                let member_id = if rng.is(90) { member_ids[rng.below(member_ids.len() as i64) as usize] } else { 1 };
+                late.push_back((member_id, (seqno - rng.below(2 * every)).max(0)));
             }
             let (member_id, last_seen) = match late.pop_front() {
-                Some(sent) if chance.is(60) => sent,
+                Some(sent) if rng.is(60) => sent,
                 sent => {
                     late.extend(sent);
-                    (member_ids[chance.below(member_ids.len() as i64) as usize], seqno - chance.below(20).min(seqno))
+                    (member_ids[rng.below(member_ids.len() as i64) as usize], seqno - rng.below(20).min(seqno))
                 }
             };
-            let flags = [0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x45, 0x49, 0x1 | 0x10][chance.below(9) as usize];
-            let keys: Vec<(Key, Mode)> = (0..chance.below(4))
+            let flags = [0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x45, 0x49, 0x1 | 0x10][rng.below(9) as usize];
+            let keys: Vec<(Key, Mode)> = (0..rng.below(4))
                 .map(|_| {
                     let mode = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
-                    let key = Key::row(b"s", b"t", 0, &chance.below(60).to_le_bytes());
-                    (key, mode[chance.below(4) as usize])
+                    let key = Key::row(b"s", b"t", 0, &rng.below(60).to_le_bytes());
+                    (key, mode[rng.below(4) as usize])
                 })
                 .collect();
             let (source, flags) = (Uuid([member_id; 16]), Flags(flags));
@@ -95,11 +94,11 @@ fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) 
         let index = Index(taken.len() as u64 + 1);
         let verdict =
             order.apply_entry(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
-        let begins_at = order.snapshot_point().map(|place| place.index);
+        let begins_at = order.snapshot_point().map(|seqno| seqno.index);
         taken.push(Taken { bytes, verdict, begins_at, seqno: order.seqno });
         if cut.is_none() && order.seqno - order.last_cut_upto > every {
-            let upto = order.last_cut_upto + 1 + chance.below(order.seqno - order.last_cut_upto);
-            let at = taken.len() + chance.below(25) as usize;
+            let upto = order.last_cut_upto + 1 + rng.below(order.seqno - order.last_cut_upto);
+            let at = taken.len() + rng.below(25) as usize;
             cut = Some((entry::encode_commit_cut(&order.next_commit_cut(upto)), at));
         }
     }
@@ -107,16 +106,16 @@ fn history_uuid(chance: &mut Chance, length: usize) -> (Vec<Taken>, TotalOrder) 
 }
 
 fn check(seed: u64) -> bool {
-    let mut chance = Chance(seed);
-    let (taken, whole) = history_uuid(&mut chance, 700);
-    let told_at = 1 + chance.below(taken.len() as i64) as usize;
-    let Some(place) = taken[told_at - 1].begins_at else { return false };
+    let mut rng = Rng(seed);
+    let (taken, whole) = history_uuid(&mut rng, 700);
+    let told_at = 1 + rng.below(taken.len() as i64) as usize;
+    let Some(seqno) = taken[told_at - 1].begins_at else { return false };
     // A purged log begins somewhere before that.
-    let first = if chance.is(50) { place.0 } else { 1 + chance.below(place.0 as i64) as u64 };
-    let commit_index = Index((told_at as i64 + chance.below((taken.len() - told_at) as i64 + 1)) as u64);
-    let behind = taken[place.0 as usize - 1].seqno;
+    let first = if rng.is(50) { seqno.0 } else { 1 + rng.below(seqno.0 as i64) as u64 };
+    let commit_index = Index((told_at as i64 + rng.below((taken.len() - told_at) as i64 + 1)) as u64);
+    let behind = taken[seqno.0 as usize - 1].seqno;
     let end = taken[commit_index.0 as usize - 1].seqno;
-    let at = behind + chance.below(end - behind + 1 + 10);
+    let at = behind + rng.below(end - behind + 1 + 10);
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
     let log = DiskLog::install_snapshot(folder.path(), settings, HISTORY.0, Index(first - 1)).unwrap();
@@ -152,5 +151,5 @@ fn a_log_that_begins_in_the_middle_gives_the_same_verdicts() {
         return;
     }
     let looked_at = (0..400).filter(|seed| check(*seed)).count();
-    assert!(looked_at > 200, "only {looked_at} of the histories had a place to begin at");
+    assert!(looked_at > 200, "only {looked_at} of the logs had a snapshot point");
 }

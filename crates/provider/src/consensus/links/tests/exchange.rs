@@ -50,7 +50,7 @@ fn both_dial_at_once_and_one_connection_stays() {
 #[test]
 fn two_addresses_of_one_node_make_one_link() {
     let mut nodes = Nodes::new(&[tag(1), tag(2)]);
-    let port = place(&nodes, 1).port();
+    let port = address(&nodes, 1).port();
     nodes.at(0).dial(&format!("tcp://127.0.0.1:{port}"));
     nodes.at(0).dial(&format!("localhost:{port}"));
     nodes.until_settled();
@@ -63,7 +63,7 @@ fn two_addresses_of_one_node_make_one_link() {
 #[test]
 fn the_own_address_is_not_dialled_again() {
     let mut nodes = Nodes::linked(2);
-    let port = place(&nodes, 0).port();
+    let port = address(&nodes, 0).port();
     nodes.at(0).dial(&format!("localhost:{port}"));
     nodes.turn_for(Duration::from_millis(1_500));
     assert_eq!(nodes.at(0).streams.len(), 1);
@@ -180,12 +180,12 @@ fn idle_links_stay_and_a_silent_node_is_dropped() {
 fn a_waker_ends_the_wait_and_nothing_else_does() {
     let (mut links, waker) = Links::open("127.0.0.1:0", tag(1)).unwrap();
     let mut events = Vec::new();
-    let begun = Instant::now();
+    let started = Instant::now();
     links.poll(Duration::from_millis(300), &mut events);
-    assert!(events.is_empty() && begun.elapsed() >= Duration::from_millis(300));
+    assert!(events.is_empty() && started.elapsed() >= Duration::from_millis(300));
     waker.wake();
     waker.wake();
-    links.poll(PATIENCE, &mut events);
+    links.poll(WAIT_LIMIT, &mut events);
     assert_eq!(events, [Event::Woken], "a wake before the wait counts, once");
     let other = waker.clone();
     let thread = std::thread::spawn(move || {
@@ -193,10 +193,10 @@ fn a_waker_ends_the_wait_and_nothing_else_does() {
         other.wake();
     });
     events.clear();
-    links.poll(PATIENCE, &mut events);
+    links.poll(WAIT_LIMIT, &mut events);
     assert_eq!(events, [Event::Woken]);
     thread.join().unwrap();
-    assert!(begun.elapsed() < PATIENCE);
+    assert!(started.elapsed() < WAIT_LIMIT);
 }
 
 #[test]
@@ -218,10 +218,10 @@ fn a_slow_or_unknown_name_blocks_no_other() {
     let before = (nodes.ups(0), nodes.downs(0).len());
     nodes.at(0).dial("no-such-node.invalid:4567");
     for request_id in 0..500 {
-        let begun = Instant::now();
+        let started = Instant::now();
         assert!(nodes.say(0, 2, request_id));
         nodes.turn();
-        assert!(begun.elapsed() < Duration::from_secs(3), "a turn waited for the name");
+        assert!(started.elapsed() < Duration::from_secs(3), "a poll waited for the name");
     }
     nodes.until("all came", |nodes| nodes.request_ids(1, 1).len() == 500);
     assert_eq!((nodes.ups(0), nodes.downs(0).len()), before);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The two meet; they do not link; both logs contain all the words.
-fn part(one: Hello, other: Hello, words: &[&str]) {
+fn expect_refusal(one: Hello, other: Hello, words: &[&str]) {
     let mut nodes = Nodes::new(&[one, other]);
     nodes.dial(0, 1);
     nodes.until("both logs have it", |nodes| !nodes.refusals(0).is_empty() && !nodes.refusals(1).is_empty());
@@ -20,20 +20,20 @@ fn part(one: Hello, other: Hello, words: &[&str]) {
 #[test]
 fn another_cluster_name() {
     let other = Hello { cluster_name: "bakers".to_owned(), ..tag(2) };
-    part(tag(1), other, &["cluster names differ", "`bakers`", "`rowers`", "n1", "n2", "wsrep_cluster_name"]);
+    expect_refusal(tag(1), other, &["cluster names differ", "`bakers`", "`rowers`", "n1", "n2", "wsrep_cluster_name"]);
 }
 
 #[test]
 fn another_history() {
     let one = Hello { history_uuid: Uuid([1; 16]), ..tag(1) };
     let other = Hello { history_uuid: Uuid([2; 16]), ..tag(2) };
-    part(one, other, &["history UUIDs differ", "01010101", "02020202"]);
+    expect_refusal(one, other, &["history UUIDs differ", "01010101", "02020202"]);
 }
 
 #[test]
 fn a_copied_node() {
     let copy = Hello { instance_id: Uuid([2; 16]), name: "n2".to_owned(), ..tag(1) };
-    part(tag(1), copy, &["have the same node id", "n1", "n2", "copy"]);
+    expect_refusal(tag(1), copy, &["have the same node id", "n1", "n2", "copy"]);
 }
 
 #[test]

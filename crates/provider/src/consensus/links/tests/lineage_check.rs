@@ -19,18 +19,18 @@ fn met(nodes: &Nodes, which: usize) -> (Vec<LineageRelation>, Vec<&str>) {
         Event::LineageMismatch { relation, text, is_news } => Some((*relation, is_news.then_some(text.as_str()))),
         _ => None,
     });
-    let (kinships, texts): (Vec<_>, Vec<_>) = seen.unzip();
-    (kinships, texts.into_iter().flatten().collect())
+    let (relations, texts): (Vec<_>, Vec<_>) = seen.unzip();
+    (relations, texts.into_iter().flatten().collect())
 }
 
 /// The two meet again and again, whichever dials; they never link; each knows the relation, and its log has it once,
 /// with both names and addresses.
-fn part(one: &[u8], other: &[u8], kinships: [LineageRelation; 2], words: &str) {
+fn expect_refusal(one: &[u8], other: &[u8], relations: [LineageRelation; 2], words: &str) {
     for dialler in [0, 1] {
         let mut nodes = Nodes::new(&[of(1, one), of(2, other)]);
         nodes.dial(dialler, 1 - dialler);
         nodes.until("they meet three times", |nodes| (0..2).all(|which| met(nodes, which).0.len() >= 3));
-        for (which, relation) in kinships.into_iter().enumerate() {
+        for (which, relation) in relations.into_iter().enumerate() {
             let (seen, texts) = met(&nodes, which);
             assert!(seen.iter().all(|one| *one == relation), "{which}: {seen:?}");
             assert_eq!(texts.len(), 1, "{texts:?}");
@@ -45,13 +45,13 @@ fn part(one: &[u8], other: &[u8], kinships: [LineageRelation; 2], words: &str) {
 
 #[test]
 fn both_sides_report_an_excluded_node() {
-    part(
+    expect_refusal(
         &[1],
         &[1, 2],
         [LineageRelation::Descendant, LineageRelation::Ancestor],
         "hortator.raft.log removed) without n1",
     );
-    part(
+    expect_refusal(
         &[1, 2, 3],
         &[1],
         [LineageRelation::Ancestor, LineageRelation::Descendant],
@@ -61,7 +61,7 @@ fn both_sides_report_an_excluded_node() {
 
 #[test]
 fn both_sides_report_a_split_brain() {
-    part(&[1, 2], &[1, 3], [LineageRelation::Diverged; 2], "split-brain");
+    expect_refusal(&[1, 2], &[1, 3], [LineageRelation::Diverged; 2], "split-brain");
 }
 
 #[test]

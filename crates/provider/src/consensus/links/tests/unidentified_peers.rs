@@ -8,14 +8,14 @@ use crate::consensus::wire::tests::Rng;
 use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, IncomingFrame, encode_signal};
 
 fn call(nodes: &Nodes, which: usize) -> TcpStream {
-    TcpStream::connect(place(nodes, which)).unwrap()
+    TcpStream::connect(address(nodes, which)).unwrap()
 }
 
 /// The reason that a node sent before it closed.
 fn rejection(nodes: &mut Nodes, mut stream: TcpStream) -> String {
     stream.set_nonblocking(true).unwrap();
     let mut bytes = Vec::new();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + WAIT_LIMIT;
     // A reset connection counts as closed.
     while stream.read_to_end(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
         assert!(Instant::now() < end, "not closed; seen: {:?}", nodes.lately());
@@ -133,12 +133,12 @@ fn a_linked_node_that_sends_invalid_frames_is_dropped() {
 #[test]
 fn random_bytes_on_the_port_while_nodes_talk() {
     let mut rng = Rng::seeded();
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut nodes = Nodes::linked(3);
     let (ups, downs) = (nodes.ups(0), nodes.downs(0).len());
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(9))).unwrap();
-    let mut strangers: Vec<TcpStream> = Vec::new();
+    let mut unidentified: Vec<TcpStream> = Vec::new();
     for request_id in 0..1_500 {
         if rng.below(3) == 0 {
             let mut stream = call(&nodes, 0);
@@ -152,10 +152,10 @@ fn random_bytes_on_the_port_while_nodes_talk() {
             }
             // The connection may be closed already.
             let _ = stream.write_all(&bytes);
-            strangers.push(stream);
+            unidentified.push(stream);
         }
-        if strangers.len() > 20 {
-            strangers.remove(rng.below(20) as usize);
+        if unidentified.len() > 20 {
+            unidentified.remove(rng.below(20) as usize);
         }
         assert!(nodes.say(0, 2, request_id) && nodes.say(1, 1, request_id) && nodes.say(2, 1, request_id));
         nodes.turn();
@@ -167,6 +167,6 @@ fn random_bytes_on_the_port_while_nodes_talk() {
         assert!(nodes.request_ids(at, from).into_iter().eq(0..1_500));
     }
     assert_eq!((nodes.ups(0), nodes.downs(0).len()), (ups, downs), "{:?}", nodes.lately());
-    let most = 8 + begun.elapsed().as_secs() / 5 + 1;
+    let most = 8 + started.elapsed().as_secs() / 5 + 1;
     assert!(nodes.refusals(0).len() as u64 <= most, "the log is flooded: {:?}", nodes.refusals(0));
 }

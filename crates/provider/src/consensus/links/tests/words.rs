@@ -27,7 +27,7 @@ fn an_address_in_use_is_reported() {
 }
 
 /// The logged messages of these (second, host, text).
-fn told(notes: &[(u64, &str, &str)]) -> Vec<(u64, String)> {
+fn logged(notes: &[(u64, &str, &str)]) -> Vec<(u64, String)> {
     let begin = Instant::now();
     let mut kept = LogLimiter::default();
     let tell = |(second, host, text): &(u64, &str, &str)| match kept.refused_event(
@@ -45,7 +45,7 @@ fn told(notes: &[(u64, &str, &str)]) -> Vec<(u64, String)> {
 #[test]
 fn the_same_message_is_logged_once_a_minute() {
     let each_second: Vec<(u64, &str, &str)> = (0..150).map(|second| (second, "n2", "refused")).collect();
-    let seconds: Vec<u64> = told(&each_second).into_iter().map(|(second, _)| second).collect();
+    let seconds: Vec<u64> = logged(&each_second).into_iter().map(|(second, _)| second).collect();
     assert_eq!(seconds, [0, 60, 120]);
 }
 
@@ -54,7 +54,7 @@ fn a_flood_of_messages_is_limited_and_counted() {
     let hosts: Vec<String> = (0..100).map(|host| format!("10.0.0.{host}")).collect();
     let flood = hosts.iter().map(|host| (1, host.as_str(), "garbage"));
     let notes: Vec<(u64, &str, &str)> = flood.chain([(7, "n3", "refused")]).collect();
-    let told = told(&notes);
-    assert_eq!(told.len(), 9);
-    assert_eq!(told[8], (7, "refused (92 earlier messages were suppressed)".to_owned()));
+    let logged = logged(&notes);
+    assert_eq!(logged.len(), 9);
+    assert_eq!(logged[8], (7, "refused (92 earlier messages were suppressed)".to_owned()));
 }

@@ -20,18 +20,18 @@ pub struct Seat {
     voted_for: Option<NodeId>,
     last_purged: LogId,
     pub log: Vec<EntryMeta>,
-    safe: usize,
+    durable_index: usize,
     is_syncing: bool,
-    settled: Option<(Index, Membership)>,
+    committed_membership: Option<(Index, Membership)>,
     committed: Index,
 }
 
 #[derive(Default)]
 pub struct TestCluster {
     pub now_ms: u64,
-    pub seats: BTreeMap<NodeId, Seat>,
+    pub nodes: BTreeMap<NodeId, Seat>,
     messages: VecDeque<(NodeId, NodeId, Message)>,
-    pub cut: BTreeSet<(NodeId, NodeId)>,
+    pub partitioned: BTreeSet<(NodeId, NodeId)>,
 }
 
 pub fn membership(voters: impl IntoIterator<Item = u64>) -> Membership {
@@ -47,39 +47,39 @@ impl TestCluster {
         cluster
     }
 
-    pub fn add(&mut self, id: NodeId, settled: Option<(Index, Membership)>) {
+    pub fn add(&mut self, id: NodeId, committed_membership: Option<(Index, Membership)>) {
         let last_purged = LogId { term: Term(0), index: Index(0) };
         let (term, committed) = (last_purged.term, last_purged.index);
-        let seat = Seat {
+        let node_state = Seat {
             raft: None,
             term,
             voted_for: None,
             last_purged,
             log: Vec::new(),
-            safe: 0,
+            durable_index: 0,
             is_syncing: true,
-            settled,
+            committed_membership,
             committed,
         };
-        self.seats.insert(id, seat);
+        self.nodes.insert(id, node_state);
         self.start(id);
     }
 
     pub fn raft(&self, id: NodeId) -> &Raft {
-        self.seats[&id].raft.as_ref().expect("the story lets it be up")
+        self.nodes[&id].raft.as_ref().expect("the story lets it be up")
     }
 
-    fn seat(&mut self, id: NodeId) -> &mut Seat {
-        self.seats.get_mut(&id).expect("the story has that node")
+    fn node_state(&mut self, id: NodeId) -> &mut Seat {
+        self.nodes.get_mut(&id).expect("the story has that node")
     }
 
     pub fn start(&mut self, id: NodeId) {
         let now_ms = self.now_ms;
-        let seat = self.seat(id);
-        let at = |nth: usize| Index(seat.last_purged.index.0 + 1 + nth as u64);
+        let node_state = self.node_state(id);
+        let at = |nth: usize| Index(node_state.last_purged.index.0 + 1 + nth as u64);
         let mut runs: Vec<(Index, Term)> = Vec::new();
         let mut memberships = Vec::new();
-        for (nth, meta) in seat.log.iter().enumerate() {
+        for (nth, meta) in node_state.log.iter().enumerate() {
             if runs.last().is_none_or(|(_, term)| *term != meta.term) {
                 runs.push((at(nth), meta.term));
             }
@@ -87,80 +87,82 @@ impl TestCluster {
         }
         let start = InitialState {
             id,
-            term: seat.term,
-            voted_for: seat.voted_for,
-            last_purged: seat.last_purged,
+            term: node_state.term,
+            voted_for: node_state.voted_for,
+            last_purged: node_state.last_purged,
             term_runs: runs,
-            last: Index(seat.last_purged.index.0 + seat.log.len() as u64),
-            committed_membership: seat.settled.clone(),
+            last: Index(node_state.last_purged.index.0 + node_state.log.len() as u64),
+            committed_membership: node_state.committed_membership.clone(),
             memberships,
-            commit_index: seat.committed,
+            commit_index: node_state.committed,
             seed: id.0,
         };
-        seat.raft = Some(Raft::new(start, TIMING, now_ms));
+        node_state.raft = Some(Raft::new(start, TIMING, now_ms));
     }
 
     pub fn crash(&mut self, id: NodeId) {
-        let seat = self.seat(id);
-        seat.raft = None;
-        seat.log.truncate(seat.safe);
+        let node_state = self.node_state(id);
+        node_state.raft = None;
+        node_state.log.truncate(node_state.durable_index);
     }
 
     /// An event on one node, and all its consequences.
     pub fn on<T>(&mut self, id: NodeId, act: impl FnOnce(&mut Raft, u64, &mut Vec<Action>) -> T) -> T {
         let mut actions = Vec::new();
         let now_ms = self.now_ms;
-        let result = act(self.seat(id).raft.as_mut().expect("the story lets it be up"), now_ms, &mut actions);
-        self.carry_out(id, actions, &[]);
+        let result = act(self.node_state(id).raft.as_mut().expect("the story lets it be up"), now_ms, &mut actions);
+        self.run_actions(id, actions, &[]);
         self.pump();
         result
     }
 
     pub fn append(&mut self, id: NodeId, membership: Option<Membership>) -> Result<(), AppendError> {
         let mut actions = Vec::new();
-        let seat = self.seat(id);
-        let raft = seat.raft.as_mut().expect("the story lets it be up");
+        let node_state = self.node_state(id);
+        let raft = node_state.raft.as_mut().expect("the story lets it be up");
         raft.append(std::slice::from_ref(&membership))?;
         raft.broadcast_append(&mut actions);
-        seat.log.push(EntryMeta { term: raft.term(), membership });
-        self.carry_out(id, actions, &[]);
+        node_state.log.push(EntryMeta { term: raft.term(), membership });
+        self.run_actions(id, actions, &[]);
         self.sync(id);
         self.pump();
         Ok(())
     }
 
     pub fn set_syncing(&mut self, id: NodeId, is_syncing: bool) {
-        self.seat(id).is_syncing = is_syncing;
+        self.node_state(id).is_syncing = is_syncing;
         self.sync(id);
         self.pump();
     }
 
     fn sync(&mut self, id: NodeId) {
         let mut actions = Vec::new();
-        let seat = self.seat(id);
-        if let (true, Some(raft)) = (seat.is_syncing, &mut seat.raft) {
-            seat.safe = seat.log.len();
+        let node_state = self.node_state(id);
+        if let (true, Some(raft)) = (node_state.is_syncing, &mut node_state.raft) {
+            node_state.durable_index = node_state.log.len();
             raft.on_durable(raft.last(), &mut actions);
         }
-        self.carry_out(id, actions, &[]);
+        self.run_actions(id, actions, &[]);
     }
 
     pub fn purge(&mut self, id: NodeId, upto: Index) {
-        let seat = self.seat(id);
-        let count = (upto.0 - seat.last_purged.index.0) as usize;
-        let gone = seat.log.drain(..count).next_back().expect("something is purged");
-        seat.safe -= count;
-        seat.last_purged = LogId { term: gone.term, index: upto };
-        let last_purged = seat.last_purged;
-        seat.raft.as_mut().expect("the story lets it be up").on_purged(last_purged);
+        let node_state = self.node_state(id);
+        let count = (upto.0 - node_state.last_purged.index.0) as usize;
+        let gone = node_state.log.drain(..count).next_back().expect("something is purged");
+        node_state.durable_index -= count;
+        node_state.last_purged = LogId { term: gone.term, index: upto };
+        let last_purged = node_state.last_purged;
+        node_state.raft.as_mut().expect("the story lets it be up").on_purged(last_purged);
     }
 
     fn pump(&mut self) {
         for _ in 0..MESSAGES_LIMIT {
             let Some((from, to, message)) = self.messages.pop_front() else { return };
             let now_ms = self.now_ms;
-            let is_cut = self.cut.contains(&(from, to));
-            let Some(raft) = self.seats.get_mut(&to).and_then(|seat| seat.raft.as_mut()).filter(|_| !is_cut) else {
+            let is_cut = self.partitioned.contains(&(from, to));
+            let Some(raft) =
+                self.nodes.get_mut(&to).and_then(|node_state| node_state.raft.as_mut()).filter(|_| !is_cut)
+            else {
                 continue;
             };
             let entries = match &message {
@@ -169,35 +171,38 @@ impl TestCluster {
             };
             let mut actions = Vec::new();
             raft.receive(now_ms, from, message, &mut actions);
-            self.carry_out(to, actions, &entries);
+            self.run_actions(to, actions, &entries);
             self.sync(to);
         }
         panic!("the nodes talk for ever");
     }
 
-    fn carry_out(&mut self, id: NodeId, actions: Vec<Action>, received: &[EntryMeta]) {
+    fn run_actions(&mut self, id: NodeId, actions: Vec<Action>, received: &[EntryMeta]) {
         for action in actions {
-            let seat = self.seats.get_mut(&id).expect("the story has that node");
+            let node_state = self.nodes.get_mut(&id).expect("the story has that node");
             match action {
-                Action::SaveHardState { term, voted_for } => (seat.term, seat.voted_for) = (term, voted_for),
+                Action::SaveHardState { term, voted_for } => {
+                    (node_state.term, node_state.voted_for) = (term, voted_for)
+                }
                 Action::Truncate { from } => {
-                    seat.log.truncate((from.0 - seat.last_purged.index.0 - 1) as usize);
-                    seat.safe = seat.safe.min(seat.log.len());
+                    node_state.log.truncate((from.0 - node_state.last_purged.index.0 - 1) as usize);
+                    node_state.durable_index = node_state.durable_index.min(node_state.log.len());
                 }
                 Action::WriteEntries { skip, first } => {
-                    assert_eq!(first.0, seat.last_purged.index.0 + seat.log.len() as u64 + 1);
-                    seat.log.extend_from_slice(&received[skip..]);
+                    assert_eq!(first.0, node_state.last_purged.index.0 + node_state.log.len() as u64 + 1);
+                    node_state.log.extend_from_slice(&received[skip..]);
                 }
                 Action::Send { to, message } => self.messages.push_back((id, to, message)),
                 Action::SendEntries { to, term, prev_log_id: before, first, upto, leader_commit: committed, round } => {
-                    let nth = |index: Index| (index.0 - seat.last_purged.index.0 - 1) as usize;
-                    let entries = seat.log[nth(first)..=nth(upto)].to_vec();
+                    let nth = |index: Index| (index.0 - node_state.last_purged.index.0 - 1) as usize;
+                    let entries = node_state.log[nth(first)..=nth(upto)].to_vec();
                     let append = Append { term, prev_log_id: before, leader_commit: committed, round, entries };
                     self.messages.push_back((id, to, Message::Append(append)));
                 }
                 Action::Committed { upto } => {
-                    seat.committed = upto;
-                    seat.settled = seat.raft.as_ref().and_then(|raft| raft.committed_membership().cloned());
+                    node_state.committed = upto;
+                    node_state.committed_membership =
+                        node_state.raft.as_ref().and_then(|raft| raft.committed_membership().cloned());
                 }
                 Action::SnapshotRequired { node, .. } => self.transfer(id, node),
                 Action::LeaderChanged { .. } | Action::BecameLeader { .. } | Action::ReadIndexReady { .. } => {}
@@ -207,16 +212,16 @@ impl TestCluster {
 
     /// The node receives by another way what the leader has purged.
     fn transfer(&mut self, from: NodeId, to: NodeId) {
-        let giver = &self.seats[&from];
-        let (term, place) = (self.raft(from).term(), giver.last_purged);
-        let membership = giver.settled.clone().expect("a leader knows who decides");
+        let sender = &self.nodes[&from];
+        let (term, log_id) = (self.raft(from).term(), sender.last_purged);
+        let membership = sender.committed_membership.clone().expect("a leader knows who decides");
         let mut actions = Vec::new();
-        let seat = self.seat(to);
-        let raft = seat.raft.as_mut().expect("it has just answered");
-        if raft.install_snapshot(term, place, membership.clone(), &mut actions) {
-            (seat.last_purged, seat.log, seat.safe) = (place, Vec::new(), 0);
-            (seat.settled, seat.committed) = (Some(membership), place.index);
+        let node_state = self.node_state(to);
+        let raft = node_state.raft.as_mut().expect("it has just answered");
+        if raft.install_snapshot(term, log_id, membership.clone(), &mut actions) {
+            (node_state.last_purged, node_state.log, node_state.durable_index) = (log_id, Vec::new(), 0);
+            (node_state.committed_membership, node_state.committed) = (Some(membership), log_id.index);
         }
-        self.carry_out(to, actions, &[]);
+        self.run_actions(to, actions, &[]);
     }
 }

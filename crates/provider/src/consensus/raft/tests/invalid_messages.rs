@@ -92,13 +92,11 @@ fn any_term(rng: &mut Rng) -> u64 {
 
 fn any_message(rng: &mut Rng) -> Message {
     let term = Term(any_term(rng));
-    let (is_trial, is_granted, is_taken) = (rng.percent(50), rng.percent(80), rng.percent(60));
+    let (is_pre_vote, is_granted, is_accepted) = (rng.percent(50), rng.percent(80), rng.percent(60));
     match rng.between(0, 9) {
-        0 => Message::VoteRequest { is_pre_vote: is_trial, term, last: any_place(rng) },
-        1..=3 => Message::VoteReply { is_pre_vote: is_trial, term, is_granted },
-        4 | 5 => {
-            Message::AppendReply { term, round: any_number(rng), is_accepted: is_taken, upto: Index(any_number(rng)) }
-        }
+        0 => Message::VoteRequest { is_pre_vote, term, last: any_place(rng) },
+        1..=3 => Message::VoteReply { is_pre_vote, term, is_granted },
+        4 | 5 => Message::AppendReply { term, round: any_number(rng), is_accepted, upto: Index(any_number(rng)) },
         6 => Message::TimeoutNow { term },
         _ => {
             let before = any_place(rng);

@@ -36,11 +36,11 @@ fn expect<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(),
 fn run(cluster: &mut TestCluster, words: &[&str]) -> Result<(), String> {
     match words {
         ["nodes", voters @ ..] => *cluster = TestCluster::new(&numbers(voters)),
-        ["heal"] => cluster.cut.clear(),
+        ["heal"] => cluster.partitioned.clear(),
         ["partition", one, "from", others @ ..] => {
             for other in numbers(others) {
                 let (one, other) = (NodeId(one.parse().unwrap()), NodeId(other));
-                cluster.cut.extend([(one, other), (other, one)]);
+                cluster.partitioned.extend([(one, other), (other, one)]);
             }
         }
         [node, rest @ ..] => return run_on(cluster, NodeId(node.parse().unwrap()), rest),
@@ -67,7 +67,7 @@ fn run_on(cluster: &mut TestCluster, node: NodeId, words: &[&str]) -> Result<(),
         }
         ["adds", "learner", other] => {
             let other = NodeId(other.parse().unwrap());
-            if !cluster.seats.contains_key(&other) {
+            if !cluster.nodes.contains_key(&other) {
                 cluster.add(other, None);
             }
             cluster.on(node, |raft, _, out| raft.add_learner(other, out));
@@ -86,7 +86,7 @@ fn run_on(cluster: &mut TestCluster, node: NodeId, words: &[&str]) -> Result<(),
         ["follows", other] => return expect(&cluster.raft(node).leader(), &Some(NodeId(other.parse().unwrap()))),
         ["has", terms @ ..] => {
             let expected = numbers(terms).into_iter().map(Term).collect::<Vec<_>>();
-            return expect(&cluster.seats[&node].log.iter().map(|meta| meta.term).collect(), &expected);
+            return expect(&cluster.nodes[&node].log.iter().map(|meta| meta.term).collect(), &expected);
         }
         ["committed", upto] => {
             return expect(&cluster.raft(node).apply_bound(), &Index(upto.parse().unwrap()));
@@ -105,7 +105,7 @@ fn tick(cluster: &mut TestCluster, node: NodeId) {
 fn campaign(cluster: &mut TestCluster, node: NodeId) {
     for _ in 0..2 * TIMING.election_ms / TIMING.heartbeat_ms {
         cluster.now_ms += TIMING.heartbeat_ms;
-        let up = cluster.seats.iter().filter_map(|(id, seat)| Some((*id, seat.raft.as_ref()?.role())));
+        let up = cluster.nodes.iter().filter_map(|(id, node_state)| Some((*id, node_state.raft.as_ref()?.role())));
         let leaders: Vec<NodeId> = up.filter(|(_, role)| *role == Role::Leader).map(|(id, _)| id).collect();
         for leader in leaders {
             cluster.on(leader, Raft::tick);

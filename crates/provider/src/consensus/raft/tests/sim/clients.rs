@@ -18,7 +18,7 @@ impl World {
         let Some(node) = self.rng.one_of(&up) else { return };
         match self.rng.between(0, 99) {
             0..=69 => self.propose(node),
-            70..=74 => self.give_up(node),
+            70..=74 => self.cancel(node),
             _ => self.read(),
         }
     }
@@ -38,12 +38,12 @@ impl World {
         }
     }
 
-    fn give_up(&mut self, id: NodeId) {
+    fn cancel(&mut self, id: NodeId) {
         let Some(instance) = self.instance(id) else { return };
         let Some(request_id) = instance.waiting.pop_last() else { return };
         if instance.proposals.cancel(request_id) {
             let session = instance.session;
-            self.invariants.withdrawn(session, request_id);
+            self.invariants.lost(session, request_id);
         }
     }
 

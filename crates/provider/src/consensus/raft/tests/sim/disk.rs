@@ -12,18 +12,26 @@ pub struct Disk {
     last_purged: LogId,
     entries: Vec<Entry>,
     /// Later entries may be lost.
-    pub safe: Index,
+    pub durable_index: Index,
     /// The last membership that the driver knew to be committed.
-    pub settled: Option<(Index, Membership)>,
+    pub committed_membership: Option<(Index, Membership)>,
     /// The position of the tables.
     pub applied: Index,
 }
 
 impl Disk {
-    pub fn new(settled: Option<(Index, Membership)>) -> Self {
+    pub fn new(committed_membership: Option<(Index, Membership)>) -> Self {
         let last_purged = LogId { term: Term(0), index: Index(0) };
         let (term, index) = (last_purged.term, last_purged.index);
-        Self { term, voted_for: None, last_purged, entries: Vec::new(), safe: index, settled, applied: index }
+        Self {
+            term,
+            voted_for: None,
+            last_purged,
+            entries: Vec::new(),
+            durable_index: index,
+            committed_membership,
+            applied: index,
+        }
     }
 
     pub fn last(&self) -> Index {
@@ -38,7 +46,7 @@ impl Disk {
         &self.entries[(index.0 - self.last_purged.index.0 - 1) as usize]
     }
 
-    pub fn place(&self, index: Index) -> LogId {
+    pub fn log_id(&self, index: Index) -> LogId {
         if index == self.last_purged.index {
             self.last_purged
         } else {
@@ -47,8 +55,8 @@ impl Disk {
     }
 
     /// Whether it holds exactly this entry.
-    pub fn has(&self, place: LogId) -> bool {
-        place.index >= self.last_purged.index && place.index <= self.last() && self.place(place.index) == place
+    pub fn has(&self, log_id: LogId) -> bool {
+        log_id.index >= self.last_purged.index && log_id.index <= self.last() && self.log_id(log_id.index) == log_id
     }
 
     pub fn push(&mut self, entry: Entry) {
@@ -56,33 +64,33 @@ impl Disk {
     }
 
     pub fn truncate(&mut self, from: Index) {
-        assert!(from > self.applied, "what is applied was cut off");
+        assert!(from > self.applied, "applied entries were truncated");
         self.entries.truncate((from.0 - self.last_purged.index.0 - 1) as usize);
-        self.safe = self.safe.min(self.last());
+        self.durable_index = self.durable_index.min(self.last());
     }
 
-    pub fn purge(&mut self, place: LogId) {
-        self.entries.drain(..(place.index.0 - self.last_purged.index.0) as usize);
-        self.last_purged = place;
+    pub fn purge(&mut self, log_id: LogId) {
+        self.entries.drain(..(log_id.index.0 - self.last_purged.index.0) as usize);
+        self.last_purged = log_id;
     }
 
-    pub fn begin_behind(&mut self, place: LogId, membership: (Index, Membership)) {
-        if self.has(place) {
-            self.purge(place);
+    pub fn install_snapshot(&mut self, log_id: LogId, membership: (Index, Membership)) {
+        if self.has(log_id) {
+            self.purge(log_id);
         } else {
             self.entries.clear();
-            self.last_purged = place;
+            self.last_purged = log_id;
         }
-        self.safe = self.safe.min(self.last()).max(place.index);
-        self.settled = Some(membership);
-        self.applied = self.applied.max(place.index);
+        self.durable_index = self.durable_index.min(self.last()).max(log_id.index);
+        self.committed_membership = Some(membership);
+        self.applied = self.applied.max(log_id.index);
     }
 
     /// Any part of the data that is not durable is lost.
     pub fn crash(&mut self, rng: &mut Rng) {
-        let last = rng.between(self.safe.0, self.last().0);
+        let last = rng.between(self.durable_index.0, self.last().0);
         self.entries.truncate((last - self.last_purged.index.0) as usize);
-        self.safe = self.last();
+        self.durable_index = self.last();
         // Tables are not synced either; they hold a prefix of what was applied.
         self.applied = Index(rng.between(self.last_purged.index.0, self.applied.0));
     }
@@ -106,7 +114,7 @@ impl Disk {
             last_purged: self.last_purged,
             term_runs: runs,
             last: self.last(),
-            committed_membership: self.settled.clone(),
+            committed_membership: self.committed_membership.clone(),
             memberships,
             commit_index: self.applied,
             seed,

@@ -11,14 +11,14 @@ pub enum Fault {
     /// The next write fails, and ends the instance.
     FillDisk,
     /// One side hears nothing of the other.
-    CutOff,
+    Partition,
     /// One node's messages do not reach one other.
-    CutOneWay,
+    PartitionOneWay,
     Heal,
     BreakLink,
     /// Like SIGSTOP; messages wait.
     Stop,
-    HandOver,
+    TransferLeadership,
     Purge,
     Join,
     Promote,
@@ -64,16 +64,16 @@ impl World {
             }
             Fault::Restart => self.at(1, Event::Restart { node: one }),
             Fault::FillDisk => self.nodes.get_mut(&one).expect("nodes stay").is_full = true,
-            Fault::CutOff => {
+            Fault::Partition => {
                 let side: Vec<NodeId> = all.iter().copied().filter(|_| self.rng.percent(40)).collect();
                 for &inside in &side {
                     for &outside in all.iter().filter(|node| !side.contains(node)) {
-                        self.links.cut(inside, outside);
-                        self.links.cut(outside, inside);
+                        self.links.partitioned(inside, outside);
+                        self.links.partitioned(outside, inside);
                     }
                 }
             }
-            Fault::CutOneWay => self.links.cut(one, other),
+            Fault::PartitionOneWay => self.links.partitioned(one, other),
             Fault::Heal => self.heal(),
             Fault::BreakLink if one != other => self.break_link(one, other),
             Fault::BreakLink => {}
@@ -81,7 +81,7 @@ impl World {
                 let for_ms = self.rng.between(20, 400);
                 self.nodes.get_mut(&one).expect("nodes stay").stopped_until_ms = self.now_ms + for_ms;
             }
-            Fault::HandOver => self.transfer_leadership(other),
+            Fault::TransferLeadership => self.transfer_leadership(other),
             Fault::Purge => self.purge(one),
             Fault::Join => self.join(),
             Fault::Promote => self.promote(),
@@ -124,8 +124,8 @@ impl World {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
         let upto = self.rng.between(node.disk.last_purged().index.0, instance.applied.0);
-        let place = node.disk.place(crate::log::Index(upto));
-        node.disk.purge(place);
-        instance.raft.on_purged(place);
+        let log_id = node.disk.log_id(crate::log::Index(upto));
+        node.disk.purge(log_id);
+        instance.raft.on_purged(log_id);
     }
 }

@@ -35,7 +35,7 @@ impl World {
     pub fn start(&mut self, id: NodeId) {
         self.instances_started += 1;
         let (number, seed, clock_ms) = (self.instances_started, self.rng.next(), self.clock_ms(id));
-        self.tell(|| format!("{id} starts"));
+        self.trace(|| format!("{id} starts"));
         let node = self.nodes.get_mut(&id).expect("nodes stay");
         node.is_full = false;
         let raft = Raft::new(node.disk.start(id, seed), self.settings.timing, clock_ms);
@@ -69,7 +69,7 @@ impl World {
             node.disk.crash(&mut self.rng);
             node.stopped_until_ms = 0;
             let last = node.disk.last();
-            self.tell(|| format!("{id} crashes, and has {}", last.0));
+            self.trace(|| format!("{id} crashes, with {} durable entries", last.0));
         }
     }
 
@@ -94,7 +94,7 @@ impl World {
     }
 
     pub fn deliver(&mut self, from: NodeId, id: NodeId, packet: Packet) {
-        self.tell(|| format!("{id} hears {from}: {packet:?}"));
+        self.trace(|| format!("{id} receives from {from}: {packet:?}"));
         let clock_ms = self.clock_ms(id);
         let mut actions = Vec::new();
         let mut entries = Vec::new();
@@ -114,11 +114,11 @@ impl World {
                 }
                 return;
             }
-            Packet::BeginBehind { term, place, membership } => {
+            Packet::InstallSnapshot { term, log_id, membership } => {
                 let is_leader = instance.raft.leader() == Some(id);
-                if !is_leader && instance.raft.install_snapshot(term, place, membership.clone(), &mut actions) {
-                    node.disk.begin_behind(place, membership);
-                    instance.applied = instance.applied.max(place.index);
+                if !is_leader && instance.raft.install_snapshot(term, log_id, membership.clone(), &mut actions) {
+                    node.disk.install_snapshot(log_id, membership);
+                    instance.applied = instance.applied.max(log_id.index);
                     self.invariants.starts(id, instance.applied);
                     // Its proposals in flight may be among the entries that it has not seen: a new session.
                     self.instances_started += 1;
@@ -148,7 +148,7 @@ impl World {
         if goes_alone && membership.is_none() && instance.raft.is_single_node() {
             node.disk.push(disk::entry(instance.raft.term(), None, payload));
             let upto = node.disk.last();
-            node.disk.safe = upto;
+            node.disk.durable_index = upto;
             instance.raft.on_single_node_append(upto);
             self.apply(id, upto);
             self.act(id, actions, &[]);
@@ -159,7 +159,7 @@ impl World {
         if is_sent {
             instance.raft.broadcast_append(&mut actions);
         }
-        assert_eq!(first, node.disk.last(), "the log and what agreement knows of it are not the same");
+        assert_eq!(first, node.disk.last(), "the log and Raft have different last indexes");
         self.sync(id);
         self.act(id, actions, &[]);
         true
@@ -170,7 +170,7 @@ impl World {
         let mut leads = false;
         for action in actions {
             leads |= matches!(action, Action::BecameLeader { .. });
-            self.carry_out(id, action, received);
+            self.run_actions(id, action, received);
         }
         if leads {
             self.append(id, None, Payload::Nothing);
@@ -182,10 +182,10 @@ impl World {
         self.plan_wake(id);
     }
 
-    fn carry_out(&mut self, id: NodeId, action: Action, received: &[Entry]) {
-        self.tell(|| format!("{id} {action:?}"));
+    fn run_actions(&mut self, id: NodeId, action: Action, received: &[Entry]) {
+        self.trace(|| format!("{id} {action:?}"));
         let highest = self.invariants.highest();
-        let is_cut_short = self.rng.percent(20);
+        let is_truncated = self.rng.percent(20);
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
         match action {
@@ -203,16 +203,16 @@ impl World {
                 for entry in &received[skip..] {
                     node.disk.push(entry.clone());
                 }
-                assert_eq!(instance.raft.last(), node.disk.place(node.disk.last()));
+                assert_eq!(instance.raft.last(), node.disk.log_id(node.disk.last()));
                 self.sync(id);
             }
             Action::Send { to, message } => self.send(id, to, Packet::Raft(message, Vec::new())),
             Action::SendEntries { to, term, prev_log_id: before, first, upto, leader_commit: committed, round } => {
                 // As if the rest did not fit into the frame.
-                let upto = if is_cut_short { Index(u64::midpoint(first.0, upto.0)) } else { upto };
+                let upto = if is_truncated { Index(u64::midpoint(first.0, upto.0)) } else { upto };
                 instance.raft.on_partial_send(to, upto);
                 let entries: Vec<Entry> = (first.0..=upto.0).map(|at| node.disk.entry(Index(at)).clone()).collect();
-                assert_eq!(node.disk.place(before.index), before);
+                assert_eq!(node.disk.log_id(before.index), before);
                 let payloads = entries.iter().map(|entry| entry.payload).collect();
                 let entries = entries.into_iter().map(|entry| entry.meta).collect();
                 let append = Append { term, prev_log_id: before, leader_commit: committed, round, entries };
@@ -230,11 +230,11 @@ impl World {
             }
             Action::BecameLeader { term } => self.invariants.leads(id, term, &node.disk),
             Action::SnapshotRequired { node: other, .. } => {
-                let place = node.disk.place(instance.applied);
+                let log_id = node.disk.log_id(instance.applied);
                 let term = instance.raft.term();
                 let membership = instance.raft.committed_membership().cloned();
                 if let Some(membership) = membership {
-                    self.send(id, other, Packet::BeginBehind { term, place, membership });
+                    self.send(id, other, Packet::InstallSnapshot { term, log_id, membership });
                 }
             }
             Action::ReadIndexReady { round, upto } => {
@@ -249,7 +249,7 @@ impl World {
     fn apply(&mut self, id: NodeId, upto: Index) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
-        assert!(upto <= node.disk.safe, "tables would be ahead of the log");
+        assert!(upto <= node.disk.durable_index, "tables would be ahead of the log");
         for at in instance.applied.0 + 1..=upto.0 {
             let entry = node.disk.entry(Index(at));
             self.invariants.committed(id, instance.raft.term(), Index(at), entry);
@@ -266,7 +266,7 @@ impl World {
         }
         instance.applied = upto;
         node.disk.applied = upto;
-        node.disk.settled = instance.raft.committed_membership().cloned();
+        node.disk.committed_membership = instance.raft.committed_membership().cloned();
     }
 
     fn take_step(&mut self, id: NodeId, step: Step) {
@@ -304,12 +304,12 @@ impl World {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
         instance.is_syncing = false;
-        self.is_told.then(|| eprintln!("{} {id} synced {upto:?}", self.now_ms));
+        self.is_verbose.then(|| eprintln!("{} {id} synced {upto:?}", self.now_ms));
         if node.disk.has(upto) {
-            node.disk.safe = node.disk.safe.max(upto.index);
+            node.disk.durable_index = node.disk.durable_index.max(upto.index);
         }
         instance.raft.on_durable(upto, &mut actions);
-        if node.disk.safe < node.disk.last() {
+        if node.disk.durable_index < node.disk.last() {
             self.sync(id);
         }
         self.act(id, actions, &[]);

@@ -18,9 +18,9 @@ pub enum Packet {
         request_id: RequestId,
     },
     /// The snapshot; the log continues after it.
-    BeginBehind {
+    InstallSnapshot {
         term: Term,
-        place: LogId,
+        log_id: LogId,
         membership: (Index, Membership),
     },
 }
@@ -29,7 +29,7 @@ pub enum Packet {
 pub struct Links {
     /// By direction.
     links: BTreeMap<(NodeId, NodeId), Link>,
-    cut: BTreeSet<(NodeId, NodeId)>,
+    partitioned: BTreeSet<(NodeId, NodeId)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -41,17 +41,17 @@ struct Link {
 
 impl Links {
     pub fn arrives(&self, from: NodeId, to: NodeId, link: u64) -> bool {
-        self.links.get(&(from, to)).is_some_and(|now| now.number == link) && !self.cut.contains(&(from, to))
+        self.links.get(&(from, to)).is_some_and(|now| now.number == link) && !self.partitioned.contains(&(from, to))
     }
 
-    pub fn cut(&mut self, from: NodeId, to: NodeId) {
-        self.cut.insert((from, to));
+    pub fn partitioned(&mut self, from: NodeId, to: NodeId) {
+        self.partitioned.insert((from, to));
     }
 }
 
 impl World {
     pub fn send(&mut self, from: NodeId, to: NodeId, packet: Packet) {
-        if !self.nodes.contains_key(&to) || self.links.cut.contains(&(from, to)) {
+        if !self.nodes.contains_key(&to) || self.links.partitioned.contains(&(from, to)) {
             return;
         }
         let is_unordered = self.settings.is_unordered && !self.is_calm;
@@ -88,7 +88,7 @@ impl World {
     }
 
     pub fn heal(&mut self) {
-        for (from, to) in std::mem::take(&mut self.links.cut) {
+        for (from, to) in std::mem::take(&mut self.links.partitioned) {
             self.break_link(from, to);
         }
     }

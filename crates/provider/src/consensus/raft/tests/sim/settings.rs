@@ -46,7 +46,7 @@ impl Settings {
     }
 
     pub fn calm(seed: u64) -> Self {
-        Self::usual(seed, &[(1, Fault::HandOver), (1, Fault::Purge), (1, Fault::BreakLink)])
+        Self::usual(seed, &[(1, Fault::TransferLeadership), (1, Fault::Purge), (1, Fault::BreakLink)])
     }
 
     pub fn crashes_and_cuts(seed: u64) -> Self {
@@ -57,12 +57,12 @@ impl Settings {
                 (1, Fault::CrashAll),
                 (4, Fault::Restart),
                 (2, Fault::FillDisk),
-                (3, Fault::CutOff),
-                (3, Fault::CutOneWay),
+                (3, Fault::Partition),
+                (3, Fault::PartitionOneWay),
                 (2, Fault::Heal),
                 (3, Fault::BreakLink),
                 (2, Fault::Stop),
-                (1, Fault::HandOver),
+                (1, Fault::TransferLeadership),
                 (1, Fault::Purge),
             ],
         );
@@ -80,11 +80,11 @@ impl Settings {
                 (4, Fault::Leave),
                 (2, Fault::Crash),
                 (3, Fault::Restart),
-                (3, Fault::CutOff),
-                (1, Fault::CutOneWay),
+                (3, Fault::Partition),
+                (1, Fault::PartitionOneWay),
                 (2, Fault::Heal),
                 (1, Fault::BreakLink),
-                (1, Fault::HandOver),
+                (1, Fault::TransferLeadership),
                 (2, Fault::Purge),
             ],
         )

@@ -51,7 +51,7 @@ pub struct Node {
     pub stopped_until_ms: u64,
     pub is_full: bool,
     /// Its clock: the start, and how many of its milliseconds are 1000 real ones.
-    began_ms: u64,
+    started_ms: u64,
     pace: u64,
 }
 
@@ -64,8 +64,8 @@ pub struct World {
     pub invariants: Invariants,
     pub instances_started: u64,
     pub is_calm: bool,
-    /// HORTATOR_TELL: prints every event.
-    pub is_told: bool,
+    /// HORTATOR_TRACE: prints every event.
+    pub is_verbose: bool,
     queue: BTreeMap<(u64, u64), Event>,
     events: u64,
 }
@@ -80,7 +80,7 @@ impl World {
             invariants: Invariants::default(),
             instances_started: 0,
             is_calm: false,
-            is_told: std::env::var_os("HORTATOR_TELL").is_some(),
+            is_verbose: std::env::var_os("HORTATOR_TRACE").is_some(),
             queue: BTreeMap::new(),
             events: 0,
             settings,
@@ -93,11 +93,11 @@ impl World {
         world
     }
 
-    pub fn add_node(&mut self, id: NodeId, settled: Option<(Index, Membership)>) {
-        let began_ms = self.rng.between(0, 5_000);
+    pub fn add_node(&mut self, id: NodeId, committed_membership: Option<(Index, Membership)>) {
+        let started_ms = self.rng.between(0, 5_000);
         let pace = self.rng.between(950, 1050);
-        let disk = Disk::new(settled);
-        self.nodes.insert(id, Node { disk, instance: None, stopped_until_ms: 0, is_full: false, began_ms, pace });
+        let disk = Disk::new(committed_membership);
+        self.nodes.insert(id, Node { disk, instance: None, stopped_until_ms: 0, is_full: false, started_ms, pace });
         self.start(id);
     }
 
@@ -124,7 +124,7 @@ impl World {
 
     /// Runs the next event.
     fn step(&mut self) {
-        let ((at_ms, _), event) = self.queue.pop_first().expect("somebody's clock always runs");
+        let ((at_ms, _), event) = self.queue.pop_first().expect("some clock always runs");
         self.now_ms = at_ms;
         self.events += 1;
         if self.events.is_multiple_of(COMPARE_EVERY) {
@@ -167,8 +167,8 @@ impl World {
         self.queue.insert((self.now_ms + in_ms, self.events), event);
     }
 
-    pub fn tell(&self, what: impl FnOnce() -> String) {
-        if self.is_told {
+    pub fn trace(&self, what: impl FnOnce() -> String) {
+        if self.is_verbose {
             eprintln!("{} {}", self.now_ms, what());
         }
     }
@@ -180,7 +180,7 @@ impl World {
     /// A node's own clock.
     pub fn clock_ms(&self, id: NodeId) -> u64 {
         let node = &self.nodes[&id];
-        node.began_ms + self.now_ms * node.pace / 1000
+        node.started_ms + self.now_ms * node.pace / 1000
     }
 
     /// Time until a node's clock shows `clock_ms`, at least 1.
@@ -237,13 +237,13 @@ impl World {
             };
             let raft = &instance.raft;
             text += &format!(
-                "{id} {:?} term {} leader {:?} base {} last {:?} safe {} committed {} proposals {} voters {:?} {:?}\n",
+                "{id} {:?} term {} leader {:?} last purged {} last {:?} durable {} committed {} proposals {} voters {:?} {:?}\n",
                 raft.role(),
                 raft.term().0,
                 raft.leader(),
                 raft.last_purged().index.0,
                 raft.last(),
-                node.disk.safe.0,
+                node.disk.durable_index.0,
                 raft.apply_bound().0,
                 instance.proposals.len(),
                 raft.membership().voters,

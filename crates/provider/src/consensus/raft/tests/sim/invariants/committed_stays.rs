@@ -23,7 +23,7 @@ impl CommittedStays {
             assert_eq!(entry, before, "{node} applies another entry at {}", index.0);
             return false;
         }
-        assert_eq!(at, self.order.len(), "{node} applies {} before anybody applied what stands before", index.0);
+        assert_eq!(at, self.order.len(), "{node} applies {}, and no node has applied the entry before it", index.0);
         self.order.push(entry.clone());
         let before = self.committed_in.last().copied().unwrap_or_default();
         self.committed_in.push(term.max(before));

@@ -54,8 +54,8 @@ impl Invariants {
     }
 
     /// A client learns that its write will not be ordered.
-    pub fn withdrawn(&mut self, session: SessionId, request_id: RequestId) {
-        self.no_losses.withdrawn(session, request_id);
+    pub fn lost(&mut self, session: SessionId, request_id: RequestId) {
+        self.no_losses.lost(session, request_id);
     }
 
     /// The last entry that any node knows to be committed.

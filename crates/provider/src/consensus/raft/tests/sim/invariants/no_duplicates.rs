@@ -7,12 +7,12 @@ use crate::log::Index;
 
 #[derive(Default)]
 pub struct NoneTwice {
-    places: BTreeMap<(SessionId, RequestId), Index>,
+    indexes: BTreeMap<(SessionId, RequestId), Index>,
 }
 
 impl NoneTwice {
     pub fn committed(&mut self, session: SessionId, request_id: RequestId, index: Index) {
-        let before = self.places.insert((session, request_id), index);
+        let before = self.indexes.insert((session, request_id), index);
         assert_eq!(before, None, "{request_id:?} of {session:?} is at {} as well", index.0);
     }
 }

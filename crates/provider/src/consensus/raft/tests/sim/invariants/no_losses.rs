@@ -10,7 +10,7 @@ use super::super::world::{Entry, Payload};
 #[derive(Default)]
 pub struct NoneLost {
     confirmed: BTreeMap<(SessionId, RequestId), Index>,
-    withdrawn: BTreeSet<(SessionId, RequestId)>,
+    lost: BTreeSet<(SessionId, RequestId)>,
 }
 
 impl NoneLost {
@@ -18,12 +18,12 @@ impl NoneLost {
         self.confirmed.insert((session, request_id), index);
     }
 
-    pub fn withdrawn(&mut self, session: SessionId, request_id: RequestId) {
-        self.withdrawn.insert((session, request_id));
+    pub fn lost(&mut self, session: SessionId, request_id: RequestId) {
+        self.lost.insert((session, request_id));
     }
 
     pub fn committed(&self, session: SessionId, request_id: RequestId) {
-        assert!(!self.withdrawn.contains(&(session, request_id)), "{request_id:?} of {session:?} was withdrawn");
+        assert!(!self.lost.contains(&(session, request_id)), "{request_id:?} of {session:?} was withdrawn");
     }
 
     pub fn at_the_end(&self, order: &[Entry]) {
