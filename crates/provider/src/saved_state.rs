@@ -109,7 +109,7 @@ impl SavedState {
                 }
                 "version" if value == VERSION => {}
                 "version" if OLD_VERSIONS.contains(&value) => {
-                    lacks_grastate = VERSIONS_WITHOUT_GRASTATE.contains(&value)
+                    lacks_grastate = VERSIONS_WITHOUT_GRASTATE.contains(&value);
                 }
                 "version" => return Err(Error::Newer { path, found: value.to_owned() }),
                 "history_uuid" | "history" => state.history_uuid = value.parse().map_err(|_| malformed())?,

@@ -65,7 +65,7 @@ fn options_that_are_none() {
     for (options, words) in [
         ("log.retian=1G", "`log.retian` is not an option of this provider"),
         ("log.segment=much", "log.segment is a size such as 128M, not `much`"),
-        ("log.sync", "`log.sync` stands without a value"),
+        ("log.sync", "`log.sync` has no value"),
     ] {
         let error =
             Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap_err().to_string();
@@ -120,10 +120,7 @@ fn the_log_of_another_cluster() {
         fs::copy(&file, &copy).unwrap();
         chown(&copy, Some(std::os::unix::fs::MetadataExt::uid(&owner)), None).unwrap();
     }
-    assert_refused(
-        &own,
-        &["the server's tables belong to the cluster", "Put back the log that belongs to these tables"],
-    );
+    assert_refused(&own, &["the server's tables belong to the cluster", "Restore the log of these tables"]);
     for file in files_of_the_log(&data) {
         fs::remove_file(file).unwrap();
     }
@@ -144,7 +141,7 @@ fn a_start_without_a_position() {
     let mut server = Command::new(&arguments[0]);
     server.args(&arguments[1..]).arg("--user=mysql").stdout(Stdio::null()).stderr(Stdio::null());
     assert!(!server.status().unwrap().success(), "it must not start");
-    let words = ["the server does not say which of them its tables hold", "--wsrep-recover", "--wsrep-start-position="];
+    let words = ["the server does not report the position of its tables", "--wsrep-recover", "--wsrep-start-position="];
     assert_told(&since(node, from), &words);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");

@@ -159,7 +159,7 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     // Only the error log tells that it failed: the server's own statement does not.
     run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
     let log = since(second, 0);
-    for told in ["no majority of the cluster is in reach", "`nowhere`, and must be like gcomm://"] {
+    for told in ["no quorum of the cluster is reachable", "`nowhere`, and must be like gcomm://"] {
         assert!(log.contains(told), "{told}: {log}");
     }
     thread::scope(|scope| {

@@ -119,7 +119,9 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
     // donor is killed, with all that it has started.
     let from = since(joiner, 0).len();
     let (started, ()) = while_it_starts(joiner, || {
-        wait_for("the joiner to be told to wait", || since(joiner, from).contains("still sends an SST to the former node"));
+        wait_for("the joiner to be told to wait", || {
+            since(joiner, from).contains("still sends an SST to the former node")
+        });
         assert!(!since(joiner, from).contains("is the donor of this node"), "{}", since(joiner, from));
         signal(cut_off.pid, "-CONT");
         Script::stopped(&cluster, Some(cut_off.pid)).node.kill().unwrap();

@@ -79,7 +79,8 @@ fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
     let from = cluster.nodes().map(|node| since(node, 0).len()).collect::<Vec<_>>();
     thread::scope(|scope| {
         let started = scope.spawn(|| cluster.start());
-        let told = |node: Node<'_>, from: usize| since(node, from).contains("To keep the node's own tables, stop it before");
+        let told =
+            |node: Node<'_>, from: usize| since(node, from).contains("To keep the node's own tables, stop it before");
         wait_for("both to say so", || cluster.nodes().zip(&from).all(|(node, from)| told(node, *from)));
         thread::sleep(Duration::from_secs(3));
         cluster.kill().unwrap();

@@ -186,7 +186,7 @@ fn strangers_at_the_port_disturb_nobody() {
         "another program uses this address",
         "protocol version 7",
         "is larger than the limit",
-        "connections have not said who they are",
+        "connections without a handshake is reached",
     ];
     assert_told(&log, &words);
     assert!(log.lines().count() < LINES_LIMIT, "{} lines:\n{log}", log.lines().count());

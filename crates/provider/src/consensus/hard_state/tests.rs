@@ -57,7 +57,7 @@ fn every_damage_is_an_error_with_line_and_remedy() {
         ("version: 2", "version: 3", "has version 3, this release reads version 2", "use the newer release"),
         ("version: 2", "version: one", "line 2: `version: one` is not valid", "join again"),
         ("term: 7", "term: seven", "line 4: `term: seven` is not valid", "join again"),
-        ("term: 7", "term: 8", "has changed since it was written", "join again"),
+        ("term: 7", "term: 8", "has changed since the provider wrote it", "join again"),
         ("committed: 815\n", "", "line 6: `membership_term: 3` is not valid", "join again"),
         ("4567\ngeneration", "4568\ngeneration", "its checksum is", "vote twice"),
         ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join again"),

@@ -116,13 +116,13 @@ impl RaftDriver {
             Frame::PrepareSstRequest => self.on_prepare_sst_request(from),
             Frame::PrepareSst => self.on_prepare_sst(),
             Frame::Join { request, donor } => self.on_join(from, request, &donor, actions),
-            Frame::StartDonation { request, instance_id: member_id, address } => {
-                self.on_start_donation(from, request, member_id, address)
+            Frame::StartDonation { request, instance_id, address } => {
+                self.on_start_donation(from, request, instance_id, address);
             }
             Frame::DonorAssigned { node } => self.on_donor_assigned(node),
             Frame::DonationStatusRequest => self.on_donation_status_request(from),
             Frame::DonationStatus { status, resolved_upto } => self.on_donation_status(from, status, resolved_upto),
-            Frame::InstallSnapshot(begin) => self.on_install_snapshot(begin, actions),
+            Frame::InstallSnapshot(snapshot) => self.on_install_snapshot(snapshot, actions),
             Frame::Leave => {
                 if let Some(peer) = self.peers.get_mut(&from) {
                     peer.is_leaving = true;

@@ -182,7 +182,7 @@ impl TestCluster {
             let node_state = self.nodes.get_mut(&id).expect("the story has that node");
             match action {
                 Action::SaveHardState { term, voted_for } => {
-                    (node_state.term, node_state.voted_for) = (term, voted_for)
+                    (node_state.term, node_state.voted_for) = (term, voted_for);
                 }
                 Action::Truncate { from } => {
                     node_state.log.truncate((from.0 - node_state.last_purged.index.0 - 1) as usize);
