@@ -23,9 +23,9 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     let mut tests = Command::new(env!("CARGO"));
     tests.current_dir(repository).env("HORTATOR_SEED", first.to_string()).env("HORTATOR_SEEDS", seeds.to_string());
     tests.args(["test", "--locked", "--release", "--package", "hortator-provider", "--lib", "--"]);
-    tests.args(["group::raft::tests::sim::", "--nocapture"]);
+    tests.args(["consensus::raft::tests::sim::", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {
-        bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TELL=1");
+        bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TRACE=1");
     }
     Ok(())
 }

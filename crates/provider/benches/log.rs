@@ -1,7 +1,8 @@
-//! Small write sets through the ordered log: entries a second by threads, sync on and off, against the bare system calls.
+//! Small write sets through the ordered log: entries per second by threads, with sync on and off, compared with bare
+//! system calls.
 //!
-//! `cargo bench -p hortator-provider --bench log [folder]`. The bare calls are what one thread gets that writes the
-//! same bytes to a file made ahead and syncs after each: what a log without group commit is held to.
+//! `cargo bench -p hortator-provider --bench log [folder]`. The bare calls are the baseline of a log without group
+//! commit: one thread writes the same bytes to a preallocated file and syncs after each entry.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -74,7 +75,7 @@ fn log(folder: &Path, threads: usize, sync: bool) -> (f64, Duration) {
                     let index = log.append(&[&PAYLOAD]).expect("an append");
                     drop(turn);
                     let began = Instant::now();
-                    log.commit(index).expect("a commit");
+                    log.flush(index).expect("a commit");
                     own = own.max(began.elapsed());
                     if entries.fetch_add(1, Ordering::Relaxed) % 50_000 == 0 {
                         log.purge(index);
@@ -99,7 +100,7 @@ fn recovery(folder: &Path) {
         for _ in 0..1000 {
             log.append(&[&PAYLOAD]).expect("an append");
         }
-        log.commit(log.last()).expect("a commit");
+        log.flush(log.last()).expect("a commit");
     }
     drop(log);
     let start = Instant::now();

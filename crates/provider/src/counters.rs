@@ -1,13 +1,13 @@
-//! What a node counts, for its status variables.
+//! Counters for the status variables.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Counters that any thread adds to. FLUSH STATUS sets them back.
+/// Counters. FLUSH STATUS resets them.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Write sets sent into the order.
+    /// Write sets sent.
     pub replicated: Counter,
     /// Their bytes.
     pub replicated_bytes: Counter,
@@ -21,65 +21,65 @@ pub struct Counters {
     pub received: Counter,
     /// Their bytes.
     pub received_bytes: Counter,
-    /// Transactions of this node that committed.
+    /// Committed transactions of this node.
     pub local_commits: Counter,
     /// Transactions of this node that failed certification.
     pub local_cert_failures: Counter,
-    /// Transactions of this node that were applied anew after a brute-force abort.
+    /// Transactions of this node that were replayed after a brute-force abort.
     pub local_replays: Counter,
     /// Transactions of this node that were aborted by brute force.
     pub local_bf_aborts: Counter,
     /// Sum of seqno - depends_on of all write sets.
     pub distance: Counter,
-    /// How often this node asked the others to wait for it.
+    /// Flow control requests of this node.
     pub flow_sent: Counter,
-    /// How often this node, as leader, held the cluster back.
+    /// Flow control pauses of this node as leader.
     pub flow_received: Counter,
-    /// For how long, in nanoseconds.
+    /// Their duration in nanoseconds.
     pub flow_paused_ns: Counter,
-    /// Whether it does: not set back.
+    /// Whether flow control is active: not reset.
     pub flow_active: Counter,
-    /// When it was set back last.
+    /// Time of the last reset.
     since: Mutex<Option<Instant>>,
-    /// How often desync stands without its resync: not set back.
+    /// Open desyncs: not reset.
     pub desync_count: Counter,
 }
 
-/// One number.
+/// A counter.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicI64);
 
 impl Counter {
-    /// Adds.
+    /// Adds to the counter.
     pub fn add(&self, count: i64) {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Reads.
+    /// The value.
     pub fn get(&self) -> i64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Takes one away, if there is one.
-    pub fn take_one(&self) {
+    /// Subtracts one, if the value is positive.
+    pub fn decrement(&self) {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count > 0).then(|| count - 1));
     }
 
-    /// Sets it to nothing.
-    pub fn set_back(&self) {
+    /// Sets the value to 0.
+    pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 }
 
 impl Counters {
-    /// The part of the time since it was set back for which the cluster was held back.
+    /// The fraction of time since the last reset in which flow control was active.
     pub fn flow_paused(&self) -> f64 {
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed_ns = since.map_or(0, |since| since.elapsed().as_nanos());
         if elapsed_ns == 0 { 0.0 } else { self.flow_paused_ns.get() as f64 / elapsed_ns as f64 }
     }
 
-    /// Sets back what counts events.
+    /// Resets the counters of events.
     pub fn reset(&self) {
         let Self {
             replicated,
@@ -118,7 +118,7 @@ impl Counters {
             flow_received,
             flow_paused_ns,
         ] {
-            counter.set_back();
+            counter.reset();
         }
         *since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }

@@ -1,136 +1,137 @@
-//! What stands in the log: a write set, a view, a cut, a membership, or nothing, as bytes.
+//! Log entries as bytes: write sets, views, commit cuts, memberships, vote results, and no-ops.
 //!
-//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two bytes of zero, flags (u32),
-//! seqno (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
-//! ticket (u64). What takes no seqno bears that of the entry before it. Then, by kind:
+//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two zero bytes, flags (u32), seqno
+//! (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
+//! request id (u64). An entry that takes no seqno has that of the entry before it. The rest depends on the kind:
 //!
-//! | kind | what follows | seen | transaction |
+//! | kind | content after the head | seen | transaction |
 //! |---|---|---|---|
-//! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | what its origin had seen | its number |
-//! | 2 view | `count` members: id of 16 bytes, name, address | how many views there were | |
-//! | 3 cut | how many views there were (i64), seqnos that failed (both are the data), `count` members | the cut | judged from (to: in connection) |
-//! | 4 nothing | | | |
-//! | 5 group | `count` voters: node (u64), address | | |
-//! | 6 decision | | the place | the error (how many agree: in connection) |
+//! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | the last-seen seqno of its source | the transaction id |
+//! | 2 view | `count` members: id of 16 bytes, name, address | number of views so far | |
+//! | 3 commit cut | number of views so far (i64), failed seqnos (both are the data), `count` members | upto | verdicts from (upto: in connection) |
+//! | 4 no-op | | | |
+//! | 5 membership | `count` voters: node (u64), address | | |
+//! | 6 vote result | | the seqno | the error (number of agreeing nodes: in connection) |
 //!
-//! A text has its length as u16 before it. The log below frames and checks the bytes. Format 1, of releases that ran single
-//! nodes, is read: its head ends before the term, and its cut has no members and bears itself as its seqno.
+//! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single
+//! nodes, is read as well: its head ends before the term, and its commit cut has no members and uses itself as its
+//! seqno.
 
 use hortator_core::{Key, Mode};
 
-use crate::decision::Decision;
-use crate::group::NodeId;
-use crate::group::raft::{Membership, Shape, Term};
+use crate::consensus::NodeId;
+use crate::consensus::raft::{EntryMeta, Membership, Term};
 use crate::identity::Uuid;
 use crate::server::{Flags, Member};
+use crate::vote_result::VoteResult;
 
 #[cfg(test)]
 mod tests;
 
-/// The format that this release writes, and the newest that it reads.
+/// The format that this release writes, and the latest that it reads.
 pub const FORMAT: u8 = 2;
 
 const HEAD_BYTES: usize = 80;
 /// Of format 1.
 const SHORT_HEAD_BYTES: usize = 64;
 const KEY_BYTES: usize = 1 + Key::BYTES;
-/// The order of this table is the format's.
+/// The order is part of the format.
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 
-/// A transaction's changes (or a part of them), or a statement that runs alone.
+/// The head of a write set: a transaction, a fragment of one, or a TOI statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteSetHead {
-    /// What it is.
+    /// The wsrep flags.
     pub flags: Flags,
-    /// The life of the node that it comes from.
+    /// The member ID of the source node.
     pub source: Uuid,
-    /// The transaction's number there.
+    /// The transaction id on the source.
     pub trx: u64,
-    /// The connection's number there.
+    /// The connection id on the source.
     pub conn: u64,
-    /// What had committed there when it was sent off.
+    /// The last seqno that the source had committed.
     pub last_seen: i64,
-    /// What that life of the node calls it while it has no place.
-    pub ticket: u64,
+    /// The source's id for the write set until it has a seqno.
+    pub request_id: u64,
 }
 
-/// Where an entry stands.
+/// Seqno and term of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its seqno; of one that takes none, the last before it.
+    /// Its seqno; if it takes none, the last one before it.
     pub seqno: i64,
-    /// Whose leader put it there.
+    /// The term of the leader that appended it.
     pub term: Term,
 }
 
-/// A cut: nobody will ask for what lies at or before it.
+/// A commit cut: no later entry refers to a seqno up to `upto`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// Every member has applied all up to here.
+pub struct CommitCut {
+    /// Every member has applied everything up to here.
     pub upto: i64,
-    /// The verdicts on everything behind this …
-    pub judged_from: i64,
-    /// … and up to here are told:
-    pub judged_to: i64,
-    /// those failed, all others passed.
+    /// The cut records the verdicts on everything after this seqno …
+    pub verdicts_from: i64,
+    /// … up to this one:
+    pub verdicts_upto: i64,
+    /// these failed, all others passed.
     pub failed: Vec<i64>,
-    /// How many views there were.
+    /// Number of views so far.
     pub view_number: i64,
-    /// The view in force.
+    /// The members of the current view.
     pub members: Vec<Member>,
 }
 
-/// A node that votes.
+/// A voter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voter {
-    /// Which.
+    /// The node.
     pub node: NodeId,
-    /// Where the others find it.
+    /// Its address for other nodes.
     pub address: String,
 }
 
-/// Something that is in the order.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Takes a seqno.
     WriteSet {
-        /// Where it comes from.
+        /// The head.
         head: WriteSetHead,
-        /// What it touches.
+        /// The certification keys.
         keys: Vec<(Key, Mode)>,
-        /// What only the server understands.
+        /// The events, which only the server understands.
         data: Vec<u8>,
     },
     /// Takes a seqno.
     View {
-        /// How many views there were.
+        /// Number of views so far.
         number: i64,
-        /// Who is there.
+        /// The members.
         members: Vec<Member>,
     },
-    /// Takes none.
-    Cut(Cut),
-    /// Takes none: by it a leader learns what is agreed on.
-    Nothing,
-    /// Takes none: from here on those decide.
-    Group(Vec<Voter>),
-    /// Takes none: what becomes of a place before it that not all nodes could apply.
-    Decision {
-        /// That place.
-        of: i64,
-        /// What holds.
-        decision: Decision,
+    /// Takes no seqno.
+    CommitCut(CommitCut),
+    /// Takes no seqno: lets a new leader learn what is committed.
+    NoOp,
+    /// Takes no seqno: these voters are in force from here on.
+    Membership(Vec<Voter>),
+    /// Takes no seqno: the result of an inconsistency vote on an earlier seqno.
+    VoteResult {
+        /// The seqno.
+        seqno: i64,
+        /// The result.
+        result: VoteResult,
     },
 }
 
-/// Bytes that are not an entry.
+/// Why bytes are not an entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A later release wrote it.
-    #[error("an entry has format {0}, and this release reads up to {FORMAT}: use the newer release")]
+    /// A newer release wrote it.
+    #[error("an entry has format {0}, this release reads up to format {FORMAT}: use the newer release")]
     Newer(u8),
-    /// The frame was good, so it was written like that.
-    #[error("an entry of {0} bytes does not hold what its head says")]
+    /// The checksum is right, so it was written like that.
+    #[error("an entry of {0} bytes does not match its head")]
     Malformed(usize),
 }
 
@@ -146,14 +147,14 @@ struct Head {
     count: usize,
     data_bytes: usize,
     term: Term,
-    ticket: u64,
+    request_id: u64,
 }
 
 impl Head {
     fn of(kind: u8) -> Self {
         let source = Uuid::UNDEFINED;
-        let (term, ticket, seqno) = (Term(0), 0, 0);
-        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, ticket }
+        let (term, request_id, seqno) = (Term(0), 0, 0);
+        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, request_id }
     }
 
     fn encode(self) -> [u8; HEAD_BYTES] {
@@ -169,11 +170,11 @@ impl Head {
         bytes[56..60].copy_from_slice(&(self.count as u32).to_le_bytes());
         bytes[60..64].copy_from_slice(&(self.data_bytes as u32).to_le_bytes());
         bytes[TERM].copy_from_slice(&self.term.0.to_le_bytes());
-        bytes[72..80].copy_from_slice(&self.ticket.to_le_bytes());
+        bytes[72..80].copy_from_slice(&self.request_id.to_le_bytes());
         bytes
     }
 
-    /// The head, and what follows it.
+    /// The head, and the bytes after it.
     fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
         let malformed = Error::Malformed(bytes.len());
         let format = *bytes.get(1).ok_or(malformed.clone())?;
@@ -197,7 +198,7 @@ impl Head {
             count: half(56) as usize,
             data_bytes: half(60) as usize,
             term: Term(word(64)),
-            ticket: word(72),
+            request_id: word(72),
         };
         Ok((head, rest))
     }
@@ -209,51 +210,51 @@ impl Head {
 
 const WRITE_SET: u8 = 1;
 const VIEW: u8 = 2;
-const CUT: u8 = 3;
-const NOTHING: u8 = 4;
-const GROUP: u8 = 5;
-const DECISION: u8 = 6;
+const COMMIT_CUT: u8 = 3;
+const NO_OP: u8 = 4;
+const MEMBERSHIP: u8 = 5;
+const VOTE_RESULT: u8 = 6;
 
 const SEQNO: std::ops::Range<usize> = 8..16;
 const TERM: std::ops::Range<usize> = 64..72;
 
-/// A write set's head and keys; its data follow as they are. `data_bytes` is less than 4 GiB. It has no place yet.
+/// Encodes a write set's head and keys; the data follow unchanged. `data_bytes` is below 4 GiB. Without stamp.
 pub fn encode_write_set(head: &WriteSetHead, keys: &[(Key, Mode)], data_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD_BYTES + keys.len() * KEY_BYTES);
-    let WriteSetHead { flags, source, trx, conn, last_seen, ticket } = *head;
+    let WriteSetHead { flags, source, trx, conn, last_seen, request_id } = *head;
     let (flags, seen, count) = (flags.0, last_seen, keys.len());
-    let head = Head { flags, source, trx, conn, seen, count, data_bytes, ticket, ..Head::of(WRITE_SET) };
+    let head = Head { flags, source, trx, conn, seen, count, data_bytes, request_id, ..Head::of(WRITE_SET) };
     bytes.extend(head.encode());
     for (key, mode) in keys {
-        bytes.push(MODES.iter().position(|known| known == mode).expect("modes of rows only") as u8);
+        bytes.push(MODES.iter().position(|known| known == mode).expect("only row modes") as u8);
         bytes.extend(key.to_bytes());
     }
     bytes
 }
 
-/// Writes the source and what it had seen into bytes that [`encode_write_set`] made: they are known late.
-pub fn send_off(bytes: &mut [u8], head: &WriteSetHead) {
+/// Writes the source and its last-seen seqno into the bytes of [`encode_write_set`]: they are known late.
+pub fn set_source(bytes: &mut [u8], head: &WriteSetHead) {
     bytes[16..32].copy_from_slice(&head.source.0);
     bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
-/// Writes its place into an entry: that is known last.
-pub fn place(bytes: &mut [u8], stamp: Stamp) {
+/// Writes the stamp into an entry: it is known last.
+pub fn set_stamp(bytes: &mut [u8], stamp: Stamp) {
     bytes[SEQNO].copy_from_slice(&stamp.seqno.to_le_bytes());
     bytes[TERM].copy_from_slice(&stamp.term.0.to_le_bytes());
 }
 
-/// Whether bytes that a node sent begin as an entry of this format does, so that a place can be written into them.
+/// Whether bytes of another node have a head of this format, so that a stamp can be written into them.
 pub fn has_head(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD_BYTES && bytes[1] == FORMAT
 }
 
 /// Whether an entry takes a seqno.
-pub fn takes_place(bytes: &[u8]) -> bool {
+pub fn takes_seqno(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
 }
 
-/// Whether it is a write set that can be decoded, of this format.
+/// Whether it is a valid write set of this format.
 pub fn is_write_set(bytes: &[u8]) -> bool {
     let Ok((head, rest)) = Head::decode(bytes) else { return false };
     let keys_bytes = head.count.saturating_mul(KEY_BYTES);
@@ -262,19 +263,19 @@ pub fn is_write_set(bytes: &[u8]) -> bool {
     is_whole && rest[..keys_bytes].chunks_exact(KEY_BYTES).all(|key| usize::from(key[0]) < MODES.len())
 }
 
-/// A decision, and the place that it is on. None: something else.
-pub fn decision(bytes: &[u8]) -> Option<(i64, Decision)> {
-    // The data of others are not copied for that.
-    let (_, entry) = bytes.first().filter(|kind| **kind == DECISION).and_then(|_| decode(bytes).ok())?;
-    if let Entry::Decision { of, decision } = entry { Some((of, decision)) } else { None }
+/// A vote result and its seqno. None: another kind.
+pub fn vote_result(bytes: &[u8]) -> Option<(i64, VoteResult)> {
+    // Does not copy the data of other kinds.
+    let (_, entry) = bytes.first().filter(|kind| **kind == VOTE_RESULT).and_then(|_| decode(bytes).ok())?;
+    if let Entry::VoteResult { seqno, result } = entry { Some((seqno, result)) } else { None }
 }
 
-/// Whether it can be decoded.
+/// Whether the entry is valid.
 pub fn is_whole(bytes: &[u8]) -> bool {
     is_write_set(bytes) || decode(bytes).is_ok()
 }
 
-/// A view. It has no place yet.
+/// Encodes a view, without stamp.
 pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
     let head = Head { seen: number, count: members.len(), ..Head::of(VIEW) };
     let mut bytes = head.encode().to_vec();
@@ -282,16 +283,16 @@ pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
     bytes
 }
 
-/// A cut. It has no place yet.
-pub fn encode_cut(cut: &Cut) -> Vec<u8> {
-    let Cut { upto, judged_from, judged_to, failed, view_number, members } = cut;
+/// Encodes a commit cut, without stamp.
+pub fn encode_commit_cut(cut: &CommitCut) -> Vec<u8> {
+    let CommitCut { upto, verdicts_from: judged_from, verdicts_upto: judged_to, failed, view_number, members } = cut;
     let head = Head {
         seen: *upto,
         trx: *judged_from as u64,
         conn: *judged_to as u64,
         count: members.len(),
         data_bytes: failed.len() * 8 + 8,
-        ..Head::of(CUT)
+        ..Head::of(COMMIT_CUT)
     };
     let mut bytes = head.encode().to_vec();
     bytes.extend(view_number.to_le_bytes());
@@ -300,14 +301,14 @@ pub fn encode_cut(cut: &Cut) -> Vec<u8> {
     bytes
 }
 
-/// Nothing. It has no place yet.
-pub fn encode_nothing() -> Vec<u8> {
-    Head::of(NOTHING).encode().to_vec()
+/// Encodes a no-op, without stamp.
+pub fn encode_no_op() -> Vec<u8> {
+    Head::of(NO_OP).encode().to_vec()
 }
 
-/// Who decides. It has no place yet.
-pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
-    let mut bytes = Head { count: voters.len(), ..Head::of(GROUP) }.encode().to_vec();
+/// Encodes a membership, without stamp.
+pub fn encode_membership(voters: &[Voter]) -> Vec<u8> {
+    let mut bytes = Head { count: voters.len(), ..Head::of(MEMBERSHIP) }.encode().to_vec();
     for Voter { node, address } in voters {
         bytes.extend(node.0.to_le_bytes());
         put_text(&mut bytes, address);
@@ -315,10 +316,10 @@ pub fn encode_group(voters: &[Voter]) -> Vec<u8> {
     bytes
 }
 
-/// What becomes of a place. It has none of its own yet.
-pub fn encode_decision(of: i64, decision: Decision) -> Vec<u8> {
-    let Decision { error, agreeing } = decision;
-    Head { seen: of, trx: error, conn: u64::from(agreeing), ..Head::of(DECISION) }.encode().to_vec()
+/// Encodes a vote result, without stamp.
+pub fn encode_vote_result(seqno: i64, result: VoteResult) -> Vec<u8> {
+    let VoteResult { error, agreeing } = result;
+    Head { seen: seqno, trx: error, conn: u64::from(agreeing), ..Head::of(VOTE_RESULT) }.encode().to_vec()
 }
 
 fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
@@ -329,38 +330,38 @@ fn put_members(bytes: &mut Vec<u8>, members: &[Member]) {
     }
 }
 
-/// Cut where its length does not fit.
+/// Appends a text, cut if it is too long for its length field.
 fn put_text(bytes: &mut Vec<u8>, text: &str) {
     let text = &text.as_bytes()[..text.len().min(usize::from(u16::MAX))];
     bytes.extend((text.len() as u16).to_le_bytes());
     bytes.extend(text);
 }
 
-/// Where an entry stands, and what agreement has to know of it.
-pub fn shape(bytes: &[u8]) -> Result<(Stamp, Shape), Error> {
+/// The stamp of an entry, and its metadata for Raft.
+pub fn meta(bytes: &[u8]) -> Result<(Stamp, EntryMeta), Error> {
     let (head, _) = Head::decode(bytes)?;
     let membership = match head.kind {
-        GROUP => match decode(bytes)?.1 {
-            Entry::Group(voters) => Some(membership(&voters)),
+        MEMBERSHIP => match decode(bytes)?.1 {
+            Entry::Membership(voters) => Some(membership(&voters)),
             _ => None,
         },
         _ => None,
     };
-    Ok((head.stamp(), Shape { term: head.term, membership }))
+    Ok((head.stamp(), EntryMeta { term: head.term, membership }))
 }
 
-/// As agreement sees them.
+/// The membership of these voters.
 pub fn membership(voters: &[Voter]) -> Membership {
     Membership { voters: voters.iter().map(|voter| voter.node).collect() }
 }
 
-/// The entry, and where it stands.
+/// Decodes an entry.
 pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
     let (head, rest) = Head::decode(bytes)?;
     let mut rest = Rest { bytes: rest, whole: bytes.len() };
     let entry = match head.kind {
         WRITE_SET => {
-            // The count is not believed before its bytes are seen.
+            // The count is unchecked: allocate only for the bytes that are there.
             let mut keys = Vec::with_capacity(head.count.min(rest.bytes.len() / KEY_BYTES));
             for _ in 0..head.count {
                 let bytes = rest.take(KEY_BYTES)?;
@@ -368,38 +369,38 @@ pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
                 keys.push((Key::from_bytes(&std::array::from_fn(|byte| bytes[1 + byte])), mode));
             }
             let data = rest.take(head.data_bytes)?.to_vec();
-            let Head { source, trx, conn, seen, ticket, .. } = head;
-            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen, ticket };
+            let Head { source, trx, conn, seen, request_id, .. } = head;
+            let head = WriteSetHead { flags: Flags(head.flags), source, trx, conn, last_seen: seen, request_id };
             Entry::WriteSet { head, keys, data }
         }
         VIEW => Entry::View { number: head.seen, members: rest.members(head.count)? },
-        CUT if bytes[1] < 2 => Entry::Cut(Cut { upto: head.seqno, ..Cut::default() }),
-        CUT => {
+        COMMIT_CUT if bytes[1] < 2 => Entry::CommitCut(CommitCut { upto: head.seqno, ..CommitCut::default() }),
+        COMMIT_CUT => {
             let listed = head.data_bytes.checked_sub(8).filter(|bytes| bytes.is_multiple_of(8));
             let listed = listed.ok_or(Error::Malformed(rest.whole))?;
             let view_number = rest.word()? as i64;
             let failed = rest.take(listed)?;
             let word = |bytes: &[u8]| i64::from_le_bytes(std::array::from_fn(|byte| bytes[byte]));
-            Entry::Cut(Cut {
+            Entry::CommitCut(CommitCut {
                 upto: head.seen,
-                judged_from: head.trx as i64,
-                judged_to: head.conn as i64,
+                verdicts_from: head.trx as i64,
+                verdicts_upto: head.conn as i64,
                 failed: failed.chunks_exact(8).map(word).collect(),
                 view_number,
                 members: rest.members(head.count)?,
             })
         }
-        NOTHING => Entry::Nothing,
-        GROUP => {
+        NO_OP => Entry::NoOp,
+        MEMBERSHIP => {
             let mut voters = Vec::new();
             for _ in 0..head.count {
                 voters.push(Voter { node: NodeId(rest.word()?), address: rest.text()? });
             }
-            Entry::Group(voters)
+            Entry::Membership(voters)
         }
-        DECISION => {
+        VOTE_RESULT => {
             let agreeing = u32::try_from(head.conn).map_err(|_| Error::Malformed(rest.whole))?;
-            Entry::Decision { of: head.seen, decision: Decision { error: head.trx, agreeing } }
+            Entry::VoteResult { seqno: head.seen, result: VoteResult { error: head.trx, agreeing } }
         }
         _ => return Err(Error::Malformed(bytes.len())),
     };

@@ -1,52 +1,52 @@
-//! Whether something may be ordered now: open, paused for a backup or a global lock, or closed.
+//! The gate before the total order: open, paused for a backup or a global lock, or closed.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::transaction::Transaction;
 
-/// What may pass.
+/// The state of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
-    /// Everything.
+pub enum GateState {
+    /// Write sets pass.
     Open,
-    /// It waits until somebody resumes.
+    /// Write sets wait until the pause ends.
     Paused,
-    /// Nothing: there is no cluster, or not yet.
+    /// No write set passes: there is no cluster, or not yet.
     Closed,
-    /// Nothing any more: the log or the data are broken.
+    /// No write set passes any more: the log or the data are broken.
     Failed,
 }
 
-/// The gate in front of the order.
+/// The gate.
 #[derive(Debug)]
 pub struct Gate {
-    passage: Mutex<Passage>,
+    state: Mutex<GateState>,
     changed: Condvar,
 }
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { passage: Mutex::new(Passage::Closed), changed: Condvar::new() }
+        Self { state: Mutex::new(GateState::Closed), changed: Condvar::new() }
     }
 }
 
 impl Gate {
-    /// How it stands now.
-    pub fn passage(&self) -> Passage {
+    /// The current state.
+    pub fn state(&self) -> GateState {
         *self.lock()
     }
 
-    /// Sets it, and lets those who wait look. What failed stays so.
-    pub fn set(&self, passage: Passage) {
+    /// Sets the state and wakes waiting threads. A failed gate stays failed.
+    pub fn set(&self, state: GateState) {
         let mut current = self.lock();
-        if *current != Passage::Failed {
-            *current = passage;
+        if *current != GateState::Failed {
+            *current = state;
         }
         self.changed.notify_all();
     }
 
-    /// Sets it if it stands as `from`. False: it does not.
-    pub fn change(&self, from: Passage, to: Passage) -> bool {
+    /// Sets the state if it is `from`. False: it is not.
+    pub fn change(&self, from: GateState, to: GateState) -> bool {
         let mut current = self.lock();
         let is_so = *current == from;
         if is_so {
@@ -56,23 +56,23 @@ impl Gate {
         is_so
     }
 
-    /// Waits while it is paused, or until `transaction` is aborted.
+    /// Waits while the gate is paused, or until `transaction` is aborted.
     pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
         let mut current = self.lock();
-        while *current == Passage::Paused && !transaction.is_some_and(Transaction::is_aborted) {
+        while *current == GateState::Paused && !transaction.is_some_and(Transaction::is_aborted) {
             current = self.changed.wait(current).expect(POISON);
         }
     }
 
-    /// Lets those who wait look at their aborts.
+    /// Wakes waiting threads, to check for aborts.
     pub fn wake(&self) {
         let _current = self.lock();
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Passage> {
-        self.passage.lock().expect(POISON)
+    fn lock(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().expect(POISON)
     }
 }
 
-const POISON: &str = "nothing panics while it holds the gate";
+const POISON: &str = "nothing panics under the gate's lock";

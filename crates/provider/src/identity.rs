@@ -1,19 +1,19 @@
-//! Names of histories, nodes and places in a history.
+//! Ids: UUIDs and GTIDs.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::str::FromStr;
 
-/// A universally unique identifier: of a cluster's history, or of one life of a node's process.
+/// A UUID: a history UUID, a member ID, or another random id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Uuid(pub [u8; 16]);
 
 impl Uuid {
-    /// No history: what a server has that never was in a cluster.
+    /// No id: of a server that never was in a cluster.
     pub const UNDEFINED: Self = Self([0; 16]);
 
-    /// A new one (RFC 9562, version 4).
+    /// A random UUID (RFC 9562, version 4).
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; 16];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -22,15 +22,15 @@ impl Uuid {
         Ok(Self(bytes))
     }
 
-    /// Whether it names nothing.
+    /// Whether it is undefined.
     pub fn is_undefined(self) -> bool {
         self == Self::UNDEFINED
     }
 
-    /// 64 bits that tell it from any other, for tables in memory.
+    /// 64 bits of it, for tables in memory.
     pub fn bits(self) -> u64 {
         let (low, high) = self.0.split_at(8);
-        let word = |half: &[u8]| u64::from_le_bytes(half.try_into().expect("a half of sixteen bytes"));
+        let word = |half: &[u8]| u64::from_le_bytes(half.try_into().expect("half of sixteen bytes"));
         word(low) ^ word(high).rotate_left(32)
     }
 }
@@ -53,7 +53,7 @@ impl fmt::Debug for Uuid {
     }
 }
 
-/// A text that is not a UUID.
+/// The text is not a UUID.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a UUID")]
 pub struct NotUuid(String);
@@ -75,27 +75,27 @@ impl FromStr for Uuid {
     }
 }
 
-/// A place in a history. The first transaction or view is 1; -1 is no place.
+/// A GTID: a seqno in a history. The first write set or view has seqno 1; -1 is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gtid {
-    /// The history.
-    pub history: Uuid,
-    /// The place.
+    /// The history UUID.
+    pub history_uuid: Uuid,
+    /// The seqno.
     pub seqno: i64,
 }
 
 impl Gtid {
-    /// No place in no history.
-    pub const UNDEFINED: Self = Self { history: Uuid::UNDEFINED, seqno: -1 };
+    /// The undefined GTID.
+    pub const UNDEFINED: Self = Self { history_uuid: Uuid::UNDEFINED, seqno: -1 };
 
-    /// Whether it names nothing.
+    /// Whether it is undefined.
     pub fn is_undefined(self) -> bool {
-        self.history.is_undefined() || self.seqno < 0
+        self.history_uuid.is_undefined() || self.seqno < 0
     }
 }
 
 impl fmt::Display for Gtid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.history, self.seqno)
+        write!(f, "{}:{}", self.history_uuid, self.seqno)
     }
 }

@@ -1,22 +1,23 @@
-//! `libhortator_wsrep.so`: a provider of the wsrep API (version 26) that a stock mariadbd loads in place of Galera's.
+//! `libhortator_wsrep.so`: a provider of the wsrep API (version 26). A stock mariadbd loads it in place of Galera's.
 //!
-//! What a transaction changed comes in through the functions of `ffi`, gets its place in the ordered `log`, its verdict,
-//! and its turn to commit: a node that is alone orders for itself, several agree on one order (`group`). After a crash a
-//! node gives its server back what the server's own storage had not kept. EXPERIMENTAL: docs/provider.md says what it promises
-//! and what not yet.
+//! The server passes a transaction's changes to the functions of `ffi`. The provider appends the write set to the
+//! ordered `log`, certifies it and lets it commit in seqno order. A single node orders write sets by itself; several
+//! nodes agree on one order by Raft (`consensus`). After a crash the provider applies again what the server's storage
+//! engine has lost. EXPERIMENTAL: docs/provider.md describes the guarantees and the gaps.
 //!
-//! *Absent*: SQL, the contents of write sets, which only the server understands.
+//! *Absent*: SQL. Only the server understands the content of a write set.
 
+mod atomic_file;
+mod commit_monitor;
+mod consensus;
 mod counters;
-mod decision;
 pub mod entry;
 mod events;
 mod ffi;
-mod former_names;
 mod gate;
 mod grastate;
-mod group;
 mod identity;
+mod legacy_file_names;
 mod limits;
 pub mod log;
 mod node;
@@ -27,6 +28,5 @@ mod server;
 mod status;
 mod transaction;
 mod transactions;
-mod turns;
-mod whole_file;
+mod vote_result;
 mod write_set;

@@ -1,10 +1,10 @@
-//! What is looked at for every commit, without a lock.
+//! Limits that every commit checks, without a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::options::Options;
 
-/// Limits that options set.
+/// Limits from options.
 #[derive(Debug, Default)]
 pub struct Limits {
     write_set_bytes: AtomicU64,
@@ -12,12 +12,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How many write sets a node may have to apply before the cluster waits for it.
+    /// Receive queue length at which flow control starts.
     pub fn queued(&self) -> u64 {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// Takes what the options say.
+    /// Takes the limits from the options.
     pub fn set(&self, options: &Options) {
         self.set_write_set_bytes(options.write_set_limit_bytes());
         self.queued.store(options.flow_limit(), Ordering::Relaxed);
@@ -33,17 +33,17 @@ impl Limits {
     }
 }
 
-/// Whether transactions are being refused for want of room: told when it begins and when it ends, not each time.
+/// Whether transactions are refused for lack of room: logged at the start and the end, not each time.
 #[derive(Debug, Default)]
 pub struct Refusals(AtomicBool);
 
 impl Refusals {
-    /// One is refused. True: it is the first.
+    /// A transaction is refused. True: the first one.
     pub fn begins(&self) -> bool {
         !self.0.swap(true, Ordering::Relaxed)
     }
 
-    /// One is not. True: it is the first.
+    /// A transaction is accepted. True: the first one after refusals.
     pub fn end(&self) -> bool {
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }

@@ -1,61 +1,62 @@
-//! Where a node goes on: what the server says its tables hold, what the log holds, and what follows from the two.
+//! Recovery: compares the position of the tables with the log.
 //!
-//! The recovery points: N, the place up to which the server's tables are; M, the end of the log. Everything behind N and
+//! Recovery points: N, the seqno up to which the tables are applied; M, the last seqno in the log. Everything after N
 //! up to M was ordered, and may have been confirmed to a client: it is applied again, from the log.
 
-use crate::decision::Decision;
 use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
-use crate::node::{Order, Told};
+use crate::node::{RecordedVerdicts, TotalOrder};
 use crate::saved_state::{FILE_NAME, SavedState};
 use crate::server::Member;
+use crate::vote_result::VoteResult;
 
 #[cfg(test)]
 mod tests;
 
-/// What is to be done before the node is in step with its own log.
+/// What to do until the tables match the log.
 #[derive(Debug)]
 pub struct Plan {
-    /// The order as it is at N, or at the log's end where that comes before.
-    pub order: Order,
-    /// N: the tables hold everything up to here.
+    /// The total order at N, or at the end of the log if that is earlier.
+    pub order: TotalOrder,
+    /// N: the tables are applied up to here.
     pub tables_at: i64,
     /// M: the last seqno in the log.
     pub end: i64,
-    /// How many write sets are between the two. The other places are views.
+    /// Number of write sets between the two. The other seqnos are views.
     pub write_sets_behind: i64,
-    /// The first entry that the order has not taken.
-    pub go_on_from: Index,
-    /// Lives of nodes whose transactions may be open at N.
-    pub earlier: Vec<Member>,
-    /// Whether the log tells enough to judge whatever comes.
-    pub is_certain: bool,
-    /// What the nodes decided on places that not all could apply.
-    pub decisions: Vec<(i64, Decision)>,
+    /// The first entry that the total order has not applied.
+    pub order_from: Index,
+    /// Members whose streaming transactions may be open at N.
+    pub former_members: Vec<Member>,
+    /// Whether the log holds all verdicts that later entries need.
+    pub has_all_verdicts: bool,
+    /// Results of inconsistency votes.
+    pub vote_results: Vec<(i64, VoteResult)>,
     /// A remark for the error log.
     pub remark: Option<String>,
 }
 
-/// Why a node cannot go on.
+/// Why recovery is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody says where the tables are.
+    /// The position of the tables is unknown.
     #[error(
-        "the log holds transactions up to {end}, but the server does not say which of them its tables hold. Start it as \
-         systemd's unit and `hortator sandbox` do: run mariadbd --wsrep-recover, then start with the position that it \
-         prints, --wsrep-start-position={history}:SEQNO"
+        "the log holds seqnos up to {end}, but the server does not report the position of its tables. Start it like \
+         systemd's unit and `hortator sandbox` do: run mariadbd --wsrep-recover, then start with the printed \
+         position, --wsrep-start-position={history_uuid}:SEQNO"
     )]
     NoPosition {
-        /// Of the log.
-        history: Uuid,
-        /// Of the log.
+        /// The log's.
+        history_uuid: Uuid,
+        /// The log's.
         end: i64,
     },
-    /// The data folder belongs elsewhere.
+    /// Tables and log belong to different clusters.
     #[error(
-        "the server's tables belong to the cluster {tables}, the log beside them to {log}. Put back the log that belongs \
-         to these tables; or, to begin anew with the tables as they are, move the files hortator-* and {FILE_NAME} away"
+        "the server's tables belong to the cluster {tables}, the log in the data folder to {log}. Restore the log of \
+         these tables; or, to bootstrap a new cluster with the tables, move the files hortator-* and {FILE_NAME} \
+         away"
     )]
     OtherHistory {
         /// The server's.
@@ -63,173 +64,185 @@ pub enum Error {
         /// The log's.
         log: Uuid,
     },
-    /// What is missing was purged.
+    /// Missing entries were purged.
     #[error(
-        "the server's tables hold everything up to {tables_at}, and the log begins behind {first}: {missing} transactions \
-         are in neither. Restore the data from a backup; log.retain sets how much of the log stays"
+        "the server's tables are applied up to seqno {tables_at}, and the log begins after seqno {first}: {missing} \
+         seqnos are missing. Restore the data from a backup; log.retain sets how much of the log is kept"
     )]
     Gap {
         /// N.
         tables_at: i64,
-        /// The first in the log, less one.
+        /// The seqno before the first one in the log.
         first: i64,
-        /// How many.
+        /// Number of missing seqnos.
         missing: i64,
     },
-    /// Applying again would write a second copy into the binary log.
+    /// A replay would write transactions to the binary log a second time.
     #[error(
-        "{count} transactions must be applied again from the log, and with log_bin on the server would write a second copy \
-         of them into its binary log, under new GTIDs. Start it with --skip-log-bin, stop it when it is ready, then start it \
-         as usual; what was confirmed is in the binary log already"
+        "{count} transactions must be applied again from the log, and a server with log_bin would write them to its \
+         binary log a second time, with new GTIDs. Start it with --skip-log-bin, stop it when it is ready, then \
+         start it as usual; the binary log already holds what was confirmed"
     )]
     SecondCopy {
-        /// How many.
+        /// Number of transactions.
         count: i64,
     },
-    /// What stands there cannot stand behind what is before it.
+    /// An entry's seqno is not after the previous one.
     #[error(
-        "the log has an entry for {seqno} at {index}, behind one for {last}: it is not whole. Move the files hortator* \
-         away, and let the node join anew"
+        "the log has seqno {seqno} at index {index}, after seqno {last}: the log is not complete. Move the files \
+         hortator* away and let the node join again"
     )]
     OutOfOrder {
-        /// In the log.
+        /// Its log index.
         index: Index,
-        /// What it says.
+        /// Its seqno.
         seqno: i64,
-        /// What the one before it says.
+        /// The previous seqno.
         last: i64,
     },
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] log::Error),
-    /// An entry cannot be understood.
-    #[error("the log, entry {index}: {error}")]
+    /// An entry is not valid.
+    #[error("entry {index} of the log: {error}")]
     Entry {
-        /// Which.
+        /// Its log index.
         index: u64,
-        /// What it is.
+        /// The error.
         error: entry::Error,
     },
 }
 
-/// Where the tables are, from what the server says and what was saved; None: unknown, or there never was anything.
+/// The position of the tables, from the server and the saved state; None: unknown, or there never was one.
 ///
-/// A server moves its position on even over what it could not apply: then what was saved is right. And one that was
-/// killed while it took another's tables finds that one's position, and half of the tables: what was saved has no history.
+/// A server advances its position even over a write set that it could not apply: then the saved state is right. A
+/// server that was killed during an SST finds the donor's position and half of the tables: the saved state has no
+/// history UUID then.
 pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> {
-    if saved.is_some_and(|saved| saved.history.is_undefined()) {
+    if saved.is_some_and(|saved| saved.history_uuid.is_undefined()) {
         return None;
     }
     let said = if server_says.is_undefined() { saved.and_then(SavedState::position) } else { Some(server_says) };
-    let failed_at = saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history) == said.map(|said| said.history));
+    let failed_at =
+        saved.filter(|saved| saved.failed_at >= 0 && Some(saved.history_uuid) == said.map(|said| said.history_uuid));
     match (said, failed_at) {
         (Some(said), Some(saved)) => Some(Gtid { seqno: said.seqno.min(saved.failed_at - 1), ..said }),
         _ => said,
     }
 }
 
-/// What the log of `history`, as far as it is agreed on, means for tables at `tables`.
-pub fn plan(
+/// Plans the recovery of tables at `tables` from the committed part of the log of `history_uuid`.
+pub fn make_plan(
     log: &DiskLog,
-    agreed: Index,
-    history: Uuid,
+    commit_index: Index,
+    history_uuid: Uuid,
     tables: Option<Gtid>,
     saved: Option<&SavedState>,
 ) -> Result<Plan, Error> {
-    let survey = Survey::of(log, agreed, tables.map_or(0, |tables| tables.seqno))?;
-    let end = survey.end;
+    let scan = LogScan::of(log, commit_index, tables.map_or(0, |tables| tables.seqno))?;
+    let end = scan.end;
     let Some(tables) = tables else {
-        if agreed < log.first() {
-            return Ok(Plan::nothing(history, 0, agreed.next()));
+        if commit_index < log.first() {
+            return Ok(Plan::empty(history_uuid, 0, commit_index.next()));
         }
-        if survey.is_begun_only(log.first()) && saved.is_none_or(|saved| !saved.history.is_undefined()) {
-            return plan(log, agreed, history, Some(Gtid { history, seqno: 0 }), saved);
+        if scan.has_only_first_views(log.first()) && saved.is_none_or(|saved| !saved.history_uuid.is_undefined()) {
+            return make_plan(log, commit_index, history_uuid, Some(Gtid { history_uuid, seqno: 0 }), saved);
         }
-        return Err(Error::NoPosition { history, end });
+        return Err(Error::NoPosition { history_uuid, end });
     };
-    if tables.history != history {
-        return Err(Error::OtherHistory { tables: tables.history, log: history });
+    if tables.history_uuid != history_uuid {
+        return Err(Error::OtherHistory { tables: tables.history_uuid, log: history_uuid });
     }
     let tables_at = tables.seqno;
-    let Some(begins_behind) = survey.begins_behind else {
-        return Ok(Plan::nothing(history, tables_at, agreed.next()));
+    let Some(begins_behind) = scan.last_seqno_before else {
+        return Ok(Plan::empty(history_uuid, tables_at, commit_index.next()));
     };
     if tables_at < begins_behind {
         return Err(Error::Gap { tables_at, first: begins_behind, missing: begins_behind - tables_at });
     }
     let remark = (tables_at > end).then(|| {
         format!(
-            "the log ends at {end}, the server's tables hold everything up to {tables_at}: the log was not synced, or was \
-             replaced. It goes on behind {tables_at}"
+            "the log ends at seqno {end}, but the server's tables are applied up to seqno {tables_at}: the log was \
+             not synced, or was replaced. The log continues after seqno {tables_at}"
         )
     });
-    let is_certain = survey.is_certain(log.first(), tables_at);
-    let (order, go_on_from) = order_at(log, agreed, history, tables_at, survey.told)?;
-    let mut earlier = order.members().to_vec();
-    if earlier.is_empty() {
+    let is_certain = scan.has_all_verdicts(log.first(), tables_at);
+    let (order, order_from) = total_order_at(log, commit_index, history_uuid, tables_at, scan.verdicts)?;
+    let mut former_members = order.members().to_vec();
+    if former_members.is_empty() {
         let member = saved.map(|saved| saved.member).filter(|member| !member.is_undefined());
-        earlier.extend(member.map(former));
+        former_members.extend(member.map(former_member));
     }
-    let write_sets_behind = survey.write_sets_behind;
-    let decisions = survey.decisions;
-    Ok(Plan { order, tables_at, end, write_sets_behind, go_on_from, earlier, is_certain, decisions, remark })
+    let write_sets_behind = scan.write_sets_behind;
+    let vote_results = scan.vote_results;
+    Ok(Plan {
+        order,
+        tables_at,
+        end,
+        write_sets_behind,
+        order_from,
+        former_members,
+        has_all_verdicts: is_certain,
+        vote_results,
+        remark,
+    })
 }
 
-/// A life of this node that has ended, of which nothing but the name is known.
-fn former(id: Uuid) -> Member {
+/// A former member ID of this node; nothing else is known of it.
+fn former_member(id: Uuid) -> Member {
     Member { id, name: "before".to_owned(), incoming: String::new() }
 }
 
 impl Plan {
-    fn nothing(history: Uuid, tables_at: i64, go_on_from: Index) -> Self {
-        let order = Order::new(history, tables_at);
+    fn empty(history_uuid: Uuid, tables_at: i64, order_from: Index) -> Self {
+        let order = TotalOrder::new(history_uuid, tables_at);
         Self {
             order,
             tables_at,
             end: tables_at,
             write_sets_behind: 0,
-            go_on_from,
-            earlier: Vec::new(),
-            is_certain: true,
-            decisions: Vec::new(),
+            order_from,
+            former_members: Vec::new(),
+            has_all_verdicts: true,
+            vote_results: Vec::new(),
             remark: None,
         }
     }
 
-    /// How many places are to be applied again.
+    /// Number of seqnos to apply again.
     pub fn behind(&self) -> i64 {
         (self.end - self.tables_at).max(0)
     }
 }
 
-/// What a look through the whole log tells.
+/// The result of a scan of the whole log.
 #[derive(Debug, Default)]
-struct Survey {
-    /// The place before the first of those that follow each other without a gap, up to the end.
-    begins_behind: Option<i64>,
+struct LogScan {
+    /// The seqno before the consecutive ones at the end of the log.
+    last_seqno_before: Option<i64>,
     end: i64,
     tables_at: i64,
     write_sets_behind: i64,
-    told: Told,
-    decisions: Vec<(i64, Decision)>,
-    /// The seqno before the first cut.
-    first_cut_behind: Option<i64>,
-    /// The latest two.
+    verdicts: RecordedVerdicts,
+    vote_results: Vec<(i64, VoteResult)>,
+    /// The last seqno before the first commit cut.
+    first_cut_seqno: Option<i64>,
+    /// The latest two commit cuts.
     cuts: [i64; 2],
 }
 
-impl Survey {
-    fn of(log: &DiskLog, agreed: Index, tables_at: i64) -> Result<Self, Error> {
-        let mut survey = Self { tables_at, ..Self::default() };
-        for_each(log, agreed, |index, stamp, entry| {
-            let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
-            if takes_place && survey.begins_behind.is_some() && stamp.seqno <= survey.end {
-                return Err(Error::OutOfOrder { index, seqno: stamp.seqno, last: survey.end });
+impl LogScan {
+    fn of(log: &DiskLog, commit_index: Index, tables_at: i64) -> Result<Self, Error> {
+        let mut scan = Self { tables_at, ..Self::default() };
+        for_each_entry(log, commit_index, |index, stamp, entry| {
+            let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+            if takes_seqno && scan.last_seqno_before.is_some() && stamp.seqno <= scan.end {
+                return Err(Error::OutOfOrder { index, seqno: stamp.seqno, last: scan.end });
             }
-            survey.take(stamp, entry);
+            scan.take(stamp, entry);
             Ok(true)
         })?;
-        Ok(survey)
+        Ok(scan)
     }
 
     fn take(&mut self, stamp: Stamp, entry: Entry) {
@@ -237,59 +250,65 @@ impl Survey {
         match entry {
             Entry::WriteSet { .. } | Entry::View { .. } => {
                 self.write_sets_behind += i64::from(is_write_set && stamp.seqno > self.tables_at);
-                if self.begins_behind.is_none() || stamp.seqno != self.end + 1 {
-                    self.begins_behind = Some(stamp.seqno - 1);
+                if self.last_seqno_before.is_none() || stamp.seqno != self.end + 1 {
+                    self.last_seqno_before = Some(stamp.seqno - 1);
                 }
                 self.end = stamp.seqno;
             }
-            Entry::Cut(cut) => {
-                self.told.take(&cut);
-                self.first_cut_behind.get_or_insert(stamp.seqno);
+            Entry::CommitCut(cut) => {
+                self.verdicts.add(&cut);
+                self.first_cut_seqno.get_or_insert(stamp.seqno);
                 self.cuts = [self.cuts[1], self.cuts[1].max(cut.upto)];
             }
-            Entry::Decision { of, decision } => self.decisions.push((of, decision)),
-            Entry::Nothing | Entry::Group(_) => {}
+            Entry::VoteResult { seqno: of, result: decision } => self.vote_results.push((of, decision)),
+            Entry::NoOp | Entry::Membership(_) => {}
         }
     }
 
-    /// Nothing was ever ordered but views: the node was killed while it began the history, before its server noted that
-    /// down. Then the tables, wherever they are, lack nothing.
-    fn is_begun_only(&self, first: Index) -> bool {
+    /// Only views were ordered: the node was killed at its bootstrap, before its server noted the position. The tables
+    /// lack nothing, wherever they are.
+    fn has_only_first_views(&self, first: Index) -> bool {
         first == Index(1) && self.tables_at == 0 && self.write_sets_behind == 0
     }
 
-    /// See [`Order::begins_at`].
-    fn is_certain(&self, first: Index, tables_at: i64) -> bool {
+    /// See [`TotalOrder::snapshot_point`].
+    fn has_all_verdicts(&self, first: Index, tables_at: i64) -> bool {
         first == Index(1)
-            || (tables_at >= self.told.from && self.first_cut_behind.is_some_and(|behind| behind <= self.cuts[0]))
+            || (tables_at >= self.verdicts.from && self.first_cut_seqno.is_some_and(|behind| behind <= self.cuts[0]))
     }
 }
 
-/// The order at that place, and the first entry behind it.
-fn order_at(log: &DiskLog, agreed: Index, history: Uuid, tables_at: i64, told: Told) -> Result<(Order, Index), Error> {
-    let mut order = Order::with_verdicts(history, 0, told);
-    let mut go_on_from = agreed.next();
-    for_each(log, agreed, |index, stamp, entry| {
-        let takes_place = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
-        if takes_place && stamp.seqno > tables_at {
-            go_on_from = index;
+/// The total order at that seqno, and the first entry after it.
+fn total_order_at(
+    log: &DiskLog,
+    commit_index: Index,
+    history_uuid: Uuid,
+    tables_at: i64,
+    verdicts: RecordedVerdicts,
+) -> Result<(TotalOrder, Index), Error> {
+    let mut order = TotalOrder::with_verdicts(history_uuid, 0, verdicts);
+    let mut order_from = commit_index.next();
+    for_each_entry(log, commit_index, |index, stamp, entry| {
+        let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+        if takes_seqno && stamp.seqno > tables_at {
+            order_from = index;
             return Ok(false);
         }
-        order.take(index, stamp, &entry);
+        order.apply_entry(index, stamp, &entry);
         Ok(true)
     })?;
-    Ok((order, go_on_from))
+    Ok((order, order_from))
 }
 
-/// Calls `take` with each entry as long as it says true.
-fn for_each(
+/// Calls `take` for each entry until it returns false.
+fn for_each_entry(
     log: &DiskLog,
-    agreed: Index,
+    commit_index: Index,
     mut take: impl FnMut(Index, Stamp, Entry) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     for record in log.read(log.first())? {
         let (index, bytes) = record?;
-        if index > agreed {
+        if index > commit_index {
             break;
         }
         let (stamp, entry) = entry::decode(&bytes).map_err(|error| Error::Entry { index: index.0, error })?;

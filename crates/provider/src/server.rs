@@ -1,128 +1,128 @@
-//! What the provider asks of the server that loaded it: the callbacks, in safe types.
+//! The server's callbacks, in safe types.
 //!
-//! No lock of ours is held over any of these calls: each may block, and may call back into the provider.
+//! No lock of the provider is held during a call: each may block, and may call the provider.
 
 use crate::identity::{Gtid, Uuid};
 
-/// How much a message of the error log matters.
+/// The level of a message in the error log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// An operation failed.
     Error,
-    /// Unexpected, but nothing failed. The servers' test suites fail on new ones, so they are few.
+    /// Unexpected, but nothing failed. The servers' test suites fail on new warnings, so they are few.
     Warning,
-    /// What happens.
+    /// Information.
     Note,
 }
 
-/// What a receiving thread brings along, for the callbacks made on it. A number to us.
+/// The context of a receiving thread, for the callbacks on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receiver(pub usize);
 
-/// The server's name for a transaction, with the address of ours (0: none).
+/// The server's transaction id, with the address of the provider's transaction (0: none).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle {
-    /// The server's number.
+    /// The server's id.
     pub id: u64,
-    /// Ours.
+    /// The provider's address.
     pub address: usize,
 }
 
-/// Flags of a write set, as the wsrep API numbers them.
+/// Flags of a write set: `wsrep_flags_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// The last, or only, part of its transaction.
+    /// The last, or only, fragment of its transaction.
     pub const TRX_END: Self = Self(1);
-    /// Rolls back what came before.
+    /// Rolls the transaction back.
     pub const ROLLBACK: Self = Self(1 << 1);
-    /// Runs alone.
+    /// Total order isolation.
     pub const ISOLATION: Self = Self(1 << 2);
-    /// Must not be applied beside others.
+    /// Must not be applied in parallel.
     pub const PA_UNSAFE: Self = Self(1 << 3);
-    /// The first, or only, part of its transaction.
+    /// The first, or only, fragment of its transaction.
     pub const TRX_START: Self = Self(1 << 6);
-    /// Depends on all that its origin had seen.
+    /// Depends on everything that its source had seen.
     pub const IMPLICIT_DEPS: Self = Self(1 << 9);
 
-    /// Whether all of those are set.
+    /// Whether all flags of `other` are set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both.
+    /// Both sets of flags.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// Where a write set stands and comes from.
+/// The position and the source of a write set: `wsrep_trx_meta_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Its place.
+    /// Its GTID.
     pub gtid: Gtid,
-    /// The node (its life) that it comes from.
+    /// The member ID of its source.
     pub source: Uuid,
-    /// The transaction's number there.
+    /// The transaction id on the source.
     pub trx: u64,
-    /// The connection's number there.
+    /// The connection id on the source.
     pub conn: u64,
-    /// The last place that it may depend on.
+    /// The last seqno that it depends on.
     pub depends_on: i64,
 }
 
-/// One member of a view.
+/// A member of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// One life of its process.
+    /// The member ID.
     pub id: Uuid,
-    /// Its name.
+    /// The node's name.
     pub name: String,
-    /// Where clients find it.
+    /// Its address for clients.
     pub incoming: String,
 }
 
-/// What a group of nodes is to its members.
+/// The status of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewStatus {
-    /// It may write.
+    /// The members have a quorum.
     Primary,
-    /// It is cut off from a majority.
+    /// The members have no quorum.
     NonPrimary,
-    /// Left.
+    /// The node has left.
     Disconnected,
 }
 
-/// Who is there.
+/// A view of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The history and the place of the view in it.
+    /// The view's GTID.
     pub state: Gtid,
-    /// How many views there were.
+    /// Number of views so far.
     pub number: i64,
-    /// What it may do.
+    /// The status.
     pub status: ViewStatus,
-    /// Ourselves in `members`, or -1.
+    /// This node's index in `members`, or -1.
     pub own_index: i32,
-    /// In an order that is the same everywhere.
+    /// The members, in the same order on all nodes.
     pub members: Vec<Member>,
 }
 
-/// The server said no to a callback. It has told why in its own log.
+/// A callback failed (`WSREP_CB_FAILURE`). The server has logged the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
+pub struct CallbackError;
 
-/// The server.
+/// The server's callbacks.
 pub trait Server: Send + Sync {
-    /// A line for its error log.
+    /// Writes a line to the error log.
     fn log(&self, level: Level, text: &str);
-    /// The group is there, at that place.
-    fn connected(&self, view: &View) -> Result<(), Refused>;
-    /// A view, in its place of the order.
-    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused>;
-    /// Apply a write set and commit it (or what its flags say). True: this thread is not needed any more.
+    /// The node is connected to a cluster, which is at the view's GTID.
+    fn connected(&self, view: &View) -> Result<(), CallbackError>;
+    /// Delivers a view, in its turn.
+    fn view(&self, receiver: Receiver, view: &View) -> Result<(), CallbackError>;
+    /// Applies a write set and commits it, or does what its flags say. True: this thread is not needed any more.
     fn apply(
         &self,
         receiver: Receiver,
@@ -130,15 +130,15 @@ pub trait Server: Send + Sync {
         flags: Flags,
         data: &[u8],
         meta: &Meta,
-    ) -> Result<bool, Refused>;
-    /// What a donor must be told to send this server its state. The server prepares to take it.
-    fn sst_request(&self) -> Result<Vec<u8>, Refused>;
-    /// Send the server's state, which is at that place, to whoever made the request. Returns when that has begun.
-    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused>;
-    /// Ends the server's process at once, as a fault does, so that whoever watches over it starts it anew.
+    ) -> Result<bool, CallbackError>;
+    /// Prepares the server for an SST. Returns the request for the donor.
+    fn sst_request(&self) -> Result<Vec<u8>, CallbackError>;
+    /// Starts an SST of the server's state at `state` to the node that made the request. Returns when it has started.
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), CallbackError>;
+    /// Ends the process at once, like a crash, so that a service manager restarts it.
     fn end_process(&self);
-    /// All there is has been applied.
-    fn synced(&self) -> Result<(), Refused>;
-    /// No place will come for which a server that is starting waits: it ends. One that has started goes on.
+    /// The node has applied everything: it is synced.
+    fn synced(&self) -> Result<(), CallbackError>;
+    /// Ends a server that is starting and waits for a view that will not come. A running server continues.
     fn end_start(&self);
 }

@@ -1,7 +1,7 @@
-//! A transaction of this node: what it has collected, and where it stands on its way through the order.
+//! A transaction of this node: its write set, and its state on the way to the commit.
 //!
-//! Its client's thread moves it along; a brute-force abort may come from any other at any time and finds it in some
-//! [`Phase`]. The lock of the standing is held for moments, and only the turns' may be taken under it.
+//! Its client's thread moves it on; a brute-force abort may come from any thread at any time, in any [`Phase`]. The
+//! state's lock is held for moments; only the commit monitor's may be taken under it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -9,135 +9,135 @@ use std::sync::{Mutex, MutexGuard};
 use crate::server::Flags;
 use crate::write_set::WriteSet;
 
-/// A transaction of this node that has something to order.
+/// A transaction of this node.
 #[derive(Debug)]
 pub struct Transaction {
-    /// The server's number for it.
+    /// The server's transaction id.
     pub id: u64,
     collected: Mutex<WriteSet>,
-    standing: Mutex<Standing>,
-    /// A brute-force abort was granted, and the owner has not been told yet.
+    state: Mutex<TransactionState>,
+    /// A brute-force abort was granted, and the client's thread does not know it yet.
     aborted: AtomicBool,
 }
 
-/// How far it is.
+/// The phase of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its statements run.
+    /// Statements run.
     Collecting,
-    /// Its client asked for its place in the order, which it has not got yet.
+    /// The client's thread waits for the seqno.
     Certifying,
-    /// It has a place and passed; it has not committed.
+    /// Ordered and passed; not committed yet.
     Ordered,
-    /// It has a place and goes through the commit order, whatever comes: it is being committed, rolled back or replayed.
-    Settled,
+    /// In the commit order, in any case: being committed, rolled back or replayed.
+    Committing,
 }
 
-/// Where it stands.
+/// The state of a transaction.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
-    /// How far it is.
+pub struct TransactionState {
+    /// The phase.
     pub phase: Phase,
-    /// Its place, or that of its last part; -1: none.
+    /// The seqno of the transaction, or of its last fragment; -1: none.
     pub seqno: i64,
-    /// Flags of what was ordered last.
+    /// The flags of the last ordered write set.
     pub flags: Flags,
-    /// Whether that passed certification, and was not aborted since.
+    /// Whether it passed certification, and was not aborted since.
     pub passed: bool,
 }
 
-/// What a brute-force abort comes to.
+/// The result of a brute-force abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbortAnswer {
-    /// It will give way. Its place, or -1.
+    /// The transaction yields. Its seqno, or -1.
     Granted(i64),
-    /// It stands before the one that asks, or is past it, or gives way already.
+    /// The transaction is ordered before the other one, is past the point, or yields already.
     Refused(i64),
 }
 
 impl Transaction {
-    /// A transaction that has nothing yet.
+    /// A transaction without a write set.
     pub fn new(id: u64) -> Self {
         Self {
             id,
             collected: Mutex::default(),
-            standing: Mutex::new(Standing { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
+            state: Mutex::new(TransactionState { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
             aborted: AtomicBool::new(false),
         }
     }
 
-    /// What it has collected. Its own client's thread only.
+    /// The write set. For the client's thread only.
     pub fn collected(&self) -> MutexGuard<'_, WriteSet> {
         self.collected.lock().expect(POISON)
     }
 
-    /// Where it stands now.
-    pub fn standing(&self) -> Standing {
+    /// The current state.
+    pub fn state(&self) -> TransactionState {
         *self.lock()
     }
 
-    /// Its client asks for its place. False: it has one, and is not done with it.
-    pub fn asks_for_place(&self) -> bool {
-        let mut standing = self.lock();
-        let may = standing.phase == Phase::Collecting;
+    /// The client asks for a seqno. False: the transaction has one, and is not done with it.
+    pub fn begin_certification(&self) -> bool {
+        let mut state = self.lock();
+        let may = state.phase == Phase::Collecting;
         if may {
-            standing.phase = Phase::Certifying;
+            state.phase = Phase::Certifying;
         }
         may
     }
 
-    /// It has its place, and whether it passed. Answers whether it was aborted meanwhile.
-    pub fn ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
-        let mut standing = self.lock();
-        let phase = if passed { Phase::Ordered } else { Phase::Settled };
-        *standing = Standing { phase, seqno, flags, passed };
+    /// The transaction is ordered. Returns whether it was aborted meanwhile.
+    pub fn on_ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
+        let mut state = self.lock();
+        let phase = if passed { Phase::Ordered } else { Phase::Committing };
+        *state = TransactionState { phase, seqno, flags, passed };
         self.aborted.load(Ordering::SeqCst)
     }
 
-    /// It got no place. Answers whether an abort was the reason, which with that is told to its owner.
-    pub fn not_ordered(&self) -> bool {
-        let mut standing = self.lock();
-        standing.phase = Phase::Collecting;
+    /// The transaction was not ordered. Returns whether an abort was the reason, which is acknowledged with that.
+    pub fn on_not_ordered(&self) -> bool {
+        let mut state = self.lock();
+        state.phase = Phase::Collecting;
         self.aborted.swap(false, Ordering::SeqCst)
     }
 
-    /// Its turn has come, or an abort ended its wait: from here it goes through the order in any case. Answers whether
-    /// it was an abort, which with that is told to its owner.
-    pub fn settle(&self) -> bool {
-        let mut standing = self.lock();
-        standing.phase = Phase::Settled;
+    /// The turn has come, or an abort has ended the wait: the transaction goes through the commit order in any case.
+    /// Returns whether it was an abort, which is acknowledged with that.
+    pub fn begin_commit(&self) -> bool {
+        let mut state = self.lock();
+        state.phase = Phase::Committing;
         let was_aborted = self.aborted.swap(false, Ordering::SeqCst);
-        standing.passed &= !was_aborted;
+        state.passed &= !was_aborted;
         was_aborted
     }
 
-    /// The abort is told to its owner, and with that over: from here it goes through the order in any case.
-    pub fn abort_told(&self) {
-        let mut standing = self.lock();
-        standing.phase = Phase::Settled;
-        standing.passed = false;
+    /// Acknowledges an abort: the transaction goes through the commit order in any case.
+    pub fn acknowledge_abort(&self) {
+        let mut state = self.lock();
+        state.phase = Phase::Committing;
+        state.passed = false;
         self.aborted.store(false, Ordering::SeqCst);
     }
 
-    /// Its part, or all of it, is done: what is collected from here on belongs to the next part.
-    pub fn part_done(&self) {
-        let mut standing = self.lock();
-        *standing = Standing { phase: Phase::Collecting, ..*standing };
+    /// The fragment, or the transaction, is done: what follows belongs to the next fragment.
+    pub fn finish_fragment(&self) {
+        let mut state = self.lock();
+        *state = TransactionState { phase: Phase::Collecting, ..*state };
         self.aborted.store(false, Ordering::SeqCst);
-        drop(standing);
+        drop(state);
         self.collected().clear();
     }
 
-    /// A transaction in the order before `by` (-1: it does not say, being alone by now) wants this one out of its way.
+    /// A write set with seqno `by` (-1: unknown, or a local one) aborts this transaction by brute force.
     pub fn abort(&self, by: i64) -> AbortAnswer {
-        let standing = self.lock();
-        let refused = match standing.phase {
+        let state = self.lock();
+        let refused = match state.phase {
             _ if self.aborted.load(Ordering::SeqCst) => true,
             Phase::Collecting | Phase::Certifying => false,
-            Phase::Ordered => by >= 0 && standing.seqno < by && standing.flags.has(Flags::TRX_END),
-            Phase::Settled => true,
+            Phase::Ordered => by >= 0 && state.seqno < by && state.flags.has(Flags::TRX_END),
+            Phase::Committing => true,
         };
-        let seqno = if matches!(standing.phase, Phase::Ordered | Phase::Settled) { standing.seqno } else { -1 };
+        let seqno = if matches!(state.phase, Phase::Ordered | Phase::Committing) { state.seqno } else { -1 };
         if refused {
             return AbortAnswer::Refused(seqno);
         }
@@ -145,19 +145,19 @@ impl Transaction {
         AbortAnswer::Granted(seqno)
     }
 
-    /// Set while an abort waits to be told.
+    /// Set while an abort is not acknowledged.
     pub fn interrupt(&self) -> &AtomicBool {
         &self.aborted
     }
 
-    /// Whether an abort waits to be told.
+    /// Whether an abort is not acknowledged.
     pub fn is_aborted(&self) -> bool {
         self.aborted.load(Ordering::SeqCst)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().expect(POISON)
+    fn lock(&self) -> MutexGuard<'_, TransactionState> {
+        self.state.lock().expect(POISON)
     }
 }
 
-const POISON: &str = "nothing panics while it holds a transaction";
+const POISON: &str = "nothing panics under a transaction's lock";

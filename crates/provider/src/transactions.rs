@@ -1,6 +1,6 @@
-//! The transactions of this node that the provider knows, by the server's numbers.
+//! The open transactions of this node, by the server's ids.
 //!
-//! In shards, since every statement that writes comes by. Each shard's lock is held for one look.
+//! Sharded, since every writing statement uses it. Each shard's lock is held for one lookup.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use crate::transaction::Transaction;
 
 const SHARDS: usize = 64;
 
-/// Who is there.
+/// The open transactions.
 #[derive(Debug)]
 pub struct Transactions {
     shards: [Mutex<HashMap<u64, Arc<Transaction>>>; SHARDS],
@@ -22,19 +22,19 @@ impl Default for Transactions {
 }
 
 impl Transactions {
-    /// A new one. One of the same number that nobody released is forgotten.
+    /// Adds a transaction; replaces an unreleased one with the same id.
     pub fn add(&self, id: u64) -> Arc<Transaction> {
         let transaction = Arc::new(Transaction::new(id));
         self.in_shard(id, |shard| shard.insert(id, Arc::clone(&transaction)));
         transaction
     }
 
-    /// The one of that number.
+    /// The transaction with this id.
     pub fn find(&self, id: u64) -> Option<Arc<Transaction>> {
         self.in_shard(id, |shard| shard.get(&id).cloned())
     }
 
-    /// Forgets it, unless another has its number by now.
+    /// Removes the transaction, unless another one has its id by now.
     pub fn remove(&self, transaction: &Arc<Transaction>) {
         self.in_shard(transaction.id, |shard| {
             if shard.get(&transaction.id).is_some_and(|known| Arc::ptr_eq(known, transaction)) {
@@ -43,7 +43,7 @@ impl Transactions {
         });
     }
 
-    /// How many there are.
+    /// Number of open transactions.
     pub fn count(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
     }

@@ -1,4 +1,4 @@
-//! What a transaction collects before it is ordered: the keys that it touches, and its events.
+//! The write set of a transaction: certification keys and events.
 
 use std::collections::HashMap;
 
@@ -7,20 +7,20 @@ use hortator_core::{Key, Mode};
 #[cfg(test)]
 mod tests;
 
-/// Below this many keys a look through all of them is cheaper than a table.
+/// Up to this many keys, a linear search is cheaper than a hash table.
 const LOOK_THROUGH_LIMIT: usize = 16;
 
-/// Keys and events of one transaction, or of one part of it.
+/// Keys and events of a transaction, or of a fragment.
 #[derive(Debug, Default)]
 pub struct WriteSet {
     keys: Vec<(Key, Mode)>,
-    /// Where in `keys`; empty while there are few.
-    places: HashMap<Key, u32>,
+    /// Positions in `keys`; empty while there are few.
+    positions: HashMap<Key, u32>,
     table: LastTable,
     data: Vec<u8>,
 }
 
-/// The table of the last key: rows come in runs, and its names are not hashed for each.
+/// The table of the last key: rows of a table usually come together, so its name is hashed once.
 #[derive(Debug, Default)]
 struct LastTable {
     schema: Vec<u8>,
@@ -29,39 +29,39 @@ struct LastTable {
 }
 
 impl WriteSet {
-    /// A key by its parts: schema, table, and the row as one index sees it. None of them: the server.
+    /// A key from its parts: schema, table, and row image of one index. No parts: the whole server.
     ///
     /// # Errors
-    /// When it has more parts, which no server sends.
+    /// More parts, which no server sends.
     pub fn key(&mut self, parts: &[&[u8]]) -> Result<Key, TooManyParts> {
         match *parts {
             [] => Ok(Key::server()),
             [schema] => Ok(Key::schema(schema)),
             [schema, table] => Ok(self.table.key(schema, table)),
-            // The image begins with the index's number, so that one number of ours does for all.
+            // The image starts with the index number, so one number is enough here.
             [schema, table, image] => Ok(Key::row_in(self.table.key(schema, table), 0, image)),
             _ => Err(TooManyParts(parts.len())),
         }
     }
 
-    /// Adds a key; of the same one the stronger mode stays.
+    /// Adds a key; a key that is there keeps the stronger mode.
     pub fn add(&mut self, key: Key, mode: Mode) {
-        let place = if self.places.is_empty() {
+        let position = if self.positions.is_empty() {
             self.keys.iter().position(|(known, _)| *known == key)
         } else {
-            self.places.get(&key).map(|place| *place as usize)
+            self.positions.get(&key).map(|position| *position as usize)
         };
-        if let Some(place) = place {
-            let known = &mut self.keys[place].1;
-            // Declared from weak to strong, and each excludes all that the weaker do.
+        if let Some(position) = position {
+            let known = &mut self.keys[position].1;
+            // Modes ascend from weak to strong; each excludes all that weaker ones exclude.
             *known = mode.max(*known);
             return;
         }
         self.keys.push((key, mode));
-        if !self.places.is_empty() {
-            self.places.insert(key, self.keys.len() as u32 - 1);
+        if !self.positions.is_empty() {
+            self.positions.insert(key, self.keys.len() as u32 - 1);
         } else if self.keys.len() > LOOK_THROUGH_LIMIT {
-            self.places = self.keys.iter().enumerate().map(|(place, (key, _))| (*key, place as u32)).collect();
+            self.positions = self.keys.iter().enumerate().map(|(position, (key, _))| (*key, position as u32)).collect();
         }
     }
 
@@ -80,21 +80,21 @@ impl WriteSet {
         &self.data
     }
 
-    /// How much it takes in the log, nearly.
+    /// Its approximate length in the log.
     pub fn bytes(&self) -> usize {
         self.data.len() + self.keys.len() * (1 + Key::BYTES)
     }
 
-    /// Whether nothing was collected.
+    /// Whether the write set is empty.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.data.is_empty()
     }
 
-    /// Forgets what was collected.
+    /// Empties the write set.
     pub fn clear(&mut self) {
         self.keys.clear();
-        self.places.clear();
+        self.positions.clear();
         self.data.clear();
     }
 }
@@ -115,7 +115,7 @@ impl LastTable {
     }
 }
 
-/// A key of more parts than schema, table and row.
+/// A key with more parts than schema, table and row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key has {0} parts: at most schema, table and row are known")]
+#[error("a key has {0} parts: only schema, table and row are supported")]
 pub struct TooManyParts(usize);

@@ -1,12 +1,13 @@
-//! What goes in comes out; what is cut short is refused.
+//! Entries round-trip; truncated ones are refused.
 
 use super::*;
 
 const STAMP: Stamp = Stamp { seqno: 41, term: Term(3) };
-const DECISION_7: Decision = Decision { error: 7, agreeing: 2 };
+const DECISION_7: VoteResult = VoteResult { error: 7, agreeing: 2 };
 
 fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
-    let head = WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40, ticket: 5 };
+    let head =
+        WriteSetHead { flags: Flags(0x41), source: Uuid([7; 16]), trx: 12, conn: 3, last_seen: 40, request_id: 5 };
     let keys = vec![(Key::row(b"a", b"t", 0, b"1"), Mode::RowExclusive), (Key::table(b"a", b"p"), Mode::RowReference)];
     (head, keys, b"events".to_vec())
 }
@@ -15,13 +16,13 @@ fn encoded() -> Vec<u8> {
     let (head, keys, data) = write_set();
     let mut bytes =
         encode_write_set(&WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
-    send_off(&mut bytes, &head);
+    set_source(&mut bytes, &head);
     bytes.extend(&data);
     placed(bytes)
 }
 
 fn placed(mut bytes: Vec<u8>) -> Vec<u8> {
-    place(&mut bytes, STAMP);
+    set_stamp(&mut bytes, STAMP);
     bytes
 }
 
@@ -32,57 +33,64 @@ fn members() -> Vec<Member> {
     ]
 }
 
-fn cut() -> Cut {
-    Cut { upto: 30, judged_from: 20, judged_to: 40, failed: vec![33, 37], view_number: 4, members: members() }
+fn cut() -> CommitCut {
+    CommitCut {
+        upto: 30,
+        verdicts_from: 20,
+        verdicts_upto: 40,
+        failed: vec![33, 37],
+        view_number: 4,
+        members: members(),
+    }
 }
 
 fn voters() -> Vec<Voter> {
     vec![Voter { node: NodeId(9), address: "10.0.0.1:4567".into() }, Voter { node: NodeId(1), address: "b".into() }]
 }
 
-/// One of each kind, and its bytes.
+/// One entry of each kind, and its bytes.
 fn all() -> Vec<(Entry, Vec<u8>)> {
     let (head, keys, data) = write_set();
     vec![
         (Entry::WriteSet { head, keys, data }, encoded()),
         (Entry::View { number: 4, members: members() }, placed(encode_view(4, &members()))),
-        (Entry::Cut(cut()), placed(encode_cut(&cut()))),
-        (Entry::Nothing, placed(encode_nothing())),
-        (Entry::Group(voters()), placed(encode_group(&voters()))),
-        (Entry::Decision { of: 40, decision: DECISION_7 }, placed(encode_decision(40, DECISION_7))),
+        (Entry::CommitCut(cut()), placed(encode_commit_cut(&cut()))),
+        (Entry::NoOp, placed(encode_no_op())),
+        (Entry::Membership(voters()), placed(encode_membership(&voters()))),
+        (Entry::VoteResult { seqno: 40, result: DECISION_7 }, placed(encode_vote_result(40, DECISION_7))),
     ]
 }
 
 #[test]
-fn whatever_goes_in_comes_out() {
+fn entries_round_trip() {
     for (entry, bytes) in all() {
         assert_eq!(decode(&bytes), Ok((STAMP, entry.clone())));
-        let (stamp, shape) = shape(&bytes).unwrap();
+        let (stamp, shape) = meta(&bytes).unwrap();
         assert_eq!((stamp, shape.term), (STAMP, Term(3)));
-        assert_eq!(shape.membership.is_some(), matches!(entry, Entry::Group(_)));
+        assert_eq!(shape.membership.is_some(), matches!(entry, Entry::Membership(_)));
         assert!(has_head(&bytes));
     }
 }
 
 #[test]
 fn the_first_format_is_read() {
-    // As the first release wrote it: a cut at 77, with a head of 64 bytes.
+    // As the first release wrote it: a commit cut at 77, with a head of 64 bytes.
     let mut bytes = vec![0; 64];
     (bytes[0], bytes[1], bytes[8]) = (3, 1, 77);
     let stamp = Stamp { seqno: 77, term: Term(0) };
-    assert_eq!(decode(&bytes), Ok((stamp, Entry::Cut(Cut { upto: 77, ..Cut::default() }))));
+    assert_eq!(decode(&bytes), Ok((stamp, Entry::CommitCut(CommitCut { upto: 77, ..CommitCut::default() }))));
     assert!(!has_head(&bytes));
 }
 
 #[test]
-fn a_name_that_is_too_long_is_cut_short() {
+fn a_name_that_is_too_long_is_truncated() {
     let member = Member { id: Uuid([1; 16]), name: "n".repeat(70_000), incoming: "here".into() };
     let Ok((_, Entry::View { members, .. })) = decode(&encode_view(4, &[member])) else { panic!("no view") };
     assert_eq!((members[0].name.len(), members[0].incoming.as_str()), (65_535, "here"));
 }
 
 #[test]
-fn no_part_of_an_entry_passes_for_one() {
+fn no_part_of_an_entry_is_valid() {
     for (entry, bytes) in all() {
         for length in 0..bytes.len() {
             assert!(decode(&bytes[..length]).is_err(), "{length} of {} bytes of {entry:?}", bytes.len());
@@ -94,14 +102,14 @@ fn no_part_of_an_entry_passes_for_one() {
 }
 
 #[test]
-fn a_newer_format_is_told() {
-    let mut bytes = encode_nothing();
+fn a_newer_format_is_reported() {
+    let mut bytes = encode_no_op();
     bytes[1] = FORMAT + 1;
     assert_eq!(decode(&bytes), Err(Error::Newer(FORMAT + 1)));
 }
 
 #[test]
-fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
+fn damaged_bytes_are_refused_or_a_valid_entry() {
     let all = all();
     let mut state = 1u64;
     let mut below = |bound: usize| {
@@ -111,18 +119,18 @@ fn damaged_bytes_are_refused_or_an_entry_and_nothing_else() {
     for _ in 0..100_000 {
         let mut bytes = all[below(all.len())].1.clone();
         for _ in 0..=below(4) {
-            let place = below(bytes.len());
-            bytes[place] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
+            let at = below(bytes.len());
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
         }
         if below(4) == 0 {
             bytes.truncate(below(bytes.len()));
         }
         if let Ok((stamp, Entry::View { number, members })) = decode(&bytes) {
             let mut again = encode_view(number, &members);
-            place(&mut again, stamp);
+            set_stamp(&mut again, stamp);
             assert_eq!(decode(&again), Ok((stamp, Entry::View { number, members })));
         }
-        let _ = shape(&bytes);
+        let _ = meta(&bytes);
         assert_eq!(is_whole(&bytes), decode(&bytes).is_ok());
     }
 }

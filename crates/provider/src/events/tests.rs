@@ -1,4 +1,4 @@
-//! Queries and what is not one, before and after.
+//! Query events and other bytes, before and after.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn query(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn only_a_table_that_is_made_changes() {
+fn only_create_table_changes() {
     let rows = event(23, b"CREATE TABLE `rows`");
     for (text, replaced) in [
         ("CREATE TABLE `d`.`t` (\n  `id` int)", "CREATE OR REPLACE TABLE `d`.`t` (\n  `id` int)"),
@@ -34,7 +34,7 @@ fn only_a_table_that_is_made_changes() {
 }
 
 #[test]
-fn what_is_no_event_stays() {
+fn other_bytes_stay() {
     let whole = [query("CREATE TABLE `t` (a int)"), event(23, b"rows")].concat();
     for length in 0..query("CREATE TABLE `t` (a int)").len() {
         assert_eq!(replacing_tables(whole[..length].to_vec()), whole[..length], "{length} bytes");

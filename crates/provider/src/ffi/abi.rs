@@ -1,6 +1,6 @@
-//! The wsrep API, version 26, declared by hand: what the server and a provider hand each other.
+//! The wsrep API, version 26, declared by hand.
 //!
-//! Source: the API's documentation (wsrep-API, branch v26). The tests beside this file hold sizes and offsets as seen on
+//! Source: the API's documentation (wsrep-API, branch v26). The tests of this module check sizes and offsets against
 //! Debian 12's mariadbd (10.11); `tests/harness` compiles the same from C.
 
 #![allow(unsafe_code)]
@@ -11,10 +11,10 @@ use std::ffi::{c_char, c_int, c_void};
 #[cfg(test)]
 mod tests;
 
-/// The interface's version, as the loader compares it.
+/// The interface version that the loader compares.
 pub const INTERFACE_VERSION: &std::ffi::CStr = c"26";
 
-/// What a provider can do; see `wsrep_cap_t`.
+/// Capabilities of a provider: `wsrep_cap_t`.
 pub mod capability {
     pub const MULTI_MASTER: u32 = 1 << 0;
     pub const CERTIFICATION: u32 = 1 << 1;
@@ -27,7 +27,7 @@ pub mod capability {
     pub const STREAMING: u32 = 1 << 15;
 }
 
-/// What a call answers: `wsrep_status_t`.
+/// Result of a call: `wsrep_status_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -44,7 +44,7 @@ pub enum Status {
     NotAllowed = 10,
 }
 
-/// `wsrep_uuid_t`: aligned as a machine word.
+/// `wsrep_uuid_t`, aligned to a machine word.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct RawUuid {
@@ -59,7 +59,7 @@ pub struct RawGtid {
     pub seqno: i64,
 }
 
-/// `wsrep_stid_t`: where a transaction comes from.
+/// `wsrep_stid_t`: the source of a transaction.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RawStid {
@@ -101,9 +101,9 @@ pub struct RawKey {
     pub parts_num: usize,
 }
 
-/// Bytes of a member's name, its end mark included.
+/// Bytes of a member's name, with its terminating zero.
 pub const MEMBER_NAME_BYTES: usize = 32;
-/// Bytes of a member's address for clients, its end mark included.
+/// Bytes of a member's address for clients, with its terminating zero.
 pub const INCOMING_BYTES: usize = 256;
 
 /// `wsrep_member_info_t`.
@@ -115,7 +115,7 @@ pub struct RawMember {
     pub incoming: [c_char; INCOMING_BYTES],
 }
 
-/// `wsrep_view_info_t` without its members, which follow it.
+/// `wsrep_view_info_t` without the members, which follow it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RawViewHead {
@@ -177,7 +177,7 @@ pub struct RawStatsVar {
     pub value: u64,
 }
 
-/// `wsrep_t`: the functions of a provider. All are there, but those that [`crate::ffi::load`] leaves empty.
+/// `wsrep_t`: the provider's function table. Complete, except for what the loader leaves empty.
 #[repr(C)]
 pub struct Wsrep {
     pub version: *const c_char,

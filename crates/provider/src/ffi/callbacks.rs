@@ -1,4 +1,4 @@
-//! The server's callbacks, as [`Server`] names them.
+//! The server's callbacks, as [`Server`].
 
 #![allow(unsafe_code)]
 
@@ -12,9 +12,9 @@ use super::abi::{
 use super::process;
 use super::text::to_server;
 use crate::identity::{Gtid, Uuid};
-use crate::server::{Flags, Handle, Level, Member, Meta, Receiver, Refused, Server, View, ViewStatus};
+use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
 
-/// What the provider can do, also in each view.
+/// The provider's capabilities, also sent with each view.
 pub const CAPABILITIES: u32 = capability::MULTI_MASTER
     | capability::CERTIFICATION
     | capability::PARALLEL_APPLYING
@@ -25,7 +25,7 @@ pub const CAPABILITIES: u32 = capability::MULTI_MASTER
     | capability::INCREMENTAL_WRITE_SET
     | capability::STREAMING;
 
-/// The functions that the server gave to init.
+/// The callbacks given to init.
 pub struct Callbacks {
     context: *mut c_void,
     protocol: c_int,
@@ -44,7 +44,7 @@ unsafe impl Send for Callbacks {}
 unsafe impl Sync for Callbacks {}
 
 impl Callbacks {
-    /// None: one that must be there is missing.
+    /// None: a required callback is missing.
     pub fn new(args: &InitArgs) -> Option<Self> {
         Some(Self {
             context: args.app_ctx,
@@ -92,13 +92,13 @@ impl Server for Callbacks {
         }
     }
 
-    fn connected(&self, view: &View) -> Result<(), Refused> {
+    fn connected(&self, view: &View) -> Result<(), CallbackError> {
         let view = self.raw_view(view);
         // SAFETY: the server's own context, and a view that lives until it returns.
         succeeded(unsafe { (self.connected)(self.context, view.head()) })
     }
 
-    fn view(&self, receiver: Receiver, view: &View) -> Result<(), Refused> {
+    fn view(&self, receiver: Receiver, view: &View) -> Result<(), CallbackError> {
         let view = self.raw_view(view);
         let receiver = receiver.0 as *mut c_void;
         // SAFETY: as above; the receiver's context is the one that this thread came with.
@@ -112,7 +112,7 @@ impl Server for Callbacks {
         flags: Flags,
         data: &[u8],
         meta: &Meta,
-    ) -> Result<bool, Refused> {
+    ) -> Result<bool, CallbackError> {
         let handle = RawHandle { trx_id: handle.id, opaque: handle.address as *mut c_void };
         let data = RawBuffer { ptr: data.as_ptr().cast(), len: data.len() };
         let meta = raw_meta(meta);
@@ -131,8 +131,8 @@ impl Server for Callbacks {
         succeeded(status).map(|()| exit)
     }
 
-    fn sst_request(&self) -> Result<Vec<u8>, Refused> {
-        let sst_request = self.sst_request.ok_or(Refused)?;
+    fn sst_request(&self) -> Result<Vec<u8>, CallbackError> {
+        let sst_request = self.sst_request.ok_or(CallbackError)?;
         let (mut bytes, mut length) = (std::ptr::null_mut(), 0);
         // SAFETY: the server's own context; it writes a piece of memory that it got from malloc, and its length.
         succeeded(unsafe { sst_request(self.context, &raw mut bytes, &raw mut length) })?;
@@ -146,8 +146,8 @@ impl Server for Callbacks {
         Ok(request)
     }
 
-    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), Refused> {
-        let sst_donate = self.sst_donate.ok_or(Refused)?;
+    fn sst_donate(&self, receiver: Receiver, request: &[u8], state: Gtid) -> Result<(), CallbackError> {
+        let sst_donate = self.sst_donate.ok_or(CallbackError)?;
         let request = RawBuffer { ptr: request.as_ptr().cast(), len: request.len() };
         let nothing = RawBuffer { ptr: std::ptr::null(), len: 0 };
         let state = raw_gtid(state);
@@ -159,24 +159,24 @@ impl Server for Callbacks {
     }
 
     fn end_process(&self) {
-        process::end();
+        process::abort_process();
     }
 
-    fn synced(&self) -> Result<(), Refused> {
+    fn synced(&self) -> Result<(), CallbackError> {
         // SAFETY: the server's own context.
         succeeded(unsafe { (self.synced)(self.context) })
     }
 
     fn end_start(&self) {
-        process::end_if_starting();
+        process::exit_if_starting();
     }
 }
 
-fn succeeded(status: c_int) -> Result<(), Refused> {
-    if status == 0 { Ok(()) } else { Err(Refused) }
+fn succeeded(status: c_int) -> Result<(), CallbackError> {
+    if status == 0 { Ok(()) } else { Err(CallbackError) }
 }
 
-/// A view with its members right behind it, in one piece of memory that is aligned for both.
+/// A view with its members right after it, in one block of memory aligned for both.
 struct RawView {
     words: Vec<u64>,
 }
@@ -185,14 +185,14 @@ impl RawView {
     fn new(head: RawViewHead, members: &[Member]) -> Self {
         let head_words = size_of::<RawViewHead>() / 8;
         let member_words = size_of::<RawMember>() / 8;
-        // One member at least, as the server's declaration has it.
+        // At least one member, as in the server's declaration.
         let mut words = vec![0; head_words + member_words * members.len().max(1)];
         // SAFETY: the words are enough, and aligned as the head is.
         unsafe { words.as_mut_ptr().cast::<RawViewHead>().write(head) };
         for (at, member) in members.iter().enumerate() {
-            let place = head_words + member_words * at;
+            let target = head_words + member_words * at;
             // SAFETY: the words from there on are enough for the members that follow.
-            unsafe { words[place..].as_mut_ptr().cast::<RawMember>().write(raw_member(member)) };
+            unsafe { words[target..].as_mut_ptr().cast::<RawMember>().write(raw_member(member)) };
         }
         Self { words }
     }
@@ -211,30 +211,30 @@ fn raw_member(member: &Member) -> RawMember {
     raw
 }
 
-/// Cut where it is too long; the last byte stays zero.
-fn copy_text(text: &str, place: &mut [c_char]) {
-    let room = place.len() - 1;
-    for (slot, byte) in place[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
+/// Cut if it is too long; the last byte stays zero.
+fn copy_text(text: &str, target: &mut [c_char]) {
+    let room = target.len() - 1;
+    for (slot, byte) in target[..room].iter_mut().zip(text.bytes().take_while(|byte| *byte != 0)) {
         *slot = byte as c_char;
     }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_uuid(uuid: Uuid) -> RawUuid {
     RawUuid { data: uuid.0 }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_gtid(gtid: Gtid) -> RawGtid {
-    RawGtid { uuid: raw_uuid(gtid.history), seqno: gtid.seqno }
+    RawGtid { uuid: raw_uuid(gtid.history_uuid), seqno: gtid.seqno }
 }
 
-/// As ours.
+/// From the API's type.
 pub fn gtid(raw: RawGtid) -> Gtid {
-    Gtid { history: Uuid(raw.uuid.data), seqno: raw.seqno }
+    Gtid { history_uuid: Uuid(raw.uuid.data), seqno: raw.seqno }
 }
 
-/// As the API has it.
+/// To the API's type.
 pub fn raw_meta(meta: &Meta) -> RawMeta {
     RawMeta {
         gtid: raw_gtid(meta.gtid),
@@ -243,7 +243,7 @@ pub fn raw_meta(meta: &Meta) -> RawMeta {
     }
 }
 
-/// As ours.
+/// From the API's type.
 pub fn meta(raw: &RawMeta) -> Meta {
     Meta {
         gtid: gtid(raw.gtid),
@@ -254,6 +254,6 @@ pub fn meta(raw: &RawMeta) -> Meta {
     }
 }
 
-/// What stands in a meta of what was not ordered.
+/// The meta of a write set that was not ordered.
 pub const UNDEFINED_META: Meta =
     Meta { gtid: Gtid::UNDEFINED, source: Uuid::UNDEFINED, trx: u64::MAX, conn: u64::MAX, depends_on: -1 };

@@ -1,4 +1,4 @@
-//! The functions of the table, each a few lines: take the server's pointers apart, call the node, answer in its codes.
+//! The API functions: each converts the server's pointers, calls the node, and returns a status.
 
 #![allow(unsafe_code)]
 
@@ -9,21 +9,21 @@ use hortator_core::Mode;
 
 use super::abi::{INTERFACE_VERSION, InitArgs, RawBuffer, RawGtid, RawHandle, RawKey, RawMeta, RawStatsVar};
 use super::abi::{Status, Wsrep};
-use super::absent;
 use super::callbacks::{CAPABILITIES, UNDEFINED_META, gtid, meta, raw_gtid, raw_meta};
 use super::provider::{Provider, guarded, with};
 use super::stats::StatsBlock;
 use super::text::{all_bytes, bytes, from_server, keys, to_malloc};
 use super::transactions::{find, find_or_begin, forget};
-use super::{standing_still, state_transfer};
-use crate::node::{CommitTurn, Outcome};
+use super::unsupported;
+use super::{pause, state_transfer};
+use crate::node::{EnterOutcome, Outcome};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::AbortAnswer;
 use crate::write_set::WriteSet;
 use crate::{status, transaction::Transaction};
 
 const NAME: &CStr = c"Hortator";
-/// The servers' own tests ask for a Galera of at least 26.4.27; what this is says the name.
+/// The servers' own tests require Galera 26.4.27 or later; the provider's name tells what it is.
 const VERSION: &CStr = c"26.4.27(r0)";
 const VENDOR: &CStr = c"Hortator (EXPERIMENTAL)";
 
@@ -31,7 +31,7 @@ const VENDOR: &CStr = c"Hortator (EXPERIMENTAL)";
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 const UNORDERED_DATA: c_int = 1;
 
-/// Fills the server's table.
+/// Fills the server's function table.
 pub fn fill(wsrep: &mut Wsrep) {
     let dlh = wsrep.dlh;
     *wsrep = Wsrep {
@@ -40,11 +40,11 @@ pub fn fill(wsrep: &mut Wsrep) {
         capabilities: Some(capabilities),
         options_set: Some(options_set),
         options_get: Some(options_get),
-        enc_set_key: Some(absent::enc_set_key),
+        enc_set_key: Some(unsupported::enc_set_key),
         connect: Some(connect),
         disconnect: Some(disconnect),
         recv: Some(recv),
-        assign_read_view: Some(absent::assign_read_view),
+        assign_read_view: Some(unsupported::assign_read_view),
         certify: Some(certify),
         commit_order_enter: Some(commit_order_enter),
         commit_order_leave: Some(commit_order_leave),
@@ -59,21 +59,21 @@ pub fn fill(wsrep: &mut Wsrep) {
         free_connection: Some(free_connection),
         to_execute_start: Some(to_execute_start),
         to_execute_end: Some(to_execute_end),
-        preordered_collect: Some(absent::preordered_collect),
-        preordered_commit: Some(absent::preordered_commit),
+        preordered_collect: Some(unsupported::preordered_collect),
+        preordered_commit: Some(unsupported::preordered_commit),
         sst_sent: Some(state_transfer::sst_sent),
         sst_received: Some(state_transfer::sst_received),
-        snapshot: Some(absent::snapshot),
+        snapshot: Some(unsupported::snapshot),
         stats_get: Some(stats_get),
         stats_free: Some(stats_free),
         stats_reset: Some(stats_reset),
-        pause: Some(standing_still::pause),
-        resume: Some(standing_still::resume),
-        desync: Some(standing_still::desync),
-        resync: Some(standing_still::resync),
-        lock: Some(absent::lock),
-        unlock: Some(absent::unlock),
-        is_locked: Some(absent::is_locked),
+        pause: Some(pause::pause),
+        resume: Some(pause::resume),
+        desync: Some(pause::desync),
+        resync: Some(pause::resync),
+        lock: Some(unsupported::lock),
+        unlock: Some(unsupported::unlock),
+        is_locked: Some(unsupported::is_locked),
         provider_name: NAME.as_ptr(),
         provider_version: VERSION.as_ptr(),
         provider_vendor: VENDOR.as_ptr(),
@@ -148,7 +148,8 @@ unsafe extern "C" fn disconnect(wsrep: *mut Wsrep) -> Status {
 }
 
 unsafe extern "C" fn recv(wsrep: *mut Wsrep, receiver: *mut c_void) -> Status {
-    // SAFETY: the server's own table. However it ends, the thread goes: an error would leave the server up, answering 1047.
+    // SAFETY: the server's own table. The thread exits in any case: an error would keep the server up, with error 1047
+    // for all statements.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
             provider.node.receive(Receiver(receiver as usize));
@@ -164,7 +165,7 @@ unsafe extern "C" fn certify(
     flags: u32,
     meta: *mut RawMeta,
 ) -> Status {
-    // SAFETY: the server's own table, handle and place for the meta.
+    // SAFETY: the server's own table, handle and pointer for the meta.
     unsafe {
         write_meta(meta, &UNDEFINED_META);
         with(wsrep, Status::NodeFail, |provider| {
@@ -175,29 +176,29 @@ unsafe extern "C" fn certify(
 }
 
 /// # Safety
-/// `place` is null or the server's.
-unsafe fn write_meta(place: *mut RawMeta, meta: &Meta) {
-    if !place.is_null() {
+/// `target` is null or the server's.
+unsafe fn write_meta(target: *mut RawMeta, meta: &Meta) {
+    if !target.is_null() {
         // SAFETY: the caller's promise.
-        unsafe { place.write(raw_meta(meta)) };
+        unsafe { target.write(raw_meta(meta)) };
     }
 }
 
 /// # Safety
 /// As for [`write_meta`].
-unsafe fn answer(outcome: Outcome, place: *mut RawMeta) -> Status {
+unsafe fn answer(outcome: Outcome, target: *mut RawMeta) -> Status {
     let (status, meta) = match outcome {
         Outcome::Passed(meta) => (Status::Ok, meta),
         Outcome::Failed(meta) => (Status::TrxFail, meta),
         Outcome::Aborted(meta) => (Status::BfAbort, meta),
         Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
-        Outcome::Unfit => (Status::TrxFail, UNDEFINED_META),
+        Outcome::RollBack => (Status::TrxFail, UNDEFINED_META),
         Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
         Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
-        Outcome::OutOfPlace => (Status::NotAllowed, UNDEFINED_META),
+        Outcome::NotAllowed => (Status::NotAllowed, UNDEFINED_META),
     };
     // SAFETY: the caller's promise.
-    unsafe { write_meta(place, &meta) };
+    unsafe { write_meta(target, &meta) };
     status
 }
 
@@ -210,10 +211,10 @@ unsafe extern "C" fn commit_order_enter(wsrep: *mut Wsrep, handle: *const RawHan
                 return Status::Ok;
             }
             match provider.node.enter_commit_order(find(handle).as_deref(), raw.gtid.seqno) {
-                CommitTurn::Granted => Status::Ok,
-                CommitTurn::Aborted => Status::BfAbort,
-                CommitTurn::OutOfPlace => Status::NotAllowed,
-                CommitTurn::Over => Status::NodeFail,
+                EnterOutcome::Granted => Status::Ok,
+                EnterOutcome::Aborted => Status::BfAbort,
+                EnterOutcome::NotAllowed => Status::NotAllowed,
+                EnterOutcome::NodeFailed => Status::NodeFail,
             }
         })
     }
@@ -265,7 +266,7 @@ unsafe extern "C" fn replay_trx(wsrep: *mut Wsrep, handle: *const RawHandle, con
 }
 
 unsafe extern "C" fn abort_certification(wsrep: *mut Wsrep, by: i64, victim: u64, victim_seqno: *mut i64) -> Status {
-    // SAFETY: the server's own table and place for the seqno.
+    // SAFETY: the server's own table and pointer for the seqno.
     unsafe {
         let tell = |seqno: i64| {
             if !victim_seqno.is_null() {
@@ -326,7 +327,7 @@ unsafe extern "C" fn append_key(
     }
 }
 
-/// What is not known counts as the strongest.
+/// An unknown kind counts as the strongest mode.
 fn mode(kind: c_int) -> Mode {
     usize::try_from(kind).ok().and_then(|kind| MODES.get(kind)).copied().unwrap_or(Mode::RowExclusive)
 }
@@ -343,7 +344,7 @@ unsafe extern "C" fn append_data(
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
             if kind >= UNORDERED_DATA {
-                // Actions that nobody must take, and remarks for people.
+                // Unordered actions, which nodes may ignore, and annotations.
                 return Status::Ok;
             }
             let Some(transaction) = find_or_begin(&provider.node, handle) else { return Status::Fatal };
@@ -366,14 +367,14 @@ unsafe extern "C" fn sync_wait(
     limit_seconds: c_int,
     reached: *mut RawGtid,
 ) -> Status {
-    // SAFETY: the server's own table and places.
+    // SAFETY: the server's own table and pointers.
     unsafe {
         let upto = upto.as_ref().map(|raw| gtid(*raw));
         let limit = u64::try_from(limit_seconds).ok().map(Duration::from_secs);
         with(wsrep, Status::NodeFail, |provider| match provider.node.sync_wait(upto, limit) {
-            Some(place) => {
+            Some(position) => {
                 if !reached.is_null() {
-                    reached.write(raw_gtid(place));
+                    reached.write(raw_gtid(position));
                 }
                 Status::Ok
             }
@@ -382,12 +383,12 @@ unsafe extern "C" fn sync_wait(
     }
 }
 
-unsafe extern "C" fn last_committed_id(wsrep: *mut Wsrep, place: *mut RawGtid) -> Status {
-    // SAFETY: the server's own table and place.
+unsafe extern "C" fn last_committed_id(wsrep: *mut Wsrep, target: *mut RawGtid) -> Status {
+    // SAFETY: the server's own table and pointer.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            if !place.is_null() {
-                place.write(raw_gtid(provider.node.last_committed()));
+            if !target.is_null() {
+                target.write(raw_gtid(provider.node.last_committed()));
             }
             Status::Ok
         })
@@ -406,11 +407,11 @@ unsafe extern "C" fn to_execute_start(
     action: *const RawBuffer,
     action_parts: usize,
     flags: u32,
-    place: *mut RawMeta,
+    target: *mut RawMeta,
 ) -> Status {
-    // SAFETY: the server's own table, keys, bytes and place for the meta.
+    // SAFETY: the server's own table, keys, bytes and pointer for the meta.
     unsafe {
-        write_meta(place, &UNDEFINED_META);
+        write_meta(target, &UNDEFINED_META);
         with(wsrep, Status::NodeFail, |provider| {
             let flags = Flags(flags);
             if !flags.has(Flags::TRX_START.with(Flags::TRX_END)) {
@@ -424,7 +425,7 @@ unsafe extern "C" fn to_execute_start(
                 }
             }
             let action = all_bytes(action, action_parts);
-            answer(provider.node.begin_isolation(conn, collected.keys(), &action, flags), place)
+            answer(provider.node.begin_toi(conn, collected.keys(), &action, flags), target)
         })
     }
 }
@@ -433,7 +434,7 @@ unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, error: *const 
     // SAFETY: the server's own table.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            let is_well = provider.node.end_isolation(conn, bytes(error));
+            let is_well = provider.node.end_toi(conn, bytes(error));
             if is_well { Status::Ok } else { Status::NodeFail }
         })
     }

@@ -1,41 +1,41 @@
-//! The boundary: what mariadbd finds in the library, and how it is called back. All of the crate's unsafe code but the
-//! log's calls into the system.
+//! The boundary to mariadbd: the library's exported functions, and the callbacks. Contains all unsafe code of the
+//! crate, except the log's system calls.
 //!
-//! Every function catches panics: none may reach the server. Whatever panicked, the node leaves its cluster then.
+//! Every function catches panics: none may reach the server. After a panic the node leaves its cluster.
 
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
 
 pub mod abi;
-mod absent;
 mod callbacks;
 mod calls;
+mod pause;
 mod process;
 mod provider;
-mod standing_still;
 mod state_transfer;
 mod stats;
 mod text;
 mod transactions;
+mod unsupported;
 
 use abi::{INTERFACE_VERSION, Status, Wsrep};
 
-/// Found by the server's loader, which compares it with its own.
+/// The server's loader compares it with its own version.
 #[repr(transparent)]
 pub struct VersionText(*const c_char);
 
 // SAFETY: it points to a constant text.
 unsafe impl Sync for VersionText {}
 
-/// The interface that this library has.
+/// The interface version of this library.
 #[unsafe(no_mangle)]
 pub static wsrep_interface_version: VersionText = VersionText(INTERFACE_VERSION.as_ptr());
 
-/// Fills the server's table with the provider's functions. 0: all is well; else an errno.
+/// Fills the server's table with the provider's functions. Returns 0, or an errno.
 ///
 /// # Safety
-/// `wsrep` points to a `wsrep_t` of the server's.
+/// `wsrep` points to a `wsrep_t` of the server.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wsrep_loader(wsrep: *mut Wsrep) -> c_int {
     if wsrep.is_null() {
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn wsrep_loader(wsrep: *mut Wsrep) -> c_int {
     0
 }
 
-/// The server offers to check who connects. One node alone has nobody to ask about.
+/// The server offers an allowlist for joiners. This provider does not use it.
 #[unsafe(no_mangle)]
 pub extern "C" fn wsrep_init_allowlist_service_v1(_service: *mut c_void) -> c_int {
     Status::Ok as c_int
@@ -56,7 +56,7 @@ pub extern "C" fn wsrep_init_allowlist_service_v1(_service: *mut c_void) -> c_in
 #[unsafe(no_mangle)]
 pub extern "C" fn wsrep_deinit_allowlist_service_v1() {}
 
-/// Cuts the node off from others, at once and from a signal handler. There are no others yet.
+/// Isolates the node, from a signal handler. Not supported: only checks the mode.
 #[unsafe(no_mangle)]
 pub extern "C" fn wsrep_node_isolation_mode_set_v1(mode: c_int) -> c_int {
     c_int::from(!(0..=2).contains(&mode))

@@ -1,4 +1,4 @@
-//! The process that loaded the library: what can be seen of it, and its end.
+//! The server's process: its variables, and its end.
 
 #![allow(unsafe_code)]
 
@@ -10,9 +10,9 @@ use crate::node::Finished;
 static FINISHED: Mutex<Option<Finished>> = Mutex::new(None);
 static REGISTERED: Once = Once::new();
 
-/// Saves how the node was stopped when the process ends by itself. The server frees its provider before it closes its
-/// storage engines, and is killed in between like at any other time: then nothing must be saved.
-pub fn when_the_process_ends(finished: Finished) {
+/// Saves the node's clean stop when the process exits. The server frees the provider before it closes its storage
+/// engines, and may be killed in between: then nothing must be saved.
+pub fn save_at_exit(finished: Finished) {
     *FINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(finished);
     // SAFETY: the library stays in memory to the end of the process (build.rs).
     REGISTERED.call_once(|| unsafe {
@@ -20,8 +20,8 @@ pub fn when_the_process_ends(finished: Finished) {
     });
 }
 
-/// The provider was loaded again: what was saved for the end is not true any more.
-pub fn goes_on() {
+/// The provider was loaded again: the pending state is void.
+pub fn discard_saved() {
     *FINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
@@ -32,9 +32,9 @@ extern "C" fn save() {
     }
 }
 
-/// Ends it by SIGABRT, as Galera's provider does. The signal's own effect is meant, not the server's report of a fault, and no
-/// image of the memory.
-pub fn end() -> ! {
+/// Ends the process by SIGABRT, like Galera's provider. Resets the signal's handler, so that the server writes no crash
+/// report, and disables the core dump.
+pub fn abort_process() -> ! {
     // SAFETY: plain calls into the system.
     unsafe {
         libc::signal(libc::SIGABRT, libc::SIG_DFL);
@@ -43,30 +43,30 @@ pub fn end() -> ! {
     std::process::abort()
 }
 
-/// Whether the server writes a binary log, as far as its own variables can be seen. One that does not show them counts as
-/// one that has none. `log_slave_updates` does not matter: what is applied bears the server's own id, and is written.
+/// Whether the server writes a binary log, as far as its variables are visible; if not, no. `log_slave_updates` does
+/// not matter: applied events have the server's own id, and are written.
 pub fn has_binary_log() -> bool {
     flag(c"opt_bin_log") == Some(true)
 }
 
-/// Ends the process, if the server is only just starting: it waits for a place in the cluster then, as long as it takes, and
-/// has no way to be told that none will come. Nothing is lost by it: no client was let in, and what was agreed on is in the log.
-/// A server that does not show whether it has started goes on.
-pub fn end_if_starting() {
+/// Ends the process if the server is starting: it waits for a view as long as that takes, and cannot be told that none
+/// will come. Nothing is lost: no client was connected, and the log holds what is committed. A server without the
+/// variable continues.
+pub fn exit_if_starting() {
     if flag(c"mysqld_server_started") == Some(false) {
-        // SAFETY: takes no pointers, and does not return. What other threads hold is let go of by the system.
+        // SAFETY: takes no pointers, and does not return. The system releases what other threads hold.
         unsafe { libc::_exit(libc::EXIT_FAILURE) }
     }
 }
 
-/// A variable of the server's, of which one byte is 0 or 1. None: it is not there.
+/// A flag variable of the server, whose first byte is 0 or 1. None: there is no such variable.
 fn flag(name: &CStr) -> Option<bool> {
-    // SAFETY: dlsym looks up a name in what is loaded; null when nobody has it.
+    // SAFETY: dlsym looks up a symbol in the loaded libraries; null if there is none.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     if address.is_null() {
         return None;
     }
-    // SAFETY: variables of those names are flags in all servers that this provider is for, the first byte the one that counts;
-    // whoever changes them writes that byte alone. Volatile, since the server's threads do.
+    // SAFETY: these symbols are flags in all supported servers; the first byte holds the value, and writers change only
+    // that byte. Volatile, since the server's threads write it.
     Some(unsafe { address.cast::<u8>().read_volatile() } == 1)
 }

@@ -1,4 +1,4 @@
-//! What hangs at the server's table between init and free, and the guard around every call.
+//! The provider behind the server's table between init and free, and the guard around every call.
 
 #![allow(unsafe_code)]
 
@@ -9,28 +9,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::{InitArgs, Status, Wsrep};
 use super::callbacks::{Callbacks, gtid};
-use super::process::{goes_on, has_binary_log, when_the_process_ends};
+use super::process::{discard_saved, has_binary_log, save_at_exit};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::identity::Gtid;
 use crate::node::{Node, Setup};
 use crate::server::{Level, Server};
 
-/// One provider, from init to free.
+/// A provider, from init to free.
 pub struct Provider {
-    /// The node that it is.
+    /// Its node.
     pub node: Arc<Node>,
-    /// The server.
+    /// The server's callbacks.
     pub server: Arc<dyn Server>,
-    /// Status variables that the server has not given back yet, by their address.
+    /// Arrays of status variables that the server has not freed yet, by address.
     pub stats: Mutex<HashMap<usize, StatsBlock>>,
 }
 
 impl Provider {
-    /// Makes the provider and hangs it at the table.
+    /// Creates the provider and stores it in the table.
     ///
     /// # Safety
-    /// As the API has it for init.
+    /// As the API requires for init.
     pub unsafe fn init(wsrep: *mut Wsrep, args: *const InitArgs) -> Status {
         // SAFETY: the caller's promise.
         let (Some(wsrep), Some(args)) = (unsafe { wsrep.as_mut() }, unsafe { args.as_ref() }) else {
@@ -43,14 +43,14 @@ impl Provider {
             Setup {
                 name: from_server(args.node_name),
                 incoming: from_server(args.node_incoming),
-                address: from_server(args.node_address),
+                node_address: from_server(args.node_address),
                 data_dir: PathBuf::from(from_server(args.data_dir)),
                 options: from_server(args.options),
                 position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
                 has_binary_log: has_binary_log(),
             }
         };
-        goes_on();
+        discard_saved();
         server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL"));
         match Node::new(setup, Arc::clone(&server)) {
             Ok(node) => {
@@ -65,10 +65,10 @@ impl Provider {
         }
     }
 
-    /// Takes the provider from the table and ends it. Called twice by the server: the second time nothing is there.
+    /// Removes the provider from the table and drops it. The server calls it twice: the second time there is none.
     ///
     /// # Safety
-    /// As the API has it for free: no other call runs.
+    /// As the API requires for free: no other call runs.
     pub unsafe fn free(wsrep: *mut Wsrep) {
         // SAFETY: the caller's promise.
         let Some(wsrep) = (unsafe { wsrep.as_mut() }) else { return };
@@ -77,20 +77,20 @@ impl Provider {
             let provider = unsafe { Box::from_raw(wsrep.ctx.cast::<Self>()) };
             wsrep.ctx = std::ptr::null_mut();
             if let Some(finished) = provider.node.finish() {
-                when_the_process_ends(finished);
+                save_at_exit(finished);
             }
         }
     }
 }
 
 impl Provider {
-    /// The status variables that are out.
+    /// The arrays of status variables in use.
     pub fn blocks(&self) -> MutexGuard<'_, HashMap<usize, StatsBlock>> {
         self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Calls `body` with the provider that hangs at the table; `missing` where there is none, and after a panic.
+/// Calls `body` with the provider of the table; returns `missing` if there is none, and after a panic.
 ///
 /// # Safety
 /// `wsrep` is the server's table, from init to free.
@@ -106,13 +106,13 @@ pub unsafe fn with<T>(wsrep: *mut Wsrep, missing: T, body: impl FnOnce(&Provider
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("no message");
-            let _ = catch_unwind(AssertUnwindSafe(|| provider.node.fail(&format!("a fault in the provider: {text}"))));
+            let _ = catch_unwind(AssertUnwindSafe(|| provider.node.fail(&format!("a bug in the provider: {text}"))));
             missing
         }
     }
 }
 
-/// Calls what may panic without a provider.
+/// Catches panics of calls without a provider.
 pub fn guarded<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(fallback)
 }

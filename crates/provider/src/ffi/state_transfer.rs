@@ -1,4 +1,4 @@
-//! The functions of the table by which the server says how a state transfer went.
+//! API functions by which the server reports the result of an SST.
 
 #![allow(unsafe_code)]
 
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn sst_received(
     _buffer: *const RawBuffer,
     code: c_int,
 ) -> Status {
-    // SAFETY: the server's own table and place.
+    // SAFETY: the server's own table and pointer.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
             let state = state.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw));

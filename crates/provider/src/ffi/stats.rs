@@ -18,7 +18,7 @@ pub struct StatsBlock {
 unsafe impl Send for StatsBlock {}
 
 impl StatsBlock {
-    /// Takes the variables over.
+    /// Converts the variables.
     pub fn new(variables: &[(&'static str, Value)]) -> Self {
         let mut texts = Vec::new();
         let mut raw = Vec::new();
@@ -40,7 +40,7 @@ impl StatsBlock {
         Self { variables: raw.into_boxed_slice(), _texts: texts }
     }
 
-    /// Where the server finds it.
+    /// The array's address.
     pub fn address(&mut self) -> *mut RawStatsVar {
         self.variables.as_mut_ptr()
     }

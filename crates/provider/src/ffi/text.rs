@@ -1,4 +1,4 @@
-//! Texts and bytes from and to the server.
+//! Converts texts and bytes from and to the server.
 
 #![allow(unsafe_code)]
 
@@ -7,7 +7,7 @@ use std::slice;
 
 use super::abi::{RawBuffer, RawKey};
 
-/// A text of the server's; empty where there is none.
+/// A text of the server; empty if it is null.
 ///
 /// # Safety
 /// `text` is null or ends with a zero.
@@ -19,20 +19,20 @@ pub unsafe fn from_server(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// A text for the server, which may hold no zero: what follows one is left out.
+/// A text for the server; cut at the first zero byte.
 pub fn to_server(text: &str) -> CString {
     let whole = text.split('\0').next().unwrap_or_default();
-    CString::new(whole).expect("the zero was cut off")
+    CString::new(whole).expect("zeros are cut off")
 }
 
-/// A copy that the server gives back to free().
+/// A copy that the server frees with free().
 pub fn to_malloc(text: &str) -> *mut c_char {
     let text = to_server(text);
-    // SAFETY: strdup copies a text that ends with a zero; null when there is no memory.
+    // SAFETY: strdup copies a zero-terminated text; null if there is no memory.
     unsafe { libc::strdup(text.as_ptr()) }
 }
 
-/// The bytes of a buffer; none where it is null or empty.
+/// The bytes of a buffer; none if it is null or empty.
 ///
 /// # Safety
 /// `buffer` is null, or points to a buffer whose bytes live as long as `'a`.

@@ -1,4 +1,4 @@
-//! The server's handle of a transaction and ours: the handle's opaque pointer holds one count of an `Arc`.
+//! Maps the server's handle to a transaction: the handle's opaque pointer holds one reference of an `Arc`.
 
 #![allow(unsafe_code)]
 
@@ -8,27 +8,27 @@ use super::abi::RawHandle;
 use crate::node::Node;
 use crate::transaction::Transaction;
 
-/// The handle's transaction; none where it has none.
+/// The handle's transaction, if it has one.
 ///
 /// # Safety
-/// `handle` is null or the server's, and its opaque null or of [`find_or_begin`].
+/// `handle` is null or the server's, and its opaque pointer is null or from [`find_or_begin`].
 pub unsafe fn find(handle: *const RawHandle) -> Option<Arc<Transaction>> {
     // SAFETY: the caller's promise.
     let opaque = unsafe { handle.as_ref() }?.opaque.cast::<Transaction>().cast_const();
     if opaque.is_null() {
         return None;
     }
-    // SAFETY: the pointer holds a count, which stays: this is one more.
+    // SAFETY: the pointer holds a reference, which stays: this is another one.
     unsafe {
         Arc::increment_strong_count(opaque);
         Some(Arc::from_raw(opaque))
     }
 }
 
-/// The handle's transaction, made where it has none.
+/// The handle's transaction; starts one if there is none.
 ///
 /// # Safety
-/// As for [`find`]; nobody else uses the handle meanwhile.
+/// As for [`find`]; no other thread uses the handle meanwhile.
 pub unsafe fn find_or_begin(node: &Node, handle: *mut RawHandle) -> Option<Arc<Transaction>> {
     // SAFETY: the caller's promise.
     if let Some(transaction) = unsafe { find(handle) } {
@@ -41,7 +41,7 @@ pub unsafe fn find_or_begin(node: &Node, handle: *mut RawHandle) -> Option<Arc<T
     Some(transaction)
 }
 
-/// Takes the handle's count away.
+/// Drops the handle's reference.
 ///
 /// # Safety
 /// As for [`find_or_begin`].
@@ -51,7 +51,7 @@ pub unsafe fn forget(handle: *mut RawHandle) {
     let opaque = handle.opaque.cast::<Transaction>().cast_const();
     handle.opaque = std::ptr::null_mut();
     if !opaque.is_null() {
-        // SAFETY: the count that the handle held.
+        // SAFETY: the handle's reference.
         drop(unsafe { Arc::from_raw(opaque) });
     }
 }

@@ -1,11 +1,11 @@
-//! The file says what Galera's would say.
+//! The file has Galera's content.
 
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::group::NodeId;
-use crate::group::descent::Descent;
-use crate::group::raft::{Place, Term};
+use crate::consensus::NodeId;
+use crate::consensus::lineage::Lineage;
+use crate::consensus::raft::{LogId, Term};
 use crate::log::Index;
 
 const HISTORY: Uuid = Uuid([3; 16]);
@@ -14,15 +14,23 @@ fn state(stopped_at: i64) -> SavedState {
     SavedState { stopped_at, ..SavedState::running(HISTORY, Uuid([4; 16])) }
 }
 
-fn group(voters: &[u64]) -> Saved {
+fn hard_state(voters: &[u64]) -> HardState {
     let voters: BTreeMap<_, _> = voters.iter().map(|voter| (NodeId(*voter), format!("10.0.0.{voter}:4567"))).collect();
-    let membership_at = Place { term: Term(1), index: Index(1) };
-    let descent = Descent::UNKNOWN;
-    Saved { node: NodeId(1), term: Term(1), voted_for: None, committed: Index(1), membership_at, voters, descent }
+    let membership_at = LogId { term: Term(1), index: Index(1) };
+    let lineage = Lineage::UNKNOWN;
+    HardState {
+        node: NodeId(1),
+        term: Term(1),
+        voted_for: None,
+        committed: Index(1),
+        membership_log_id: membership_at,
+        voters,
+        lineage,
+    }
 }
 
 #[test]
-fn it_says_where_a_stopped_node_is_and_whether_it_was_the_last() {
+fn it_has_the_seqno_of_a_stopped_node_and_whether_it_was_the_last() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let lines = || {
@@ -35,12 +43,12 @@ fn it_says_where_a_stopped_node_is_and_whether_it_was_the_last() {
     let uuid = "uuid:    03030303-0303-0303-0303-030303030303";
     assert_eq!(lines(), ["version: 2.1", uuid, "seqno:   12", "safe_to_bootstrap: 0"]);
     for (voters, is_safe) in [(&[1, 2][..], 0), (&[1], 1), (&[2], 0), (&[], 0)] {
-        group(voters).write(folder).unwrap();
+        hard_state(voters).write(folder).unwrap();
         write(folder, &state(-1)).unwrap();
         let is_safe = format!("safe_to_bootstrap: {is_safe}");
         assert_eq!(lines(), ["version: 2.1", uuid, "seqno:   -1", &is_safe], "{voters:?}");
     }
-    group(&[1]).write(folder).unwrap();
+    hard_state(&[1]).write(folder).unwrap();
     write(folder, &SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).unwrap();
     let nowhere = "uuid:    00000000-0000-0000-0000-000000000000";
     assert_eq!(lines(), ["version: 2.1", nowhere, "seqno:   -1", "safe_to_bootstrap: 0"]);

@@ -1,145 +1,146 @@
-//! The log on disk as its users see it: append, commit, read, purge.
+//! The log on disk: append, flush, read, purge.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::group::Group;
+use super::group_commit::GroupCommit;
 use super::reader::Reader;
 use super::recent::Recent;
 use super::record::{self, END_BYTES, PAYLOAD_LIMIT_BYTES, framed_bytes};
 use super::recovery::{self, Lock, Opened, Recovered};
 use super::segment::{Folder, RECORDS_START, Segment, length_for};
+use super::segment_pool::{SegmentPool, SpareSegment};
 use super::segments::Segments;
-use super::stock::{Spare, Stock};
 use super::{Error, Index, Settings};
 
-/// Bytes that may wait in memory. An append that goes beyond commits them itself.
+/// Limit of bytes in memory. An append beyond it flushes them.
 const UNWRITTEN_LIMIT_BYTES: usize = 64 << 20;
-/// A buffer up to this size is used again.
+/// A buffer up to this size is kept for reuse.
 const KEPT_BUFFER_BYTES: usize = 4 << 20;
-/// With sync off, so many filled segments may not be on disk yet.
+/// With sync off, this many full segments may be unsynced.
 const UNSYNCED_LIMIT: usize = 4;
 
 /// An ordered log in a folder.
 ///
-/// Appends come one after the other, in the caller's order; everything else from any thread at any time. What was
-/// appended and not committed when it is dropped is not in the log.
+/// Appends come one at a time, in the caller's order; all other calls may come from any thread at any time. Entries
+/// that are appended and not flushed when the log is dropped are lost.
 #[derive(Debug)]
 pub struct DiskLog {
     settings: Settings,
-    history: [u8; 16],
+    history_uuid: [u8; 16],
     pub(super) folder: Arc<Folder>,
     pending: Mutex<Pending>,
-    pub(super) group: Group,
+    pub(super) group_commit: GroupCommit,
     pub(super) writer: Mutex<Writer>,
     pub(super) segments: Segments,
     pub(super) recent: Recent,
     sync: AtomicBool,
     pub(super) appended: AtomicU64,
     pub(super) durable: AtomicU64,
-    stock: Stock,
-    /// Holds the folder's lock; the last to go.
+    segment_pool: SegmentPool,
+    /// The folder's lock; dropped last.
     _lock: Lock,
 }
 
-/// What was appended and not yet taken to be written.
+/// Appended entries that no round has taken yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub segment: Arc<Segment>,
-    /// Where the next record goes in it.
+    /// Where the next record goes in the segment.
     pub end: u64,
     pub last: u64,
-    pieces: Vec<Piece>,
+    writes: Vec<SegmentWrite>,
     bytes: usize,
     buffer: Vec<u8>,
 }
 
 /// Bytes for one segment.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct SegmentWrite {
     segment: Arc<Segment>,
-    /// The file that the segment still is.
+    /// The spare that the segment is made from.
     spare: Option<PathBuf>,
     at: u64,
     bytes: Vec<u8>,
     last: u64,
 }
 
-/// What only the leader of a round touches.
+/// State of the leader of a round.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// Written to since their last sync, the oldest first.
+    /// Segments with unsynced writes, oldest first.
     pub unsynced: VecDeque<Arc<Segment>>,
 }
 
 impl DiskLog {
-    /// Opens the log in `folder`, or makes one, checks all of it and cuts what a crash left half written.
+    /// Opens the log in `folder`, or creates one. Checks all of it, and truncates a torn tail.
     ///
     /// # Errors
-    /// Another process has it open; it is of another history, of a later version, or damaged.
-    pub fn open(folder: &Path, settings: Settings, history: [u8; 16]) -> Result<(Self, Opened), Error> {
+    /// Another process has it open; it belongs to another history, has a newer version, or is damaged.
+    pub fn open(folder: &Path, settings: Settings, history_uuid: [u8; 16]) -> Result<(Self, Opened), Error> {
         let settings = settings.rounded();
-        let recovered = recovery::recover(folder, &settings, history)?;
+        let recovered = recovery::recover(folder, &settings, history_uuid)?;
         let opened = recovered.opened.clone();
-        Ok((Self::of(recovered, settings, history), opened))
+        Ok((Self::from_recovered(recovered, settings, history_uuid), opened))
     }
 
-    pub(super) fn of(recovered: Recovered, settings: Settings, history: [u8; 16]) -> Self {
-        let Recovered { lock, folder, stock, segments, end, opened } = recovered;
+    pub(super) fn from_recovered(recovered: Recovered, settings: Settings, history_uuid: [u8; 16]) -> Self {
+        let Recovered { lock, folder, segment_pool, segments, end, opened } = recovered;
         let last = opened.last.0;
-        let active = Arc::clone(segments.back().expect("recovery makes the first one"));
+        let active = Arc::clone(segments.back().expect("recovery creates the first segment"));
         Self {
-            history,
+            history_uuid,
             folder,
             pending: Mutex::new(Pending {
                 segment: active,
                 end,
                 last,
-                pieces: Vec::new(),
+                writes: Vec::new(),
                 bytes: 0,
                 buffer: Vec::new(),
             }),
-            group: Group::default(),
+            group_commit: GroupCommit::default(),
             writer: Mutex::default(),
             segments: Segments::new(segments, last),
             recent: Recent::default(),
             sync: AtomicBool::new(settings.sync),
             appended: AtomicU64::new(last),
             durable: AtomicU64::new(last),
-            stock,
+            segment_pool,
             _lock: lock,
             settings,
         }
     }
 
-    /// The history that it is of.
-    pub fn of_history(&self) -> [u8; 16] {
-        self.history
+    /// The history UUID of the log.
+    pub fn history_uuid(&self) -> [u8; 16] {
+        self.history_uuid
     }
 
-    /// The history of the log in `folder`, if there is one. Needs no lock.
+    /// The history UUID of the log in `folder`, if there is one. Needs no lock.
     ///
     /// # Errors
-    /// The newest segment is damaged or of a later version.
-    pub fn history(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
-        recovery::history(folder)
+    /// The newest segment is damaged or has a newer version.
+    pub fn read_history_uuid(folder: &Path) -> Result<Option<[u8; 16]>, Error> {
+        recovery::read_history_uuid(folder)
     }
 
-    /// Gives the parts, one behind the other, the next place. They are in memory then, until a commit.
+    /// Appends the concatenated parts as one entry. It is in memory until a flush.
     ///
-    /// Writes nothing, so that it may be called under a lock: the next segment is there already, but for a payload larger
-    /// than one, whose file is made here. What keeps the memory small is [`DiskLog::throttle`].
+    /// Writes nothing, so it may be called under a lock: the next segment is ready already; only the file of a payload
+    /// larger than a segment is created here. [`DiskLog::throttle`] limits the memory.
     ///
     /// # Errors
-    /// [`Error::Full`] and [`Error::TooLarge`] have changed nothing; after [`Error::Broken`] the log takes nothing any more.
+    /// After [`Error::Full`] and [`Error::TooLarge`] nothing has changed; after [`Error::Broken`] the log accepts
+    /// nothing more.
     pub fn append(&self, parts: &[&[u8]]) -> Result<Index, Error> {
         let payload_bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
         if payload_bytes > PAYLOAD_LIMIT_BYTES {
             return Err(Error::TooLarge { bytes: payload_bytes, limit: PAYLOAD_LIMIT_BYTES });
         }
-        if let Some(error) = self.group.broken() {
+        if let Some(error) = self.group_commit.broken() {
             return Err(error);
         }
         let framed = framed_bytes(payload_bytes);
@@ -147,64 +148,64 @@ impl DiskLog {
         let index = loop {
             let mut pending = self.pending();
             if pending.has_room(framed) {
-                break self.place(&mut pending, framed, parts, None);
+                break self.frame_entry(&mut pending, framed, parts, None);
             }
             if let Some(spare) = spare.take() {
-                let path = pending.roll(spare, self.history);
-                break self.place(&mut pending, framed, parts, Some(path));
+                let path = pending.roll(spare, self.history_uuid);
+                break self.frame_entry(&mut pending, framed, parts, Some(path));
             }
             drop(pending);
-            // Without the lock: commits go on while a slow disk makes the file.
-            spare = Some(self.stock.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
+            // Without the lock: flushes continue while a slow disk creates the file.
+            spare = Some(self.segment_pool.take(length_for(payload_bytes).max(self.settings.segment_bytes))?);
         };
         if let Some(spare) = spare {
-            self.stock.give_back(spare);
+            self.segment_pool.give_back(spare);
         }
         Ok(Index(index))
     }
 
-    /// Waits while more than 64 MiB are appended and not written: to be called before each append, without locks.
+    /// Waits while more than 64 MiB are appended and not written. Call it before each append, without locks.
     ///
     /// # Errors
-    /// As [`DiskLog::commit`].
+    /// As [`DiskLog::flush`].
     pub fn throttle(&self) -> Result<(), Error> {
         let unwritten = self.pending().bytes;
         if unwritten <= UNWRITTEN_LIMIT_BYTES {
             return Ok(());
         }
-        match self.commit(self.last()) {
-            // It was taken away just now, and there is room.
+        match self.flush(self.last()) {
+            // The entries were truncated meanwhile, and there is room.
             Err(Error::Dropped { .. }) => Ok(()),
             result => result,
         }
     }
 
-    /// Returns when everything up to there is written, and with sync on, on disk. One thread does it for all who ask.
+    /// Returns when everything up to `upto` is written, and with sync on, on disk. One thread writes for all callers.
     ///
     /// # Errors
-    /// A failed write or sync is final: nobody knows what the disk holds. All calls say so from then on.
+    /// A failed write or sync is final: the content of the disk is unknown. All later calls fail.
     ///
-    /// [`Error::Dropped`]: nothing stands there, as [`DiskLog::truncate`] took it away. Where another entry has taken the
-    /// place in the meantime, it is that one's commit.
-    pub fn commit(&self, upto: Index) -> Result<(), Error> {
+    /// [`Error::Dropped`]: [`DiskLog::truncate`] has removed the entry. If another entry has taken its index meanwhile,
+    /// the call flushes that one.
+    pub fn flush(&self, upto: Index) -> Result<(), Error> {
         let is_there = || upto <= if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() };
         let done = || is_there() || upto > self.last();
-        self.group.until(upto.0, done, || self.take(), |pieces| self.write(pieces))?;
+        self.group_commit.wait_until(upto.0, done, || self.take_writes(), |writes| self.write(writes))?;
         if upto > self.last() { Err(Error::Dropped { index: upto }) } else { Ok(()) }
     }
 
-    /// Whether commits from now on end on the disk.
+    /// Whether later flushes sync the disk.
     pub fn set_sync(&self, sync: bool) {
         self.sync.store(sync, Ordering::Release);
     }
 
-    /// Reads what is written, from `from` on, also while more comes. At the end the reader gives `None`, and what came since
-    /// when asked again.
+    /// Reads written entries from `from` on, also while more are appended. At the end the reader returns `None`; asked
+    /// again, it returns new entries.
     ///
     /// # Errors
-    /// `from` is not in the log, nor the place behind its last entry.
+    /// `from` is neither in the log nor right after its last entry.
     pub fn read(&self, from: Index) -> Result<Reader<'_>, Error> {
-        // The reader first: it must know of a cut that comes while the rest is looked at.
+        // The reader first: it must notice a truncation during the checks below.
         let reader = Reader::new(&self.segments, from);
         let (first, last) = (self.first(), self.written());
         if from < first || from > last.next() {
@@ -213,8 +214,8 @@ impl DiskLog {
         Ok(reader)
     }
 
-    /// Lets whole segments go that hold only entries below `below`, the oldest first, as long as
-    /// [`Settings::retain_bytes`] stay. The files are removed a little later.
+    /// Purges whole segments with entries below `below` only, oldest first, as long as [`Settings::retain_bytes`]
+    /// remain. The files are removed a little later.
     pub fn purge(&self, below: Index) {
         let mut list = self.segments.list_mut();
         let mut bytes: u64 = list.iter().map(|segment| segment.header.bytes).sum();
@@ -226,30 +227,30 @@ impl DiskLog {
             bytes -= oldest.header.bytes;
             retired.extend(list.pop_front());
         }
-        self.stock.retire(retired);
+        self.segment_pool.retire(retired);
     }
 
-    /// The first entry that is there; behind [`DiskLog::last`] if there is none.
+    /// The first entry; after [`DiskLog::last`] if the log is empty.
     pub fn first(&self) -> Index {
         Index(self.segments.first())
     }
 
-    /// The last that was appended.
+    /// The last appended entry.
     pub fn last(&self) -> Index {
         Index(self.appended.load(Ordering::Acquire))
     }
 
-    /// The last that would survive the death of this process.
+    /// The last entry that survives the end of the process.
     pub fn written(&self) -> Index {
         Index(self.segments.written())
     }
 
-    /// The last that would survive a power cut.
+    /// The last entry that survives a power failure.
     pub fn durable(&self) -> Index {
         Index(self.durable.load(Ordering::Acquire))
     }
 
-    /// Length of all segments. Spare files come on top: two at most, but for a moment.
+    /// Length of all segments, without the spare files: usually two at most.
     pub fn bytes(&self) -> u64 {
         self.segments.list().iter().map(|segment| segment.header.bytes).sum()
     }
@@ -258,39 +259,44 @@ impl DiskLog {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn place(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
+    fn frame_entry(&self, pending: &mut Pending, framed: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
         let index = pending.append(framed, self.durable.load(Ordering::Acquire), parts, spare);
-        // In this order: a follower that was given an entry asks for the one behind it, and that is a place then.
+        // In this order: a follower that received an entry asks for the next one, and the log must know that index
+        // then.
         self.appended.store(index, Ordering::Release);
         self.recent.keep(index, parts);
         index
     }
 
-    /// What a round is to write, and up to which entry that goes.
-    pub(super) fn take(&self) -> (u64, Vec<Piece>) {
+    /// Takes the pending writes for a round, and the last entry in them.
+    pub(super) fn take_writes(&self) -> (u64, Vec<SegmentWrite>) {
         let mut pending = self.pending();
         pending.bytes = 0;
-        (pending.last, std::mem::take(&mut pending.pieces))
+        (pending.last, std::mem::take(&mut pending.writes))
     }
 
-    /// A round's work. Only one runs at a time.
-    pub(super) fn write(&self, pieces: Vec<Piece>) -> Result<(), Error> {
+    /// The work of a round. One round runs at a time.
+    pub(super) fn write(&self, writes: Vec<SegmentWrite>) -> Result<(), Error> {
         let sync = self.sync.load(Ordering::Acquire);
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        for mut piece in pieces {
-            if let Some(spare) = &piece.spare {
-                // What is behind a full segment must not be on disk before the segment is: the mark says so then.
-                self.sync_oldest(&mut writer, if sync { 0 } else { UNSYNCED_LIMIT }, piece.segment.header.first - 1)?;
-                piece.segment.begin(spare, &self.folder, self.durable.load(Ordering::Acquire))?;
-                self.segments.push(Arc::clone(&piece.segment));
+        for mut segment_write in writes {
+            if let Some(spare) = &segment_write.spare {
+                // A full segment must be on disk before a later one: the durable mark says so then.
+                self.sync_oldest(
+                    &mut writer,
+                    if sync { 0 } else { UNSYNCED_LIMIT },
+                    segment_write.segment.header.first - 1,
+                )?;
+                segment_write.segment.begin(spare, &self.folder, self.durable.load(Ordering::Acquire))?;
+                self.segments.push(Arc::clone(&segment_write.segment));
             }
-            if !writer.unsynced.back().is_some_and(|segment| Arc::ptr_eq(segment, &piece.segment)) {
-                writer.unsynced.push_back(Arc::clone(&piece.segment));
+            if !writer.unsynced.back().is_some_and(|segment| Arc::ptr_eq(segment, &segment_write.segment)) {
+                writer.unsynced.push_back(Arc::clone(&segment_write.segment));
             }
-            piece.bytes.extend_from_slice(&[0; END_BYTES]);
-            piece.segment.write(&piece.bytes, piece.at)?;
-            self.segments.set_written(piece.last);
-            self.pending().keep_buffer(piece.bytes);
+            segment_write.bytes.extend_from_slice(&[0; END_BYTES]);
+            segment_write.segment.write(&segment_write.bytes, segment_write.at)?;
+            self.segments.set_written(segment_write.last);
+            self.pending().keep_buffer(segment_write.bytes);
         }
         if sync {
             self.sync_oldest(&mut writer, 0, self.segments.written())?;
@@ -298,7 +304,7 @@ impl DiskLog {
         Ok(())
     }
 
-    /// Syncs all but `leave` of what needs it. `written` is the last entry in the newest of them.
+    /// Syncs all unsynced segments but `leave`. `written`: the last entry in the newest of them.
     fn sync_oldest(&self, writer: &mut Writer, leave: usize, written: u64) -> Result<(), Error> {
         while writer.unsynced.len() > leave {
             let Some(oldest) = writer.unsynced.pop_front() else { break };
@@ -315,29 +321,29 @@ impl Pending {
         self.end + framed + END_BYTES as u64 <= self.segment.header.bytes
     }
 
-    /// Goes on in a new segment. Gives the path of the file that it still is.
-    fn roll(&mut self, spare: Spare, history: [u8; 16]) -> PathBuf {
+    /// Continues in a new segment. Returns the path of its spare.
+    fn roll(&mut self, spare: SpareSegment, history_uuid: [u8; 16]) -> PathBuf {
         let path = spare.path.clone();
         let previous = self.segment.header.first;
-        self.segment = Arc::new(Segment::from_spare(spare, history, self.last + 1, previous));
+        self.segment = Arc::new(Segment::from_spare(spare, history_uuid, self.last + 1, previous));
         self.end = RECORDS_START;
         path
     }
 
-    /// Frames a record that has room. Gives its index, and how much waits now.
+    /// Frames a record that fits. Returns its index.
     fn append(&mut self, framed: u64, durable: u64, parts: &[&[u8]], spare: Option<PathBuf>) -> u64 {
-        if spare.is_some() || self.pieces.is_empty() {
+        if spare.is_some() || self.writes.is_empty() {
             let bytes = std::mem::take(&mut self.buffer);
             let segment = Arc::clone(&self.segment);
-            self.pieces.push(Piece { segment, spare, at: self.end, bytes, last: self.last });
+            self.writes.push(SegmentWrite { segment, spare, at: self.end, bytes, last: self.last });
         }
-        let piece = self.pieces.last_mut().expect("one was pushed if there was none");
+        let segment_write = self.writes.last_mut().expect("a write was pushed if there was none");
         self.last += 1;
-        piece.last = self.last;
-        record::frame(&mut piece.bytes, self.segment.header.salt, self.last, durable, parts);
+        segment_write.last = self.last;
+        record::frame(&mut segment_write.bytes, self.segment.header.salt, self.last, durable, parts);
         self.end += framed;
-        debug_assert_eq!(self.end, piece.at + piece.bytes.len() as u64);
-        self.bytes += usize::try_from(framed).expect("it is in memory");
+        debug_assert_eq!(self.end, segment_write.at + segment_write.bytes.len() as u64);
+        self.bytes += usize::try_from(framed).expect("the record is in memory");
         self.last
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with the log: what it is, where, and what to do.
+//! Errors of the log: what was found, where, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use super::Index;
 /// An error of the log.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// Somebody else has it open.
-    #[error("the log in {} is open in another process: end that one first", folder.display())]
+    /// Another process has the log open.
+    #[error("the log in {} is open in another process: stop that process first", folder.display())]
     Locked {
         /// The log's folder.
         folder: PathBuf,
     },
 
-    /// Written by a later version.
+    /// A newer release wrote the segment.
     #[error(
-        "{} has the log format {found}, and this version reads format {known}: use the version that wrote it, \
-         or move the files hortator* away and let the node join anew",
+        "{} has log format {found}, this release reads format {known}: use the release that wrote it, or move the \
+         files hortator* away and let the node join again",
         file.display()
     )]
     Newer {
@@ -27,37 +27,37 @@ pub enum Error {
         file: PathBuf,
         /// Its version.
         found: u32,
-        /// The last version known here.
+        /// The latest version that this release reads.
         known: u32,
     },
 
-    /// The log is not this cluster's.
+    /// The log belongs to another cluster.
     #[error(
-        "{} belongs to the history {}, not to {}: the log and the server's data do not belong together; put the right log \
-         there, or move it away and let the node take over the state of another one",
+        "{} has history UUID {}, expected {}: the log does not belong to the server's tables. Restore the right log, \
+         or move it away and let the node receive the state of another node",
         file.display(), uuid(found), uuid(expected)
     )]
     OtherHistory {
         /// The segment.
         file: PathBuf,
-        /// The history it belongs to.
+        /// Its history UUID.
         found: [u8; 16],
-        /// The history asked for.
+        /// The expected history UUID.
         expected: [u8; 16],
     },
 
-    /// What was on disk is no longer readable.
+    /// Data that was on disk is not readable any more.
     #[error(
-        "{} is damaged at byte {byte} (entry {index}): {what}. Entries that were confirmed are missing. Put the file back \
-         from a copy, or move the files hortator* away and let the node join anew",
+        "{} is damaged at byte {byte} (entry {index}): {what}. Confirmed entries are missing. Restore the file from \
+         a copy, or move the files hortator* away and let the node join again",
         file.display()
     )]
     Damaged {
         /// The segment.
         file: PathBuf,
-        /// Where in it.
+        /// The byte in the file.
         byte: u64,
-        /// The entry that should stand there.
+        /// The expected entry.
         index: Index,
         /// What was found.
         what: String,
@@ -65,20 +65,20 @@ pub enum Error {
 
     /// No room for the next segment. Nothing has changed; the same call succeeds once there is room.
     #[error(
-        "no room in {} for the log's next {bytes} bytes ({source}): free some; writing goes on by itself then",
+        "no room in {} for the next {bytes} bytes of the log ({source}): free some space; writing then continues",
         folder.display()
     )]
     Full {
         /// The log's folder.
         folder: PathBuf,
-        /// How much is needed.
+        /// The needed room.
         bytes: u64,
-        /// The system's word.
+        /// The system's error.
         source: Arc<io::Error>,
     },
 
     /// A payload over the limit.
-    #[error("an entry of {bytes} bytes is larger than the log takes ({limit}): make the transaction smaller")]
+    #[error("an entry of {bytes} bytes is larger than the log's limit ({limit}): make the transaction smaller")]
     TooLarge {
         /// The payload's length.
         bytes: u64,
@@ -86,39 +86,37 @@ pub enum Error {
         limit: u64,
     },
 
-    /// Not in the log: purged, or not there yet.
-    #[error("entry {index} is not in the log, which holds {first} to {last}: take over the state of another node")]
+    /// The entry is purged, or not appended yet.
+    #[error("entry {index} is not in the log, which holds {first} to {last}: receive the state of another node")]
     Absent {
-        /// What was asked for.
+        /// The requested entry.
         index: Index,
-        /// The first that is there.
+        /// The first entry of the log.
         first: Index,
-        /// The last that is there.
+        /// The last entry of the log.
         last: Index,
     },
 
-    /// It was there, and was taken away.
-    #[error(
-        "entry {index} was taken out of the log, as the group had not agreed on it: propose it again, or read again"
-    )]
+    /// The entry was truncated.
+    #[error("entry {index} was truncated, since it was not committed: propose it again, or read again")]
     Dropped {
         /// The entry.
         index: Index,
     },
 
-    /// A call to the system failed.
-    #[error("cannot {doing} {} ({source}): see what the disk and the system's log say, then start again", file.display())]
+    /// A system call failed.
+    #[error("cannot {doing} {} ({source}): check the disk and the system log, then start the server again", file.display())]
     Io {
         /// A verb: read, write.
         doing: &'static str,
         /// The file or folder.
         file: PathBuf,
-        /// The system's word.
+        /// The system's error.
         source: Arc<io::Error>,
     },
 
-    /// An earlier write failed. What the disk holds is only known after a new start.
-    #[error("the log has been closed by an earlier error: {cause}")]
+    /// An earlier write failed. The content of the disk is known only after a restart.
+    #[error("an earlier error has closed the log: {cause}")]
     Broken {
         /// The first error.
         cause: Arc<Error>,
@@ -132,7 +130,7 @@ impl Error {
     }
 }
 
-/// The usual way to write 16 bytes.
+/// A UUID in its usual notation.
 fn uuid(bytes: &[u8; 16]) -> String {
     let mut text = String::with_capacity(36);
     for (at, byte) in bytes.iter().enumerate() {

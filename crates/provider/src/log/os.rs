@@ -1,4 +1,4 @@
-//! The two things that std does not offer: allocating a file's blocks, and a thread that takes no signals.
+//! System calls that std lacks: allocating a file's blocks, and a thread without signals.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::thread::{Builder, JoinHandle};
 
-/// Reserves the blocks, so that later writes cannot run out of room. Filesystems that cannot do that are left as they are.
+/// Reserves the blocks, so that later writes cannot run out of room. Does nothing on file systems without fallocate.
 pub(super) fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     loop {
@@ -25,12 +25,12 @@ pub(super) fn allocate(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Whether an error means that there is no room: on the disk, in the quota, or under the limit of a file's size.
+/// Whether the error means no room: on the disk, in the quota, or under the file size limit.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG))
 }
 
-/// A thread with all signals blocked from its first instruction on: the server's handlers must never run in it.
+/// Starts a thread with all signals blocked from its first instruction: the server's handlers must never run in it.
 pub(crate) fn spawn_without_signals(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();

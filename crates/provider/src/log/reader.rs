@@ -1,4 +1,4 @@
-//! Reading entries in their order while others append.
+//! Reads entries in order while others are appended.
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -8,93 +8,101 @@ use super::segment::{RECORDS_START, Segment};
 use super::segments::{Bookmark, Segments};
 use super::{Error, Index};
 
-/// What is read at once.
+/// Bytes per read.
 const WINDOW_BYTES: usize = 256 << 10;
 
-/// Gives the entries of a log. `None` means that nothing more is written yet: asking again later may give more.
+/// Iterates over the entries of a log. `None`: nothing more is written yet; ask again later.
 ///
-/// After an error it gives nothing any more. When the log's end is taken away ([`DiskLog::truncate`](super::DiskLog::truncate)),
-/// a reader that has not come so far goes on; one that has, or that misses two such cuts in a row, gives [`Error::Dropped`].
+/// After an error it returns nothing more. When the log is truncated ([`DiskLog::truncate`](super::DiskLog::truncate)),
+/// a reader before that index continues; a reader beyond it, or one that misses two truncations in a row, returns
+/// [`Error::Dropped`].
 #[derive(Debug)]
 pub struct Reader<'a> {
     segments: &'a Segments,
-    place: Option<Place>,
-    /// The next entry to be given.
+    cursor: Option<ReadCursor>,
+    /// The next entry to return.
     next: u64,
-    /// How often the log's end had been cut when this began.
-    cuts: u64,
-    /// Where it began in a file.
-    found: Option<Bookmark>,
+    /// Number of truncations at the start.
+    truncations: u64,
+    /// Where the reader started in a file.
+    start_bookmark: Option<Bookmark>,
     failed: bool,
 }
 
-/// A place in a segment, and the bytes from there on as far as they were read.
+/// A position in a segment, and the bytes read from there.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ReadCursor {
     segment: Arc<Segment>,
-    /// The entry that stands here.
+    /// The entry at this position.
     index: u64,
     at: u64,
     /// Bytes of the file from `window_at` on.
     window: Vec<u8>,
     window_at: u64,
-    /// Up to which entry the window holds what was written; what is behind may have been written since.
+    /// The last written entry when the window was read.
     window_written: u64,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(segments: &'a Segments, from: Index) -> Self {
-        Self { segments, place: None, next: from.0, cuts: segments.cuts(), found: None, failed: false }
-    }
-
-    /// The entry, if no cut came in between: what was read then may be half gone, or another's.
-    fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        loop {
-            let entry = self.entry_as_it_stands();
-            if self.segments.cuts() == self.cuts {
-                return entry;
-            }
-            let cuts = self.segments.cuts_behind(self.cuts, self.next);
-            self.cuts = cuts.ok_or(Error::Dropped { index: Index(self.next) })?;
-            self.place = None;
+        Self {
+            segments,
+            cursor: None,
+            next: from.0,
+            truncations: segments.truncations(),
+            start_bookmark: None,
+            failed: false,
         }
     }
 
-    fn entry_as_it_stands(&mut self) -> Result<Option<Vec<u8>>, Error> {
+    /// Reads the entry, again if a truncation came in between: the bytes may be gone, or another entry's.
+    fn entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        loop {
+            let entry = self.read_entry();
+            if self.segments.truncations() == self.truncations {
+                return entry;
+            }
+            let truncations = self.segments.truncations_after(self.truncations, self.next);
+            self.truncations = truncations.ok_or(Error::Dropped { index: Index(self.next) })?;
+            self.cursor = None;
+        }
+    }
+
+    fn read_entry(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let written = self.segments.written();
         if self.next > written {
             return Ok(None);
         }
         let segment = self.segments.holding(self.next);
-        let mut place = match self.place.take() {
-            Some(place) if segment.as_ref().is_some_and(|segment| Arc::ptr_eq(segment, &place.segment)) => place,
+        let mut cursor = match self.cursor.take() {
+            Some(cursor) if segment.as_ref().is_some_and(|segment| Arc::ptr_eq(segment, &cursor.segment)) => cursor,
             _ => {
                 let (first, last) = (Index(self.segments.first()), Index(written));
                 let segment = segment.ok_or(Error::Absent { index: Index(self.next), first, last })?;
-                self.found = self.segments.bookmark(segment.header.salt, self.next);
-                Place::at(segment, self.found)
+                self.start_bookmark = self.segments.bookmark(segment.header.salt, self.next);
+                ReadCursor::at(segment, self.start_bookmark)
             }
         };
-        while place.index < self.next {
-            place.entry(written)?;
+        while cursor.index < self.next {
+            cursor.entry(written)?;
         }
-        let payload = place.entry(written)?;
-        self.place = Some(place);
+        let payload = cursor.entry(written)?;
+        self.cursor = Some(cursor);
         Ok(Some(payload))
     }
 }
 
 impl Reader<'_> {
-    /// Where it is.
+    /// The current position.
     pub(super) fn bookmark(&self) -> Option<Bookmark> {
-        let place = self.place.as_ref()?;
-        Some(Bookmark { salt: place.segment.header.salt, index: place.index, at: place.at })
+        let cursor = self.cursor.as_ref()?;
+        Some(Bookmark { salt: cursor.segment.header.salt, index: cursor.index, at: cursor.at })
     }
 
-    /// Lets a later reader that begins there find its place at once.
-    pub(super) fn leave(self, end: Option<Bookmark>) {
+    /// Saves the position for a later reader that starts there.
+    pub(super) fn save_bookmark(self, end: Option<Bookmark>) {
         if let Some(end) = end {
-            self.segments.remember(end, self.found, self.cuts);
+            self.segments.remember(end, self.start_bookmark, self.truncations);
         }
     }
 }
@@ -120,27 +128,27 @@ impl Iterator for Reader<'_> {
     }
 }
 
-impl Place {
-    /// There, or at the segment's beginning.
+impl ReadCursor {
+    /// At the bookmark, or at the start of the segment.
     fn at(segment: Arc<Segment>, bookmark: Option<Bookmark>) -> Self {
         let (index, at) =
             bookmark.map_or((segment.header.first, RECORDS_START), |bookmark| (bookmark.index, bookmark.at));
         Self { segment, index, at, window: Vec::new(), window_at: at, window_written: 0 }
     }
 
-    /// Where in the segment an entry stands, or would stand if it is the one behind its last.
+    /// The offset of an entry in the segment, or of the next one after its last.
     ///
     /// # Errors
-    /// [`Error::Damaged`]: not all entries before it are there.
-    pub(super) fn of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
-        let mut place = Self::at(segment, None);
-        while place.index < index {
-            place.entry(index - 1)?;
+    /// [`Error::Damaged`]: an earlier entry is missing.
+    pub(super) fn offset_of(segment: Arc<Segment>, index: u64) -> Result<u64, Error> {
+        let mut cursor = Self::at(segment, None);
+        while cursor.index < index {
+            cursor.entry(index - 1)?;
         }
-        Ok(place.at)
+        Ok(cursor.at)
     }
 
-    /// The entry here; the place is the one behind it then.
+    /// Reads the entry at this position and moves on.
     fn entry(&mut self, written: u64) -> Result<Vec<u8>, Error> {
         if self.index > self.window_written {
             self.window.clear();
@@ -162,11 +170,11 @@ impl Place {
         Ok(payload)
     }
 
-    /// At most so many bytes from here on; fewer only at the end of the file.
+    /// Up to `wanted` bytes from here; fewer only at the end of the file.
     fn bytes(&mut self, wanted: u64) -> Result<&[u8], Error> {
         let wanted = usize::try_from(wanted).expect("a record is at most 2 GiB");
         let mut from =
-            usize::try_from(self.at - self.window_at).expect("the place is in the window or right behind it");
+            usize::try_from(self.at - self.window_at).expect("the position is in the window or right after it");
         if self.window.len() < from + wanted {
             self.window.clear();
             let left_bytes = usize::try_from(self.segment.header.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);

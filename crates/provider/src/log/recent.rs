@@ -1,5 +1,5 @@
-//! The newest entries in memory, for followers: they are sent before they are in the file, so that the disks of all nodes
-//! work at once.
+//! The newest entries in memory, for followers: they are sent before they are in the file, so that the disks of all
+//! nodes work at the same time.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DiskLog, Error, Index};
 
-/// What the newest entries may take together.
+/// Limit of bytes of the newest entries.
 const RECENT_LIMIT_BYTES: usize = 16 << 20;
-/// What an entry is counted with on top of its payload, so that there is a limit for empty ones too.
+/// Overhead counted per entry, so that empty ones are limited too.
 const ENTRY_BYTES: usize = 64;
 
-/// An entry and its place; the payload is shared with whoever else sends it.
+/// An index and its payload, shared with other senders.
 pub type Shared = (Index, Arc<[u8]>);
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Recent {
     newest: Mutex<Newest>,
 }
 
-/// Entries that follow each other, up to the last one appended.
+/// Consecutive entries up to the last appended one.
 #[derive(Debug, Default)]
 struct Newest {
     entries: VecDeque<Shared>,
@@ -29,14 +29,14 @@ struct Newest {
 }
 
 impl Recent {
-    /// Takes the entry that was just appended.
+    /// Keeps the entry just appended.
     pub fn keep(&self, index: u64, parts: &[&[u8]]) {
         if self.is_on.load(Ordering::Relaxed) {
             self.newest().push(Index(index), parts);
         }
     }
 
-    /// Forgets what stands there and behind.
+    /// Drops the entries from `from` on.
     pub fn truncate(&self, from: u64) {
         let mut newest = self.newest();
         while newest.entries.back().is_some_and(|(index, _)| index.0 >= from) {
@@ -44,7 +44,7 @@ impl Recent {
         }
     }
 
-    /// Entries from there on, if the first is here.
+    /// The entries from `first` on, if that one is here.
     fn entries(&self, first: Index, limit_bytes: usize) -> Vec<Shared> {
         let newest = self.newest();
         let Some((oldest, _)) = newest.entries.front() else { return Vec::new() };
@@ -90,8 +90,8 @@ impl Newest {
 }
 
 impl DiskLog {
-    /// Whether the newest entries, up to 16 MiB of them, stay in memory for [`DiskLog::entries`]. Off at first: a node
-    /// without followers has no use for them.
+    /// Whether the newest entries, up to 16 MiB, stay in memory for [`DiskLog::entries`]. Off by default: a node
+    /// without followers does not need them.
     pub fn set_keeps_recent(&self, keeps: bool) {
         self.recent.is_on.store(keeps, Ordering::Relaxed);
         if !keeps {
@@ -99,12 +99,13 @@ impl DiskLog {
         }
     }
 
-    /// The entries from `first` on, as many as have together at most `limit_bytes` of payload, but at least one if there
-    /// is one; none if `first` is the place behind the last. Also such as are appended and not yet written: they come from
-    /// memory, or, if they are not kept there, are committed first.
+    /// The entries from `first` on, up to `limit_bytes` of payload, but at least one if there is one; none if `first`
+    /// is right after the last. Includes entries that are appended and not written: from memory, or else they are
+    /// flushed first.
     ///
     /// # Errors
-    /// `first` is not in the log, nor the place behind its last entry; it was dropped while it was read; it cannot be read.
+    /// `first` is neither in the log nor right after its last entry; the entry was truncated meanwhile; it cannot be
+    /// read.
     pub fn entries(&self, first: Index, limit_bytes: usize) -> Result<Vec<Shared>, Error> {
         let recent = self.recent.entries(first, limit_bytes);
         if !recent.is_empty() {
@@ -115,7 +116,7 @@ impl DiskLog {
             return Ok(Vec::new());
         }
         if first <= last && first > self.written() {
-            self.commit(first)?;
+            self.flush(first)?;
         }
         let mut reader = self.read(first)?;
         let (mut entries, mut bytes) = (Vec::new(), 0);
@@ -129,7 +130,7 @@ impl DiskLog {
             entries.push((index, Arc::from(payload)));
             end = reader.bookmark();
         }
-        reader.leave(end);
+        reader.save_bookmark(end);
         Ok(entries)
     }
 }

@@ -1,13 +1,13 @@
-//! One record: framed into a buffer, and read from bytes that may be anything.
+//! Records: framing, and parsing of unchecked bytes.
 
-/// The longest payload.
+/// The largest payload.
 pub const PAYLOAD_LIMIT_BYTES: u64 = 1 << 31;
-/// What stands before a payload.
+/// Length of a record's head.
 pub(super) const HEAD_BYTES: usize = 24;
-/// The zeros behind the last record.
+/// Number of zero bytes after the last record.
 pub(super) const END_BYTES: usize = 16;
 
-/// What a payload takes in a segment.
+/// The length of a record with this payload.
 pub(super) fn framed_bytes(payload_bytes: u64) -> u64 {
     (HEAD_BYTES as u64 + payload_bytes).next_multiple_of(8)
 }
@@ -37,7 +37,7 @@ fn checksum(framed: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The fixed part of a record, as it stands there; nothing about it is proven yet.
+/// The head of a record, not validated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub payload_bytes: u64,
@@ -63,7 +63,7 @@ impl Head {
     }
 }
 
-/// A record whose checksum is right.
+/// A record with a valid checksum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub durable: u64,
@@ -73,18 +73,18 @@ pub(super) struct Record<'a> {
 
 /// Why there is no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bad {
-    /// The zeros that stand behind the last one.
+pub(super) enum BadRecord {
+    /// The zeros after the last record.
     End,
-    /// Bytes that never were this record.
+    /// Bytes that are not this record.
     Other,
-    /// It goes on behind the end of the bytes.
+    /// The record is longer than the bytes.
     TooLong,
     /// The checksum is wrong.
     Checksum,
 }
 
-impl Bad {
+impl BadRecord {
     pub fn what(self) -> &'static str {
         match self {
             Self::End => "the records end here",
@@ -95,25 +95,25 @@ impl Bad {
     }
 }
 
-/// The record with this index at the beginning of `bytes`.
-pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, Bad> {
+/// The record with this index at the start of `bytes`.
+pub(super) fn parse(bytes: &[u8], salt: u64, index: u64) -> Result<Record<'_>, BadRecord> {
     if bytes.len() >= END_BYTES && bytes[..END_BYTES] == [0; END_BYTES] {
-        return Err(Bad::End);
+        return Err(BadRecord::End);
     }
-    let head = Head::read(bytes.first_chunk().ok_or(Bad::TooLong)?);
+    let head = Head::read(bytes.first_chunk().ok_or(BadRecord::TooLong)?);
     if head.index(salt) != index || head.payload_bytes > PAYLOAD_LIMIT_BYTES {
-        return Err(Bad::Other);
+        return Err(BadRecord::Other);
     }
-    let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| Bad::TooLong)?;
-    let framed = bytes.get(..framed_bytes).ok_or(Bad::TooLong)?;
+    let framed_bytes = usize::try_from(head.framed_bytes()).map_err(|_| BadRecord::TooLong)?;
+    let framed = bytes.get(..framed_bytes).ok_or(BadRecord::TooLong)?;
     if checksum(framed) != u32::from_le_bytes(array(&framed[4..8])) {
-        return Err(Bad::Checksum);
+        return Err(BadRecord::Checksum);
     }
-    let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| Bad::TooLong)?;
+    let end = HEAD_BYTES + usize::try_from(head.payload_bytes).map_err(|_| BadRecord::TooLong)?;
     Ok(Record { durable: head.durable, payload: &framed[HEAD_BYTES..end], framed_bytes })
 }
 
-/// The first bytes as an array. Callers cut the slice to the length.
+/// The slice as an array; the lengths are equal.
 pub(super) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.try_into().expect("the slice was cut to this length")
+    bytes.try_into().expect("the slice has this length")
 }

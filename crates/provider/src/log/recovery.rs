@@ -1,121 +1,125 @@
-//! Opening: what is there, is it whole, and where does it end.
+//! Opening the log: checks all files and finds the end.
 //!
-//! Everything is read and checked. The log ends at the first record that is not whole; if a durable mark behind it says
-//! that it had been on disk, it was not torn by a crash, and the log is refused.
+//! Reads and checks everything. The log ends at the first bad record; if a later durable mark says that the record was
+//! on disk, it was not torn by a crash, and the log is refused.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::record::{self, Bad};
+use super::record::{self, BadRecord};
 use super::segment::{FILE_PREFIX, Folder, Header, RECORDS_START, SEGMENT, Segment, first_of_name, index_of_name};
-use super::stock::{SPARES_LIMIT, Spare, Stock};
-use super::truncate::{self, CUT, Mark};
-use super::{Error, Index, Settings, anew};
+use super::segment_pool::{SPARES_LIMIT, SegmentPool, SpareSegment};
+use super::truncate::{self, Mark, TRUNCATE};
+use super::{Error, Index, Settings, reset};
 
-/// What was found when a log was opened.
+/// The state of a log after opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     /// The first entry.
     pub first: Index,
-    /// The last entry; the one before `first` if there is none.
+    /// The last entry; the one before `first` if the log is empty.
     pub last: Index,
-    /// What a crash had left half written. Nothing of it was confirmed with [`Settings::sync`] on.
-    pub cut: Option<Cut>,
+    /// A torn tail that was truncated. With [`Settings::sync`] on, nothing of it was confirmed.
+    pub torn_tail: Option<TornTail>,
 }
 
-/// A torn end that was cut.
+/// A torn tail that was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
-    /// The segment that ends there now.
+pub struct TornTail {
+    /// The segment that now ends there.
     pub file: PathBuf,
-    /// Where in it.
+    /// The byte in the file.
     pub byte: u64,
-    /// The entry that was torn.
+    /// The torn entry.
     pub index: Index,
-    /// Length of what lay behind, in all files, whether it was in use or not.
+    /// Length of the rest in all files, used or not.
     pub bytes: u64,
 }
 
-impl std::fmt::Display for Cut {
+impl std::fmt::Display for TornTail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { file, byte, index, .. } = self;
-        write!(f, "{}: cut at byte {byte}, where entry {index} was half written", file.display())
+        write!(f, "{}: truncated at byte {byte}, where entry {index} was torn", file.display())
     }
 }
 
-/// What a log is made of once it is open.
+/// The parts of an open log.
 pub(super) struct Recovered {
     pub lock: Lock,
     pub folder: Arc<Folder>,
-    pub stock: Stock,
+    pub segment_pool: SegmentPool,
     pub segments: VecDeque<Arc<Segment>>,
     /// Where the next record goes in the last segment.
     pub end: u64,
     pub opened: Opened,
 }
 
-pub(super) fn recover(path: &Path, settings: &Settings, history: [u8; 16]) -> Result<Recovered, Error> {
+pub(super) fn recover(path: &Path, settings: &Settings, history_uuid: [u8; 16]) -> Result<Recovered, Error> {
     let lock = Lock::take(path)?;
     let folder = Arc::new(Folder::open(path)?);
-    anew::finish(&folder)?;
-    let Listing { logs, spares, cuts } = Listing::of(path)?;
+    reset::finish(&folder)?;
+    let Listing { logs, spares, truncations } = Listing::of(path)?;
     let mut segments = VecDeque::new();
     for file in logs {
-        segments.push_back(Arc::new(open(file, history)?));
+        segments.push_back(Arc::new(open(file, history_uuid)?));
     }
-    let (mut last, mut end, mut cut) = (0, RECORDS_START, None);
-    if let Some((from, _)) = cuts.first() {
+    let (mut last, mut end, mut torn_tail) = (0, RECORDS_START, None);
+    if let Some((from, _)) = truncations.first() {
         truncate::finish(&mut segments, *from, &folder)?;
     }
     if !segments.is_empty() {
-        (last, end, cut) = check(&mut segments, &folder)?;
+        (last, end, torn_tail) = check(&mut segments, &folder)?;
         for segment in &segments {
             segment.sync()?;
         }
     }
-    for (_, mark) in cuts {
+    for (_, mark) in truncations {
         Mark::found(&folder, &mark).remove()?;
     }
-    // Not before: the folder of a log that is refused stays as it is.
-    let stock = stock(&folder, spares, settings)?;
+    // Not before: the folder of a refused log stays unchanged.
+    let segment_pool = segment_pool(&folder, spares, settings)?;
     if segments.is_empty() {
-        let spare = stock.take(settings.segment_bytes)?;
+        let spare = segment_pool.take(settings.segment_bytes)?;
         let spare_path = spare.path.clone();
-        let segment = Segment::from_spare(spare, history, 1, 0);
+        let segment = Segment::from_spare(spare, history_uuid, 1, 0);
         segment.begin(&spare_path, &folder, 0)?;
         segments.push_back(Arc::new(segment));
     }
     let first = Index(segments.front().map_or(1, |segment| segment.header.first));
-    Ok(Recovered { lock, folder, stock, segments, end, opened: Opened { first, last: Index(last), cut } })
+    Ok(Recovered { lock, folder, segment_pool, segments, end, opened: Opened { first, last: Index(last), torn_tail } })
 }
 
-/// The spares that an earlier run left, as far as they can serve.
-pub(super) fn stock(folder: &Arc<Folder>, spares: Vec<(u64, PathBuf)>, settings: &Settings) -> Result<Stock, Error> {
+/// Takes over the spares of an earlier run, as far as they fit.
+pub(super) fn segment_pool(
+    folder: &Arc<Folder>,
+    spares: Vec<(u64, PathBuf)>,
+    settings: &Settings,
+) -> Result<SegmentPool, Error> {
     let next_number = spares.iter().map(|(number, _)| *number).max().unwrap_or(0);
     let mut kept = Vec::new();
     for (_, file) in spares {
-        match Spare::adopt(&file, settings.segment_bytes).filter(|_| kept.len() < SPARES_LIMIT) {
+        match SpareSegment::adopt(&file, settings.segment_bytes).filter(|_| kept.len() < SPARES_LIMIT) {
             Some(spare) => kept.push(spare),
             None => fs::remove_file(&file).map_err(Error::io("remove", &file))?,
         }
     }
-    Stock::start(Arc::clone(folder), settings.segment_bytes, kept, next_number)
+    SegmentPool::start(Arc::clone(folder), settings.segment_bytes, kept, next_number)
 }
 
-pub(super) fn history(path: &Path) -> Result<Option<[u8; 16]>, Error> {
+pub(super) fn read_history_uuid(path: &Path) -> Result<Option<[u8; 16]>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let newest = anew::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |(_, anew)| Ok(Some(anew)))?;
+    let newest = reset::found(path)?.map_or_else(|| Ok(Listing::of(path)?.logs.pop()), |(_, reset)| Ok(Some(reset)))?;
     let Some(newest) = newest else { return Ok(None) };
     let file = File::open(&newest).map_err(Error::io("open", &newest))?;
-    Header::read(&file, &newest).map(|header| Some(header.history))
+    Header::read(&file, &newest).map(|header| Some(header.history_uuid))
 }
 
-/// The folder's lock. Given back by hand: a child that another thread is just forking holds the descriptor too, for a
-/// moment.
+/// The folder's lock. Unlocked explicitly: a child process that another thread is forking also holds the descriptor for
+/// a moment.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
@@ -140,50 +144,50 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It ends with the process at the latest.
+        // The end of the process unlocks it otherwise.
         let _ = self.0.unlock();
     }
 }
 
-/// The log's files, in order. Others are nothing of ours.
+/// The log's files, in order. Other files are ignored.
 pub(super) struct Listing {
     pub logs: Vec<PathBuf>,
     pub spares: Vec<(u64, PathBuf)>,
-    /// Cuts that are not done, and from which entry on. There is one at most, if nobody meddles.
-    pub cuts: Vec<(u64, PathBuf)>,
+    /// Incomplete truncations and their first index; normally at most one.
+    pub truncations: Vec<(u64, PathBuf)>,
 }
 
 impl Listing {
     pub fn of(path: &Path) -> Result<Self, Error> {
-        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), cuts: Vec::new() };
+        let mut listing = Self { logs: Vec::new(), spares: Vec::new(), truncations: Vec::new() };
         for entry in fs::read_dir(path).map_err(Error::io("list", path))? {
             let file = entry.map_err(Error::io("list", path))?.path();
             if first_of_name(&file).is_some() {
                 listing.logs.push(file);
-            } else if let Some(number) = Spare::number(&file) {
+            } else if let Some(number) = SpareSegment::number(&file) {
                 listing.spares.push((number, file));
-            } else if let Some(from) = index_of_name(&file, CUT) {
-                listing.cuts.push((from, file));
+            } else if let Some(from) = index_of_name(&file, TRUNCATE) {
+                listing.truncations.push((from, file));
             }
         }
         listing.logs.sort();
         listing.spares.sort();
-        listing.cuts.sort();
+        listing.truncations.sort();
         Ok(listing)
     }
 }
 
-fn open(path: PathBuf, history: [u8; 16]) -> Result<Segment, Error> {
+fn open(path: PathBuf, history_uuid: [u8; 16]) -> Result<Segment, Error> {
     let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
     let header = Header::read(&file, &path)?;
-    if header.history != history {
-        return Err(Error::OtherHistory { file: path, found: header.history, expected: history });
+    if header.history_uuid != history_uuid {
+        return Err(Error::OtherHistory { file: path, found: header.history_uuid, expected: history_uuid });
     }
     Ok(Segment { header, file, path })
 }
 
-/// Checks all records, cuts a torn end, and gives the last entry, where the next goes, and what was cut.
-fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<Cut>), Error> {
+/// Checks all records and truncates a torn tail. Returns the last entry, the offset after it, and the torn tail.
+fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64, u64, Option<TornTail>), Error> {
     let mut at = 0;
     let mut durable = 0;
     let (bytes, scan) = loop {
@@ -193,11 +197,11 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         durable = durable.max(segment.header.durable).max(scan.durable);
         let Some(next) = segments.get(at + 1) else { break (bytes, scan) };
         if next.header.previous != segment.header.first {
-            let what = format!("the segment before begins with entry {}, and is not there", next.header.previous);
+            let what = format!("the previous segment, which begins with entry {}, is missing", next.header.previous);
             return Err(next.damaged(32, next.header.first, what));
         }
         if next.header.first <= scan.last {
-            let what = format!("the segment before goes on to entry {}", scan.last);
+            let what = format!("the previous segment ends only at entry {}", scan.last);
             return Err(next.damaged(32, next.header.first, what));
         }
         if next.header.first > scan.last + 1 {
@@ -213,33 +217,33 @@ fn check(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(u64,
         proof = proof.max(later.header.durable).max(scan.durable).max(scan.later_durable);
     }
     if proof >= index {
-        let what = format!("{}, and what stands behind says that it was on disk up to entry {proof}", scan.bad.what());
+        let what = format!("{}, but a later record proves that entries up to {proof} were on disk", scan.bad.what());
         return Err(torn.damaged(scan.end as u64, index, what));
     }
 
     let rest_bytes = (bytes.len() - scan.end) as u64;
-    let mut cut = (scan.bad != Bad::End || scan.later || at + 1 < segments.len()).then(|| Cut {
+    let mut torn_tail = (scan.bad != BadRecord::End || scan.later || at + 1 < segments.len()).then(|| TornTail {
         file: torn.path.clone(),
         byte: scan.end as u64,
         index: Index(index),
         bytes: rest_bytes,
     });
-    // The newest first: what is left after a crash in between is a log with a torn end again.
+    // Newest first: after a crash in between, the rest is again a log with a torn tail.
     while segments.len() > at + 1 {
         let Some(segment) = segments.pop_back() else { break };
         fs::remove_file(&segment.path).map_err(Error::io("remove", &segment.path))?;
         folder.sync()?;
-        if let Some(cut) = &mut cut {
-            cut.bytes += segment.header.bytes;
+        if let Some(torn_tail) = &mut torn_tail {
+            torn_tail.bytes += segment.header.bytes;
         }
     }
-    finish(&torn, bytes, &scan, durable)?;
-    Ok((scan.last, scan.end as u64, cut))
+    rewrite_undurable(&torn, bytes, &scan, durable)?;
+    Ok((scan.last, scan.end as u64, torn_tail))
 }
 
-/// Writes again what no mark covers, as a sync that failed in an earlier process may have left pages that are only in
-/// memory and look written; and zeros over what lies behind the end.
-fn finish(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
+/// Writes again what no durable mark covers, since a failed sync of an earlier process may have left pages that are
+/// only in memory; and zeros after the end.
+fn rewrite_undurable(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> Result<(), Error> {
     let mut from = usize::try_from(RECORDS_START).expect("a page");
     for index in segment.header.first..=durable.min(scan.last) {
         let Ok(record) = record::parse(&bytes[from..], segment.header.salt, index) else { break };
@@ -257,26 +261,26 @@ fn finish(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable: u64) -> R
     Ok(())
 }
 
-/// What the bytes of a segment hold.
+/// The content of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Scan {
-    /// The last record of those that follow each other from the beginning.
+    /// The last of the consecutive records from the start.
     pub last: u64,
     /// Where they end, and why.
     pub end: usize,
-    pub bad: Bad,
-    /// The highest mark in them.
+    pub bad: BadRecord,
+    /// Their highest durable mark.
     pub durable: u64,
-    /// Whether there are whole records behind the end, and the highest mark in those.
+    /// Whether there are whole records after the end, and their highest durable mark.
     pub later: bool,
     pub later_durable: u64,
 }
 
-/// Reads the records in the bytes of a segment, which may be anything.
+/// Scans the unchecked bytes of a segment.
 pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
     let start = usize::try_from(RECORDS_START).expect("a page").min(bytes.len());
     let last = header.first.wrapping_sub(1);
-    let mut scan = Scan { last, end: start, bad: Bad::End, durable: 0, later: false, later_durable: 0 };
+    let mut scan = Scan { last, end: start, bad: BadRecord::End, durable: 0, later: false, later_durable: 0 };
     loop {
         match record::parse(&bytes[scan.end..], header.salt, scan.last.wrapping_add(1)) {
             Ok(record) => {

@@ -1,4 +1,4 @@
-//! The segments on disk, the oldest first: how far they are written, and how often their end was taken away.
+//! The segments on disk, oldest first, with the last written entry and the number of truncations.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use super::segment::Segment;
 
-/// Places that are remembered, for those who read on where they ended: one for each follower that is behind.
+/// Limit of bookmarks: one for each follower that reads on where it stopped.
 const BOOKMARKS_LIMIT: usize = 16;
 
-/// Shared with readers.
+/// Shared with the readers.
 #[derive(Debug)]
 pub(super) struct Segments {
     list: RwLock<VecDeque<Arc<Segment>>>,
     written: AtomicU64,
-    /// How many times the end was cut off. Never before `written` says so.
-    cuts: AtomicU64,
-    /// Where the latest of these began; locked while `cuts` is counted up.
-    latest_cut_from: Mutex<u64>,
+    /// Number of truncations. Counted after `written` is lowered.
+    truncations: AtomicU64,
+    /// Start of the latest truncation; locked while `truncations` changes.
+    latest_truncated_from: Mutex<u64>,
     bookmarks: Mutex<VecDeque<Bookmark>>,
 }
 
-/// Where in a file an entry stands. Names the file by its salt, so that it keeps none open.
+/// The position of an entry in a file. Identifies the file by its salt, so that it stays closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bookmark {
     pub salt: u64,
@@ -34,8 +34,8 @@ impl Segments {
         Self {
             list: RwLock::new(list),
             written: AtomicU64::new(written),
-            cuts: AtomicU64::new(0),
-            latest_cut_from: Mutex::new(0),
+            truncations: AtomicU64::new(0),
+            latest_truncated_from: Mutex::new(0),
             bookmarks: Mutex::default(),
         }
     }
@@ -48,11 +48,11 @@ impl Segments {
         self.written.store(written, Ordering::Release);
     }
 
-    /// The segment that holds an entry, if it has not been purged. The entry is written.
+    /// The segment of a written entry, if it is not purged.
     pub fn holding(&self, index: u64) -> Option<Arc<Segment>> {
         let list = self.list();
-        let behind = list.partition_point(|segment| segment.header.first <= index);
-        behind.checked_sub(1).and_then(|at| list.get(at)).cloned()
+        let count = list.partition_point(|segment| segment.header.first <= index);
+        count.checked_sub(1).and_then(|at| list.get(at)).cloned()
     }
 
     pub fn first(&self) -> u64 {
@@ -71,36 +71,36 @@ impl Segments {
         self.list_mut().push_back(segment);
     }
 
-    pub fn cuts(&self) -> u64 {
-        self.cuts.load(Ordering::Acquire)
+    pub fn truncations(&self) -> u64 {
+        self.truncations.load(Ordering::Acquire)
     }
 
-    /// From here on nobody is given what stands at `from` or behind: to be called before the files change.
-    pub fn begin_cut(&self, from: u64) {
+    /// No reader returns entries from `from` on any more. Call it before the files change.
+    pub fn begin_truncation(&self, from: u64) {
         self.set_written(from - 1);
-        let mut latest = self.latest_cut_from.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = self.latest_truncated_from.lock().unwrap_or_else(PoisonError::into_inner);
         *latest = from;
-        self.cuts.fetch_add(1, Ordering::AcqRel);
+        self.truncations.fetch_add(1, Ordering::AcqRel);
         self.bookmarks().retain(|bookmark| bookmark.index <= from);
     }
 
-    /// What the count of cuts is now, if what stands before `index` is still what it was when there were `seen`.
-    pub fn cuts_behind(&self, seen: u64, index: u64) -> Option<u64> {
-        let latest = self.latest_cut_from.lock().unwrap_or_else(PoisonError::into_inner);
-        let cuts = self.cuts();
-        (cuts == seen || (cuts == seen + 1 && index <= *latest)).then_some(cuts)
+    /// The current number of truncations, if the entries before `index` are the same as at number `seen`.
+    pub fn truncations_after(&self, seen: u64, index: u64) -> Option<u64> {
+        let latest = self.latest_truncated_from.lock().unwrap_or_else(PoisonError::into_inner);
+        let truncations = self.truncations();
+        (truncations == seen || (truncations == seen + 1 && index <= *latest)).then_some(truncations)
     }
 
-    /// The nearest place before an entry that is remembered in its file.
+    /// The nearest bookmark before an entry in its file.
     pub fn bookmark(&self, salt: u64, index: u64) -> Option<Bookmark> {
         let fits = |bookmark: &&Bookmark| bookmark.salt == salt && bookmark.index <= index;
         self.bookmarks().iter().filter(fits).max_by_key(|bookmark| bookmark.index).copied()
     }
 
-    /// Remembers a place that was reached when there were so many `cuts`, in place of one that was left for it.
-    pub fn remember(&self, reached: Bookmark, left: Option<Bookmark>, cuts: u64) {
+    /// Saves the bookmark `reached`, valid at number `truncations`, in place of `left`.
+    pub fn remember(&self, reached: Bookmark, left: Option<Bookmark>, truncations: u64) {
         let mut bookmarks = self.bookmarks();
-        if self.cuts() != cuts {
+        if self.truncations() != truncations {
             return;
         }
         let same = |a: &Bookmark, b: &Bookmark| (a.salt, a.index) == (b.salt, b.index);

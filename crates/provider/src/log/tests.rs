@@ -4,7 +4,7 @@ mod crash;
 mod damage;
 mod entries;
 mod full;
-mod group;
+mod group_commit;
 pub(super) mod power;
 mod sharing;
 mod truncate;
@@ -21,7 +21,7 @@ use super::{DiskLog, Error, Index, Opened, Settings};
 
 const HISTORY: [u8; 16] = [7; 16];
 
-/// Small segments, nothing kept when purged, nothing that waits for a disk.
+/// Small segments, nothing retained by purges, no waits for a disk.
 fn small() -> Settings {
     Settings { segment_bytes: 8 << 10, retain_bytes: 0, sync: true }
 }
@@ -30,13 +30,13 @@ fn open(folder: &Path) -> (DiskLog, Opened) {
     DiskLog::open(folder, small(), HISTORY).unwrap()
 }
 
-/// In memory if there is such a place: thousands of logs are opened here, and no test pulls the plug.
+/// In memory if possible: the tests open thousands of logs, and none cuts the power.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// What entry `index` holds: no two are alike, and most are small.
+/// The payload of entry `index`: all are different, and most are small.
 fn payload(index: u64) -> Vec<u8> {
     let mut rng = Rng(index);
     let length = if index.is_multiple_of(5) { rng.below(700) } else { rng.below(60) };
@@ -50,7 +50,7 @@ fn append(log: &DiskLog, count: u64) {
     }
 }
 
-/// All entries from `first` to `last` are what they were, and there are no others.
+/// The log holds exactly the entries from `first` to `last`, unchanged.
 fn expect_entries(log: &DiskLog, first: u64, last: u64) {
     let mut next = first;
     for entry in log.read(Index(first)).unwrap() {
@@ -60,7 +60,7 @@ fn expect_entries(log: &DiskLog, first: u64, last: u64) {
     assert_eq!(next, last + 1);
 }
 
-/// The segments, the oldest first.
+/// The segments, oldest first.
 fn segments(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| first_of_name(file).is_some());
@@ -81,7 +81,7 @@ fn damaged(result: Result<(DiskLog, Opened), Error>) -> (String, u64, Index) {
 struct Rng(u64);
 
 impl Rng {
-    /// From HORTATOR_SEED, or a new seed, which is printed and so shown when the test fails.
+    /// From HORTATOR_SEED, or a new seed, which is printed if the test fails.
     fn seeded() -> Self {
         use std::hash::{BuildHasher, Hasher, RandomState};
         let given = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().unwrap());

@@ -1,8 +1,8 @@
-//! Taking the log's end away: what a new leader's log does not have was never agreed on.
+//! Truncation: removes the end of the log that a new leader's log does not have; it was never committed.
 //!
-//! What is taken away may hold durable marks that would make what is left of it, after a crash half way, look like damage. So
-//! a file whose name says from where on comes first, `hortator-<from>.cut.log`. While it is there, opening does the rest. It is
-//! gone from the disk before anything new is appended.
+//! The removed records may hold durable marks, by which the rest would look damaged after a crash half way. So a marker
+//! file `hortator-<from>.truncate.log` comes first. While it exists, opening the log completes the truncation. It is
+//! removed, durably, before a new append.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -11,35 +11,36 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::reader::Place;
+use super::reader::ReadCursor;
 use super::record::END_BYTES;
 use super::segment::{Folder, Segment, name};
 use super::{DiskLog, Error, Index, os};
 
-/// How the name of a cut that is under way ends.
-pub(super) const CUT: &str = ".cut.log";
-/// Zeros are written in pieces of this size.
+/// The ending of the marker of a running truncation.
+pub(super) const TRUNCATE: &str = ".truncate.log";
+/// Zeros are written in chunks of this size.
 const ZEROS_BYTES: usize = 1 << 20;
 
 impl DiskLog {
-    /// Drops all entries from `from` on; the next append gets that place. Does nothing if `from` is right behind the end.
+    /// Removes all entries from `from` on; the next append takes that index. Does nothing if `from` is right after the
+    /// end.
     ///
-    /// When it returns they are gone from the disk too, whatever [`Settings::sync`](super::Settings) says; after a crash in
-    /// between, the log either has all of them or ends right before `from`. Nobody may append meanwhile. Other threads
-    /// may commit and read: a commit of what is dropped gives [`Error::Dropped`], and so does a reader that has gone past
-    /// `from`.
+    /// When it returns, the entries are gone from the disk too, whatever [`Settings::sync`](super::Settings) says;
+    /// after a crash in between, the log has either all of them or ends right before `from`. No append may run
+    /// meanwhile. Other threads may flush and read: a flush of a removed entry returns [`Error::Dropped`], and so does
+    /// a reader beyond `from`.
     ///
     /// # Errors
-    /// [`Error::Absent`], if `from` is before the first entry or beyond the place behind the last, and [`Error::Full`] have
-    /// changed nothing; after any other the log takes nothing any more.
+    /// [`Error::Absent`], if `from` is before the first entry or beyond the index after the last; it and
+    /// [`Error::Full`] change nothing. After any other error the log accepts nothing more.
     pub fn truncate(&self, from: Index) -> Result<(), Error> {
         let refused = RefCell::new(None);
         let is_done = Cell::new(false);
-        // Everybody who waits is served by this round: what is dropped is done with, and the rest is written.
-        let take = || (u64::MAX, self.take().1);
-        let work = |pieces| {
-            self.write(pieces)?;
-            match self.cut(from) {
+        // This round serves all waiting threads: removed entries need no flush, and the rest is written.
+        let take = || (u64::MAX, self.take_writes().1);
+        let work = |writes| {
+            self.write(writes)?;
+            match self.truncate_in_round(from) {
                 Ok(()) => {}
                 Err(error @ (Error::Absent { .. } | Error::Full { .. })) => *refused.borrow_mut() = Some(error),
                 Err(error) => return Err(error),
@@ -47,12 +48,12 @@ impl DiskLog {
             is_done.set(true);
             Ok(())
         };
-        self.group.until(u64::MAX, || is_done.get(), take, work)?;
+        self.group_commit.wait_until(u64::MAX, || is_done.get(), take, work)?;
         refused.into_inner().map_or(Ok(()), Err)
     }
 
-    /// In a round of its own, with everything written.
-    fn cut(&self, from: Index) -> Result<(), Error> {
+    /// Runs in its own round, with everything written.
+    fn truncate_in_round(&self, from: Index) -> Result<(), Error> {
         let (first, last) = (self.first(), self.last());
         if from == last.next() {
             return Ok(());
@@ -62,10 +63,10 @@ impl DiskLog {
         }
         let segment = {
             let list = self.segments.list();
-            Arc::clone(&list[kept(&list, from.0)])
+            Arc::clone(&list[last_kept(&list, from.0)])
         };
         let active = Arc::clone(&self.pending().segment);
-        let end = Place::of(Arc::clone(&segment), from.0)?;
+        let end = ReadCursor::offset_of(Arc::clone(&segment), from.0)?;
         let until =
             if Arc::ptr_eq(&segment, &active) { self.pending().end + END_BYTES as u64 } else { segment.header.bytes };
         let mark = Mark::make(&self.folder, from.0)?;
@@ -73,12 +74,12 @@ impl DiskLog {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut list = self.segments.list_mut();
         let Some(at) = list.iter().position(|one| Arc::ptr_eq(one, &segment)) else {
-            // Purged in this moment. It cannot be: what is purged was agreed on.
+            // Purged just now. Impossible: purged entries are committed.
             drop(list);
             mark.remove()?;
             return Err(Error::Absent { index: from, first: self.first(), last });
         };
-        self.segments.begin_cut(from.0);
+        self.segments.begin_truncation(from.0);
         self.recent.truncate(from.0);
         self.durable.fetch_min(from.0 - 1, Ordering::AcqRel);
         let mut gone = list.split_off(at + 1);
@@ -97,19 +98,20 @@ impl DiskLog {
     }
 }
 
-/// Which segment stays as the last: the one with the entry before `from`, or the first of all, as a log has one always.
-fn kept(segments: &VecDeque<Arc<Segment>>, from: u64) -> usize {
+/// The segment that stays as the last: the one with the entry before `from`, or the first, since a log has at least
+/// one.
+fn last_kept(segments: &VecDeque<Arc<Segment>>, from: u64) -> usize {
     segments.partition_point(|segment| segment.header.first < from).saturating_sub(1)
 }
 
-/// Does what a crash has left undone of a cut. The mark stays: the caller looks at what is left first.
+/// Completes a truncation after a crash. The marker stays: the caller checks the rest first.
 ///
-/// Where not all entries before `from` are there, nothing is done: that is a torn end, or damage, and the ordinary check
-/// tells which, by what stands behind.
+/// If an entry before `from` is missing, nothing is done: that is a torn tail or damage, which the ordinary check tells
+/// apart by the records after it.
 pub(super) fn finish(segments: &mut VecDeque<Arc<Segment>>, from: u64, folder: &Folder) -> Result<(), Error> {
-    let at = kept(segments, from);
+    let at = last_kept(segments, from);
     let Some(segment) = segments.get(at).map(Arc::clone) else { return Ok(()) };
-    let end = match Place::of(Arc::clone(&segment), from) {
+    let end = match ReadCursor::offset_of(Arc::clone(&segment), from) {
         Ok(end) => end,
         Err(Error::Damaged { .. }) => return Ok(()),
         Err(error) => return Err(error),
@@ -118,7 +120,7 @@ pub(super) fn finish(segments: &mut VecDeque<Arc<Segment>>, from: u64, folder: &
     zero(&segment, end, segment.header.bytes)
 }
 
-/// The newest first: whoever looks at the folder meanwhile sees a log without holes.
+/// Newest first: at any time the folder holds a log without gaps.
 fn remove(segments: &mut VecDeque<Arc<Segment>>, folder: &Folder) -> Result<(), Error> {
     if segments.is_empty() {
         return Ok(());
@@ -140,7 +142,7 @@ fn zero(segment: &Segment, from: u64, until: u64) -> Result<(), Error> {
     segment.sync()
 }
 
-/// The file that says that a cut is under way.
+/// The marker file of a running truncation.
 #[derive(Debug)]
 pub(super) struct Mark<'a> {
     folder: &'a Folder,
@@ -148,9 +150,9 @@ pub(super) struct Mark<'a> {
 }
 
 impl<'a> Mark<'a> {
-    /// Puts it on disk.
+    /// Creates the marker, durably.
     fn make(folder: &'a Folder, from: u64) -> Result<Self, Error> {
-        let path = folder.path.join(name(from, CUT));
+        let path = folder.path.join(name(from, TRUNCATE));
         let file = File::create(&path).map_err(|error| {
             if os::is_full(&error) {
                 Error::Full { folder: folder.path.clone(), bytes: 4096, source: Arc::new(error) }
@@ -163,12 +165,12 @@ impl<'a> Mark<'a> {
         Ok(Self { folder, path })
     }
 
-    /// One that was found.
+    /// A marker that was found.
     pub fn found(folder: &'a Folder, path: &Path) -> Self {
         Self { folder, path: path.to_owned() }
     }
 
-    /// Takes it off the disk: the cut is done.
+    /// Removes the marker, durably: the truncation is complete.
     pub fn remove(self) -> Result<(), Error> {
         fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))?;
         self.folder.sync()

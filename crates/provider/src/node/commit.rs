@@ -1,102 +1,102 @@
-//! A client's transaction on its way through the order: certify, commit in turn, release; or give way and be replayed.
+//! The path of a client's transaction: certify, commit in order, release; or abort and replay.
 
 use std::sync::Arc;
 
 use hortator_core::{Key, Mode};
 
-use super::together::Command;
-use super::{Node, Ordering, lock};
+use super::cluster::Command;
+use super::{Node, OrderState, lock};
+use crate::commit_monitor::EnterError;
 use crate::entry::{self, Stamp, WriteSetHead};
-use crate::gate::Passage;
+use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::{AbortAnswer, Phase, Transaction};
-use crate::turns::NoTurn;
 
-/// What certify came to.
+/// The result of certify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It may commit, in its turn.
+    /// May commit in its turn.
     Passed(Meta),
-    /// It has its place and must be rolled back, in its turn.
+    /// Ordered, and must be rolled back in its turn.
     Failed(Meta),
-    /// It has its place and passed, and was aborted by brute force: it is to be replayed.
+    /// Ordered and passed, but aborted by brute force: must be replayed.
     Aborted(Meta),
-    /// It was not ordered: there is no cluster, or it was aborted before.
+    /// Not ordered: there is no cluster, or the transaction was aborted before.
     NotOrdered,
-    /// It was not ordered, and is to be rolled back.
-    Unfit,
-    /// It was not ordered: it is larger than a write set may be.
+    /// Not ordered; must be rolled back.
+    RollBack,
+    /// Not ordered: larger than the write set limit.
     TooLarge,
-    /// The log is broken: nobody knows.
+    /// The log is broken: the outcome is unknown.
     Broken,
-    /// It was not ordered: it has a place already, and is not done with it.
-    OutOfPlace,
+    /// Not ordered: the transaction has a seqno already, and is not done with it.
+    NotAllowed,
 }
 
-/// Whether it may commit now.
+/// The result of entering the commit order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitTurn {
-    /// It may.
+pub enum EnterOutcome {
+    /// It may commit.
     Granted,
-    /// It was aborted by brute force while it waited.
+    /// Aborted by brute force while it waited.
     Aborted,
-    /// That place is not its own, or not any more.
-    OutOfPlace,
-    /// The node has failed: nobody's turn comes any more.
-    Over,
+    /// The seqno does not belong to the caller, or not any more.
+    NotAllowed,
+    /// The node has failed: no turn comes any more.
+    NodeFailed,
 }
 
-/// Something that has its place.
+/// An ordered write set.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered {
-    /// Its place and origin.
+    /// Its seqno and source.
     pub meta: Meta,
     /// Its verdict.
     pub passed: bool,
-    /// Where in the log it is, if that must still be synced. None: a majority has it.
+    /// Its log index, if it must still be synced. None: it is committed by a majority.
     pub index: Option<Index>,
-    /// Whether a brute-force abort had come by then.
+    /// Whether a brute-force abort came before the seqno.
     pub aborted: bool,
 }
 
-/// Why something has no place.
+/// Why a write set was not ordered.
 #[derive(Debug)]
 pub(super) enum NotOrdered {
-    /// There is no cluster, or it was aborted before.
+    /// There is no cluster, or the transaction was aborted before.
     Refused,
-    /// It is to be rolled back.
-    Unfit,
-    /// The log has no room for it.
+    /// It must be rolled back.
+    RollBack,
+    /// The log takes it not.
     Log(log::Error),
 }
 
-/// What is to be ordered.
+/// A write set to order.
 pub(super) struct Proposal<'a> {
     pub flags: Flags,
     pub trx: u64,
     pub conn: u64,
     pub keys: &'a [(Key, Mode)],
     pub data: &'a [&'a [u8]],
-    /// Who can be aborted while it waits.
+    /// The transaction that may be aborted while it waits.
     pub transaction: Option<&'a Arc<Transaction>>,
 }
 
 impl Node {
-    /// The transaction of that handle, made if it is new.
+    /// Starts the transaction of a new handle.
     pub fn begin(&self, id: u64) -> Arc<Transaction> {
         self.transactions.add(id)
     }
 
-    /// Gives a transaction, or a part of it, its place and its verdict. Returns when the log is on the disk.
+    /// Orders and certifies a transaction, or a fragment of it. Returns when the log is on disk.
     pub fn certify(&self, conn: u64, transaction: &Arc<Transaction>, flags: Flags) -> Outcome {
         let collected = transaction.collected();
         if collected.bytes() as u64 > self.limits.write_set_bytes() {
             return Outcome::TooLarge;
         }
-        if !transaction.asks_for_place() {
-            return Outcome::OutOfPlace;
+        if !transaction.begin_certification() {
+            return Outcome::NotAllowed;
         }
         let proposal = Proposal {
             flags,
@@ -111,17 +111,17 @@ impl Node {
         let ordered = match ordered {
             Ok(ordered) => ordered,
             Err(reason) => {
-                if transaction.not_ordered() {
+                if transaction.on_not_ordered() {
                     self.counters.local_bf_aborts.add(1);
                 }
-                return self.not_ordered(&reason);
+                return self.report_not_ordered(&reason);
             }
         };
-        if ordered.index.is_some_and(|index| self.make_durable(index).is_err()) {
+        if ordered.index.is_some_and(|index| self.flush_log(index).is_err()) {
             return Outcome::Broken;
         }
         if self.refusals.end() {
-            self.note("the log has room again");
+            self.note("the log has room again: transactions are accepted");
         }
         if !ordered.passed {
             self.counters.local_cert_failures.add(1);
@@ -129,106 +129,106 @@ impl Node {
         }
         if ordered.aborted || transaction.is_aborted() {
             self.counters.local_bf_aborts.add(1);
-            transaction.abort_told();
+            transaction.acknowledge_abort();
             let is_whole = flags.has(Flags::TRX_END);
             return if is_whole { Outcome::Aborted(ordered.meta) } else { Outcome::Failed(ordered.meta) };
         }
         Outcome::Passed(ordered.meta)
     }
 
-    /// Tells why something has no place, where it is not plain.
-    pub(super) fn not_ordered(&self, reason: &NotOrdered) -> Outcome {
+    /// Logs why a write set was not ordered, unless the server knows.
+    pub(super) fn report_not_ordered(&self, reason: &NotOrdered) -> Outcome {
         match reason {
             NotOrdered::Refused => {}
-            NotOrdered::Unfit => return Outcome::Unfit,
+            NotOrdered::RollBack => return Outcome::RollBack,
             NotOrdered::Log(error @ (log::Error::Full { .. } | log::Error::TooLarge { .. })) => {
                 if self.refusals.begins() {
                     let text = format!("transactions are refused, each with an error to its client: {error}");
                     self.server.log(Level::Error, &text);
                 }
             }
-            NotOrdered::Log(error) => self.fail(&format!("the log takes nothing any more: {error}")),
+            NotOrdered::Log(error) => self.fail(&format!("the log cannot be appended to: {error}")),
         }
         Outcome::NotOrdered
     }
 
-    /// Puts something into the order.
+    /// Orders a write set.
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
-        let ticket = self.together().map_or(0, |together| together.ticket());
-        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0, ticket };
+        let request_id = self.cluster().map_or(0, |cluster| cluster.new_request_id());
+        let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0, request_id };
         let mut bytes = entry::encode_write_set(&head, keys, data_bytes);
         let log = self.log().ok_or(NotOrdered::Refused)?;
         log.throttle().map_err(NotOrdered::Log)?;
         loop {
-            let mut ordering = lock(&self.order);
-            match self.gate.passage() {
-                Passage::Open => {}
-                Passage::Paused => {
-                    drop(ordering);
+            let mut order_state = lock(&self.order);
+            match self.gate.state() {
+                GateState::Open => {}
+                GateState::Paused => {
+                    drop(order_state);
                     self.gate.wait_while_paused(transaction.map(Arc::as_ref));
                     if transaction.is_some_and(|transaction| transaction.is_aborted()) {
                         return Err(NotOrdered::Refused);
                     }
                     continue;
                 }
-                Passage::Closed | Passage::Failed => return Err(NotOrdered::Refused),
+                GateState::Closed | GateState::Failed => return Err(NotOrdered::Refused),
             }
             if transaction.is_some_and(|transaction| transaction.is_aborted()) {
                 return Err(NotOrdered::Refused);
             }
-            let Ordering { order, is_alone } = ordering.as_mut().ok_or(NotOrdered::Refused)?;
+            let OrderState { order, is_single_node } = order_state.as_mut().ok_or(NotOrdered::Refused)?;
             let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
-            if transaction.is_some() && !is_whole && !self.is_known_by_its_name() {
-                return Err(NotOrdered::Unfit);
+            if transaction.is_some() && !is_whole && !self.has_server_member_id() {
+                return Err(NotOrdered::RollBack);
             }
-            head.last_seen = self.turns.left();
+            head.last_seen = self.commit_monitor.last_left();
             head.source = order.member;
-            entry::send_off(&mut bytes, &head);
-            if !*is_alone {
+            entry::set_source(&mut bytes, &head);
+            if !*is_single_node {
                 if flags.has(Flags::ROLLBACK) {
-                    // Of a receiving thread, which others' write sets before it may need: it does not wait here.
+                    // This is a receiving thread; earlier write sets may need it, so it does not wait here.
                     return Err(NotOrdered::Refused);
                 }
-                let together = self.together().ok_or(NotOrdered::Refused)?;
-                // Under the order: who closes the gate finds it among those that wait.
-                let answer = together.expect(head.source, head.ticket, transaction);
-                drop(ordering);
+                let cluster = self.cluster().ok_or(NotOrdered::Refused)?;
+                // Under the order's lock: whoever closes the gate finds it among the pending proposals.
+                let answer = cluster.register_proposal(head.source, head.request_id, transaction);
+                drop(order_state);
                 bytes.reserve_exact(data_bytes);
                 data.iter().for_each(|part| bytes.extend_from_slice(part));
-                together.ask(Command::Propose { ticket: head.ticket, bytes });
+                cluster.send(Command::Propose { request_id: head.request_id, bytes });
                 return answer.wait().ok_or(NotOrdered::Refused);
             }
             let seqno = order.seqno + 1;
-            entry::place(&mut bytes, Stamp { seqno, term: self.term() });
+            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term() });
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
-            let verdict = order.write_set(seqno, &head, keys);
-            self.turns.give(seqno);
-            let aborted = transaction.is_some_and(|transaction| transaction.ordered(seqno, flags, verdict.passed));
-            if order.wants_cut() {
-                self.cut(order, head.last_seen);
+            let verdict = order.certify_write_set(seqno, &head, keys);
+            self.commit_monitor.set_last_ordered(seqno);
+            let aborted = transaction.is_some_and(|transaction| transaction.on_ordered(seqno, flags, verdict.passed));
+            if order.needs_commit_cut() {
+                self.append_commit_cut(order, head.last_seen);
             }
-            let gtid = Gtid { history: order.history, seqno };
+            let gtid = Gtid { history_uuid: order.history_uuid, seqno };
             self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
-            let source = self.name_for_server(head.source);
+            let source = self.member_id_for_server(head.source);
             let meta = Meta { gtid, source, trx, conn, depends_on: verdict.depends_on };
             return Ok(Ordered { meta, passed: verdict.passed, index: Some(index), aborted });
         }
     }
 
-    /// Everything up to `seqno` is applied here, and here is everywhere. What the log holds of it may go.
-    fn cut(&self, order: &mut super::Order, seqno: i64) {
+    /// A single node has applied everything up to `seqno`, so every member has. The log may be purged up to there.
+    fn append_commit_cut(&self, order: &mut super::TotalOrder, seqno: i64) {
         let Some(log) = self.log() else { return };
-        if seqno <= order.last_cut {
+        if seqno <= order.last_cut_upto {
             return;
         }
-        let cut = order.next_cut(seqno);
-        let mut bytes = entry::encode_cut(&cut);
-        entry::place(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        let cut = order.next_commit_cut(seqno);
+        let mut bytes = entry::encode_commit_cut(&cut);
+        entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
         if let Ok(index) = log.append(&[&bytes])
-            && let Some(below) = order.cut(index, &cut)
+            && let Some(below) = order.apply_commit_cut(index, &cut)
         {
             log.purge(below);
         }
@@ -244,114 +244,119 @@ impl Node {
         self.counters.distance.add(distance);
     }
 
-    /// Waits for the turn of what stands at `seqno`.
-    pub fn enter_commit_order(&self, transaction: Option<&Transaction>, seqno: i64) -> CommitTurn {
-        let transaction = transaction.filter(|transaction| transaction.standing().phase == Phase::Ordered);
-        let entered = self.turns.enter(seqno, transaction.map(Transaction::interrupt));
+    /// Waits for the turn of `seqno`.
+    pub fn enter_commit_order(&self, transaction: Option<&Transaction>, seqno: i64) -> EnterOutcome {
+        let transaction = transaction.filter(|transaction| transaction.state().phase == Phase::Ordered);
+        let entered = self.commit_monitor.enter(seqno, transaction.map(Transaction::interrupt));
         match entered {
-            Ok(()) | Err(NoTurn::Interrupted) => {}
-            Err(NoTurn::Over) => return CommitTurn::Over,
-            Err(NoTurn::NotIts) => {
-                self.out_of_place("enters", seqno);
-                return CommitTurn::OutOfPlace;
+            Ok(()) | Err(EnterError::Interrupted) => {}
+            Err(EnterError::Closed) => return EnterOutcome::NodeFailed,
+            Err(EnterError::NotAllowed) => {
+                self.log_not_allowed("enters", seqno);
+                return EnterOutcome::NotAllowed;
             }
         }
-        // An abort may have been granted right behind the turn.
-        let was_aborted = transaction.is_some_and(Transaction::settle);
-        if was_aborted || entered == Err(NoTurn::Interrupted) {
+        // A brute-force abort may have been granted right after the turn came.
+        let was_aborted = transaction.is_some_and(Transaction::begin_commit);
+        if was_aborted || entered == Err(EnterError::Interrupted) {
             self.counters.local_bf_aborts.add(1);
-            return CommitTurn::Aborted;
+            return EnterOutcome::Aborted;
         }
-        CommitTurn::Granted
+        EnterOutcome::Granted
     }
 
-    /// The server is broken that does so: it is told, and the turns of others come as before.
-    fn out_of_place(&self, does: &str, seqno: i64) {
-        self.server
-            .log(Level::Warning, &format!("the server {does} the commit order at {seqno}, which has no turn now"));
+    /// Logs a call of the server that the commit monitor does not allow; the turns of others come as before.
+    fn log_not_allowed(&self, does: &str, seqno: i64) {
+        self.server.log(
+            Level::Warning,
+            &format!(
+                "the server {does} the commit order at seqno {seqno}, which has no turn \
+                                           now"
+            ),
+        );
     }
 
-    /// Gives the turn on. `error`: why the server could not do what the order says; empty: it could. Answers whether all is
-    /// well, which it also is if most nodes could not.
+    /// Ends the turn. `error`: why the server could not apply the write set; empty: it could. Returns whether the node
+    /// is consistent: also if most nodes could not apply it.
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
-        let is_applied = self.receiving.is_applying(seqno);
-        let is_well = error.is_empty() || is_applied && self.goes_without(seqno, error, false);
-        if !self.turns.leave(seqno) {
-            self.out_of_place("leaves", seqno);
+        let is_applied = self.recv_queue.is_applying(seqno);
+        let is_consistent = error.is_empty() || is_applied && self.resolve_apply_error(seqno, error, false);
+        if !self.commit_monitor.leave(seqno) {
+            self.log_not_allowed("leaves", seqno);
             return false;
         }
         if is_applied {
-            return is_well;
+            return is_consistent;
         }
-        if is_well {
+        if is_consistent {
             self.counters.local_commits.add(1);
         }
         true
     }
 
-    /// The transaction, or the part that was ordered last, holds no locks any more. True: the transaction is over.
+    /// The transaction, or its last ordered fragment, has released its locks. True: the transaction is over.
     pub fn release(&self, transaction: &Arc<Transaction>) -> bool {
-        let standing = transaction.standing();
-        let was_ordered = matches!(standing.phase, Phase::Ordered | Phase::Settled) && standing.seqno > 0;
-        // Before it was released its turn must have come: only parts that failed are not taken through the order.
-        let is_whole = standing.flags.has(Flags::TRX_END);
-        if standing.phase == Phase::Ordered && is_whole && self.turns.left() < standing.seqno {
-            let (id, seqno) = (transaction.id, standing.seqno);
-            self.fail_in_order(&format!(
-                "the server let go of transaction {id} at {seqno}, which passed, without a commit"
+        let state = transaction.state();
+        let was_ordered = matches!(state.phase, Phase::Ordered | Phase::Committing) && state.seqno > 0;
+        // Its turn has come before the release: only failed fragments skip the commit order.
+        let is_whole = state.flags.has(Flags::TRX_END);
+        if state.phase == Phase::Ordered && is_whole && self.commit_monitor.last_left() < state.seqno {
+            let (id, seqno) = (transaction.id, state.seqno);
+            self.fail_and_leave(&format!(
+                "the server released transaction {id} at seqno {seqno} without a commit, though certification passed"
             ));
         }
         if was_ordered {
-            // A part that failed is not taken through the commit order by the server.
-            self.turns.pass_by(standing.seqno);
-            self.turns.release(standing.seqno);
+            // The server does not enter the commit order for a failed fragment.
+            self.commit_monitor.self_cancel(state.seqno);
+            self.commit_monitor.release(state.seqno);
         }
-        // The server does not come back with the handle of one whose part failed.
-        let goes_on = was_ordered && standing.passed && !standing.flags.has(Flags::TRX_END);
-        if goes_on {
-            transaction.part_done();
+        // The server does not use the handle of a transaction with a failed fragment again.
+        let has_more_fragments = was_ordered && state.passed && !state.flags.has(Flags::TRX_END);
+        if has_more_fragments {
+            transaction.finish_fragment();
         } else {
             self.transactions.remove(transaction);
         }
-        !goes_on
+        !has_more_fragments
     }
 
-    /// Applies a transaction of this node that was aborted by brute force after it had its place.
+    /// Replays a transaction of this node that was aborted by brute force after it was ordered.
     pub fn replay(&self, transaction: &Arc<Transaction>, conn_context: Receiver, handle: Handle) -> bool {
-        let standing = transaction.standing();
-        let seqno = standing.seqno;
-        // Of a server that asks twice, or for what never had a place.
-        if self.turns.enter(seqno, None).is_err() {
+        let state = transaction.state();
+        let seqno = state.seqno;
+        // The server asks twice, or for a transaction without a seqno.
+        if self.commit_monitor.enter(seqno, None).is_err() {
             return false;
         }
-        let history = self.last_committed().history;
-        let gtid = Gtid { history, seqno };
-        let source = self.name_for_server(self.member());
+        let history_uuid = self.last_committed().history_uuid;
+        let gtid = Gtid { history_uuid, seqno };
+        let source = self.member_id_for_server(self.member_id());
         let meta = Meta { gtid, source, trx: transaction.id, conn: 0, depends_on: seqno - 1 };
         let data = transaction.collected().data().to_vec();
         self.counters.local_replays.add(1);
-        if self.server.apply(conn_context, handle, standing.flags, &data, &meta).is_err() {
-            self.turns.leave(seqno);
-            self.fail_in_order(&format!("the transaction at {gtid} could not be applied anew"));
+        if self.server.apply(conn_context, handle, state.flags, &data, &meta).is_err() {
+            self.commit_monitor.leave(seqno);
+            self.fail_and_leave(&format!("the transaction at {gtid} could not be replayed"));
             return false;
         }
-        self.turns.leave(seqno);
+        self.commit_monitor.leave(seqno);
         true
     }
 
-    /// What stands at `by` (-1: it does not say) wants transaction `id` out of its way. Never waits.
-    /// None: it is not known, and so in nobody's way here.
+    /// The write set `by` (-1: unknown) aborts transaction `id` by brute force. Never waits. None: the transaction is
+    /// unknown, so it blocks nothing here.
     pub fn abort(&self, by: i64, id: u64) -> Option<AbortAnswer> {
         let answer = self.transactions.find(id)?.abort(by);
         if let AbortAnswer::Granted(seqno) = answer {
             if seqno > 0 {
-                self.turns.interrupt(seqno);
+                self.commit_monitor.interrupt(seqno);
             }
             self.gate.wake();
-            if let Some(together) = self.together() {
-                // It may have to take its place before it can give way.
-                together.ask(Command::Look);
+            if let Some(cluster) = self.cluster() {
+                // The transaction may have to be ordered before it can yield.
+                cluster.send(Command::Recheck);
             }
         }
         Some(answer)

@@ -1,23 +1,24 @@
-//! What this node could not apply, and others perhaps could: its thread waits until the nodes have decided what holds.
+//! Apply errors: the thread waits for the vote of the nodes.
 //!
-//! The group's thread tells the leader of it, and brings the decision, which stands in the order (`together/deciding.rs`).
+//! The Raft driver reports the error to the leader, and delivers the vote result, which is an entry of the log
+//! (`cluster/inconsistency_vote.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::together::Command;
-use super::{Node, Ordering, lock};
-use crate::decision::{Decision, Fault};
+use super::cluster::Command;
+use super::{Node, OrderState, lock};
 use crate::entry::{self, Stamp};
-use crate::gate::Passage;
+use crate::gate::GateState;
 use crate::identity::Uuid;
 use crate::saved_state::SavedState;
-use crate::server::Refused;
+use crate::server::CallbackError;
+use crate::vote_result::{ApplyError, VoteResult};
 
 #[cfg(test)]
 mod tests;
 
-/// What is decided, and who waits for a decision.
+/// Vote results, and the apply error that waits for one.
 #[derive(Debug)]
 pub(super) struct Inconsistency {
     state: Mutex<State>,
@@ -26,124 +27,131 @@ pub(super) struct Inconsistency {
 
 #[derive(Debug)]
 struct State {
-    /// What could not be applied here, and waits.
-    fault: Option<Fault>,
-    /// It is a statement of this node's own: its client knows that it failed.
-    is_own: bool,
-    /// By place: those that some node may still come to.
-    decisions: BTreeMap<i64, Decision>,
-    /// What was decided on places up to here is how the tables are.
-    heeded_to: i64,
-    is_over: bool,
+    /// The apply error that waits for a vote.
+    apply_error: Option<ApplyError>,
+    /// A statement of this node failed: its client knows.
+    is_own_statement: bool,
+    /// By seqno, as far as some node may still need them.
+    results: BTreeMap<i64, VoteResult>,
+    /// The tables match all vote results up to this seqno.
+    resolved_upto: i64,
+    is_closed: bool,
 }
 
 impl Inconsistency {
-    pub(super) fn new(heeded_to: i64) -> Self {
-        let state = State { fault: None, is_own: false, decisions: BTreeMap::new(), heeded_to, is_over: false };
+    pub(super) fn new(resolved_upto: i64) -> Self {
+        let state = State {
+            apply_error: None,
+            is_own_statement: false,
+            results: BTreeMap::new(),
+            resolved_upto,
+            is_closed: false,
+        };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// What is decided, from the log. Of two decisions on one place the first holds.
-    pub(super) fn learn(&self, decisions: &[(i64, Decision)]) {
-        if decisions.is_empty() {
+    /// Adds vote results from the log. The first result for a seqno counts.
+    pub(super) fn add_results(&self, vote_results: &[(i64, VoteResult)]) {
+        if vote_results.is_empty() {
             return;
         }
         let mut state = self.lock();
-        for (seqno, decision) in decisions {
-            state.decisions.entry(*seqno).or_insert(*decision);
+        for (seqno, result) in vote_results {
+            state.results.entry(*seqno).or_insert(*result);
         }
         self.changed.notify_all();
     }
 
-    /// Nobody comes to places up to there any more, this node included.
-    pub(super) fn forget_to(&self, seqno: i64) {
+    /// Drops results that no node needs any more.
+    pub(super) fn purge(&self, seqno: i64) {
         let mut state = self.lock();
-        let heeded_to = state.heeded_to;
-        state.decisions.retain(|place, decision| *place > seqno || decision.error != 0 && *place > heeded_to);
+        let resolved_upto = state.resolved_upto;
+        state.results.retain(|at, result| *at > seqno || result.error != 0 && *at > resolved_upto);
     }
 
-    /// What is decided on that place.
-    pub(super) fn decision(&self, seqno: i64) -> Option<Decision> {
-        self.lock().decisions.get(&seqno).copied()
+    /// The vote result for a seqno.
+    pub(super) fn result(&self, seqno: i64) -> Option<VoteResult> {
+        self.lock().results.get(&seqno).copied()
     }
 
-    /// What waits for a decision here.
-    pub(super) fn fault(&self) -> Option<Fault> {
-        self.lock().fault
+    /// The apply error that waits for a vote.
+    pub(super) fn apply_error(&self) -> Option<ApplyError> {
+        self.lock().apply_error
     }
 
-    /// Whether that is a statement of this node's own.
-    pub(super) fn is_own(&self) -> bool {
-        self.lock().is_own
+    /// Whether the failed statement is this node's own.
+    pub(super) fn is_own_statement(&self) -> bool {
+        self.lock().is_own_statement
     }
 
-    /// What was decided on places up to there is how the tables are.
-    pub(super) fn heed_to(&self, seqno: i64) {
+    /// The tables match all vote results up to `seqno`.
+    pub(super) fn set_resolved_upto(&self, seqno: i64) {
         let mut state = self.lock();
-        state.heeded_to = state.heeded_to.max(seqno);
+        state.resolved_upto = state.resolved_upto.max(seqno);
     }
 
-    /// Those of another node came, which heed what was decided up to there; perhaps of another group than before.
-    pub(super) fn tables_came(&self, heeded_to: i64) {
+    /// An SST has replaced the tables; they match the vote results up to `resolved_upto`. The cluster may be another
+    /// one than before.
+    pub(super) fn on_sst_received(&self, resolved_upto: i64) {
         let mut state = self.lock();
-        state.decisions.clear();
-        state.heeded_to = heeded_to;
+        state.results.clear();
+        state.resolved_upto = resolved_upto;
     }
 
-    /// The tables are at that place, and come to those behind it again.
-    pub(super) fn begin_at(&self, seqno: i64) {
+    /// The tables are at `seqno`, and later seqnos will be applied again.
+    pub(super) fn reset_to(&self, seqno: i64) {
         let mut state = self.lock();
-        state.heeded_to = state.heeded_to.min(seqno);
+        state.resolved_upto = state.resolved_upto.min(seqno);
     }
 
-    pub(super) fn heeded_to(&self) -> i64 {
-        self.lock().heeded_to
+    pub(super) fn resolved_upto(&self) -> i64 {
+        self.lock().resolved_upto
     }
 
-    /// A place up to `applied` that tables hold which are not to hold it.
-    pub(super) fn held_wrongly(&self, applied: i64) -> Option<i64> {
+    /// A seqno up to `applied` that the tables hold against the vote result.
+    pub(super) fn wrongly_applied(&self, applied: i64) -> Option<i64> {
         let state = self.lock();
-        let mut decisions = state.decisions.iter();
-        let wrong =
-            decisions.find(|(place, decision)| decision.error != 0 && state.heeded_to < **place && **place <= applied);
-        wrong.map(|(place, _)| *place)
+        let mut vote_results = state.results.iter();
+        let wrong = vote_results
+            .find(|(seqno, result)| result.error != 0 && state.resolved_upto < **seqno && **seqno <= applied);
+        wrong.map(|(seqno, _)| *seqno)
     }
 
-    /// It could not be applied.
-    fn raise(&self, fault: Fault, is_own: bool) {
+    /// Registers an apply error.
+    fn raise(&self, apply_error: ApplyError, is_own: bool) {
         let mut state = self.lock();
-        (state.fault, state.is_own) = (Some(fault), is_own);
+        (state.apply_error, state.is_own_statement) = (Some(apply_error), is_own);
     }
 
-    /// Waits for the decision on what was raised. None: nobody decides.
-    fn wait(&self, fault: Fault) -> Option<Decision> {
+    /// Waits for the vote result. None: there is no vote.
+    fn wait_for_result(&self, apply_error: ApplyError) -> Option<VoteResult> {
         let mut state = self.lock();
-        let decision = loop {
-            let decision = state.decisions.get(&fault.seqno).copied();
-            if decision.is_some() || state.is_over || state.fault.is_none() {
-                break decision;
+        let result = loop {
+            let result = state.results.get(&apply_error.seqno).copied();
+            if result.is_some() || state.is_closed || state.apply_error.is_none() {
+                break result;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
-        state.fault = None;
-        decision
+        state.apply_error = None;
+        result
     }
 
-    /// There is nobody who could decide now.
-    pub(super) fn refuse(&self) {
-        self.lock().fault = None;
+    /// No vote is possible now.
+    pub(super) fn abandon_vote(&self) {
+        self.lock().apply_error = None;
         self.changed.notify_all();
     }
 
-    /// The node goes: nothing is decided for it any more.
-    pub(super) fn end(&self) {
-        self.lock().is_over = true;
+    /// The node leaves: no result comes any more.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    /// It is connected again.
-    pub(super) fn begin_again(&self) {
-        self.lock().is_over = false;
+    /// The node is connected again.
+    pub(super) fn reopen(&self) {
+        self.lock().is_closed = false;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -152,87 +160,93 @@ impl Inconsistency {
 }
 
 impl Node {
-    /// The server could not do what stands at `seqno`, and says why: waits until the nodes have decided what holds. True:
-    /// they go on without it. False: others have it, or nobody decides, and this node cannot go on. `is_own`: it is a statement of
-    /// this node's own, whose client knows.
-    pub(super) fn goes_without(&self, seqno: i64, message: &[u8], is_own: bool) -> bool {
-        let fault = Fault::new(seqno, message);
-        // The server counts it as done by now: a crash while it waits must not make it so.
-        self.could_not_apply(seqno);
-        let is_alone = lock(&self.order).as_ref().is_none_or(|Ordering { is_alone, .. }| *is_alone);
-        let decision = match (self.inconsistency.decision(seqno), self.together()) {
-            (Some(decision), _) => Some(decision),
-            (None, Some(together)) if !is_alone => {
+    /// The server could not apply `seqno`, for the given reason: waits for the vote. True: the nodes skip it. False:
+    /// others have applied it, or there is no vote, and this node cannot continue. `is_own`: a statement of this node,
+    /// whose client knows.
+    pub(super) fn resolve_apply_error(&self, seqno: i64, message: &[u8], is_own: bool) -> bool {
+        let apply_error = ApplyError::new(seqno, message);
+        // The server counts the seqno as applied: a crash during the wait must not make it so.
+        self.record_failed_seqno(seqno);
+        let is_single_node = lock(&self.order).as_ref().is_none_or(|OrderState { is_single_node, .. }| *is_single_node);
+        let result = match (self.inconsistency.result(seqno), self.cluster()) {
+            (Some(result), _) => Some(result),
+            (None, Some(cluster)) if !is_single_node => {
                 let said = String::from_utf8_lossy(message);
                 let said = said.trim_end_matches(['\0', '\n', ' ']);
-                self.note(&format!("what stands at {seqno} failed here ({said}): the nodes decide what holds"));
-                self.inconsistency.raise(fault, is_own);
-                // It tells the leader.
-                together.ask(Command::Look);
-                self.inconsistency.wait(fault)
+                self.note(&format!("seqno {seqno} could not be applied here ({said}): the nodes vote on it"));
+                self.inconsistency.raise(apply_error, is_own);
+                // Makes the driver tell the leader.
+                cluster.send(Command::Recheck);
+                self.inconsistency.wait_for_result(apply_error)
             }
             _ => None,
         };
-        let Some(decision) = decision else { return false };
-        let is_right = decision.goes_without(fault.error) && self.inconsistency.held_wrongly(seqno - 1).is_none();
+        let Some(result) = result else { return false };
+        let is_right =
+            result.is_skipped_by(apply_error.error) && self.inconsistency.wrongly_applied(seqno - 1).is_none();
         if !is_right {
-            self.tables_are_wrong();
+            self.mark_tables_inconsistent();
             return false;
         }
-        if self.heed(seqno).is_err() {
+        if self.record_resolved(seqno).is_err() {
             return false;
         }
-        // The server's own error stands beside it.
-        self.note(&format!("what stands at {seqno} failed on {} nodes: they go on without it", decision.agreeing));
+        // The server's own error is in the log already.
+        self.note(&format!(
+            "inconsistency vote on seqno {seqno}: it failed on {} nodes, so all nodes skip it",
+            result.agreeing
+        ));
         true
     }
 
-    /// The tables do without it from now on. On the disk before its place is over: after a crash it must be known that they are as
-    /// they should be.
-    fn heed(&self, seqno: i64) -> Result<(), Refused> {
-        self.inconsistency.heed_to(seqno);
-        let saved = lock(&self.saved).ok_or(Refused)?;
+    /// The tables match the vote result from now on. Saved before the turn ends: after a crash, the node must know that
+    /// its tables are consistent.
+    fn record_resolved(&self, seqno: i64) -> Result<(), CallbackError> {
+        self.inconsistency.set_resolved_upto(seqno);
+        let saved = lock(&self.saved).ok_or(CallbackError)?;
         self.save(SavedState { failed_at: -1, ..saved })
     }
 
-    /// A statement of this node's own failed, and nobody else is in the group: that is how it is, for those who come, too. False:
-    /// it is not alone.
-    pub(super) fn decides_alone(&self, seqno: i64, message: &[u8]) -> bool {
-        let is_alone = || lock(&self.order).as_ref().is_some_and(|Ordering { is_alone, .. }| *is_alone);
-        if !is_alone() || self.heed(seqno).is_err() {
+    /// A single node's own statement failed: all nodes that join later skip it too. False: this is no single node.
+    pub(super) fn decide_as_single_node(&self, seqno: i64, message: &[u8]) -> bool {
+        let is_single_node =
+            || lock(&self.order).as_ref().is_some_and(|OrderState { is_single_node, .. }| *is_single_node);
+        if !is_single_node() || self.record_resolved(seqno).is_err() {
             return false;
         }
-        let ordering = lock(&self.order);
-        let (Some(Ordering { order, is_alone: true }), Some(log)) = (ordering.as_ref(), self.log()) else {
+        let order_state = lock(&self.order);
+        let (Some(OrderState { order, is_single_node: true }), Some(log)) = (order_state.as_ref(), self.log()) else {
             return false;
         };
-        let decision = Decision { error: Fault::new(seqno, message).error, agreeing: 1 };
-        let mut bytes = entry::encode_decision(seqno, decision);
-        entry::place(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
-        // Without room for it whoever comes to this place gets the tables of this node.
+        let result = VoteResult { error: ApplyError::new(seqno, message).error, agreeing: 1 };
+        let mut bytes = entry::encode_vote_result(seqno, result);
+        entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        // Without room for it, nodes that need this result receive an SST from this node.
         let _ = log.append(&[&bytes]);
         true
     }
 
-    /// The tables hold, or lack, what they should not: whoever starts here next gets those of another node.
-    fn tables_are_wrong(&self) {
-        // What fails here has told so.
+    /// The tables are inconsistent: after the next start the node receives an SST.
+    fn mark_tables_inconsistent(&self) {
+        // A failure is logged there.
         if self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).is_ok() {
             self.note(
-                "the tables here are not those of the others: started anew, the server gets the tables of another node",
+                "the tables of this node are inconsistent with the cluster: restart the server, and it receives the \
+                 tables of another node",
             );
         }
     }
 
-    /// Leaves if most nodes could not apply what this one has applied.
-    pub(super) fn see_what_it_holds(&self) {
-        if self.gate.passage() == Passage::Failed {
+    /// Leaves if this node has applied a seqno that the vote skips.
+    pub(super) fn check_vote_results(&self) {
+        if self.gate.state() == GateState::Failed {
             return;
         }
-        if let Some(seqno) = self.inconsistency.held_wrongly(self.turns.left()) {
-            self.tables_are_wrong();
-            self.fail_in_order(&format!(
-                "most nodes could not apply what stands at {seqno}, and go on without it; here it is in the tables"
+        if let Some(seqno) = self.inconsistency.wrongly_applied(self.commit_monitor.last_left()) {
+            self.mark_tables_inconsistent();
+            self.fail_and_leave(&format!(
+                "inconsistency vote on seqno {seqno}: most nodes could not apply it and skip it, but this node has \
+                 applied it"
             ));
         }
     }

@@ -1,23 +1,24 @@
-//! One node: what the server's threads do in it.
+//! One node: the operations of the server's threads.
 //!
-//! Threads: the server's, but for the group's and the log's. A client's thread takes its transaction through the order (`commit.rs`) or
-//! runs alone in it (`isolation.rs`); one receiving thread delivers views and what must be applied (`receive.rs`,
-//! `begin.rs`); whoever backs up pauses (`pause.rs`). Lock order: order, log, turns, a transaction's standing; the map of
-//! transactions and the gate are taken alone.
+//! All threads belong to the server, except the Raft driver's and the log's. A client's thread replicates its
+//! transaction (`commit.rs`) or a statement in total order isolation (`toi.rs`); receiving threads deliver views and
+//! write sets (`recv_loop.rs`, `startup.rs`); a backup pauses the node (`pause.rs`). Lock order: the total order, the
+//! log, a transaction's state, the commit monitor. The map of transactions and the gate are locked alone.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::commit_monitor::CommitMonitor;
+use crate::consensus::hard_state;
+use crate::consensus::lineage::Lineage;
+use crate::consensus::links;
+use crate::consensus::raft::Term;
 use crate::counters::Counters;
-use crate::former_names;
-use crate::gate::{Gate, Passage};
-use crate::group::descent::Descent;
-use crate::group::links;
-use crate::group::raft::Term;
-use crate::group::saved;
+use crate::gate::{Gate, GateState};
 use crate::identity::{Gtid, Uuid};
+use crate::legacy_file_names;
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
 use crate::options::{self, Options};
@@ -25,48 +26,47 @@ use crate::recovery::{self, Plan};
 use crate::saved_state::{self, SavedState};
 use crate::server::{Level, Member, Server};
 use crate::transactions::Transactions;
-use crate::turns::Turns;
 
-mod begin;
+mod cluster;
 mod commit;
-mod deliver;
+mod data_files;
+mod delivery;
 mod inconsistency;
-mod isolation;
-mod order;
-mod own_files;
+mod node_status;
 mod pause;
-mod receive;
-mod receiving;
-mod standing;
-mod together;
+mod recv_loop;
+mod recv_queue;
+mod startup;
+mod toi;
+mod total_order;
 
-pub use commit::{CommitTurn, Outcome};
-pub use order::{Order, Told};
+pub use commit::{EnterOutcome, Outcome};
+pub use total_order::{RecordedVerdicts, TotalOrder};
 
+use cluster::{ClusterHandle, Command, Donation};
 use inconsistency::Inconsistency;
-use receiving::Receiving;
-use together::{Command, Donation, Together};
+use recv_queue::RecvQueue;
 
-/// What the server says of itself when it loads the provider.
+/// What the server tells the provider at init.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The node's name.
     pub name: String,
-    /// Where clients find it.
+    /// The address for clients.
     pub incoming: String,
-    /// Where its data are.
+    /// The data folder.
     pub data_dir: PathBuf,
-    /// Where other nodes find it.
-    pub address: String,
+    /// The address for other nodes.
+    pub node_address: String,
     /// `wsrep_provider_options`.
     pub options: String,
-    /// Where its tables are, if it knows.
+    /// The GTID up to which the tables are applied, if the server knows it.
     pub position: Gtid,
-    /// It writes a binary log.
+    /// Whether the server writes a binary log.
     pub has_binary_log: bool,
 }
 
-/// A node that was stopped in order.
+/// The final state of a node after a clean stop.
 #[derive(Clone, Debug)]
 pub struct Finished {
     state: SavedState,
@@ -74,18 +74,18 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Says so in its data folder.
+    /// Saves it in the data folder.
     pub fn save(&self) -> Result<(), saved_state::Error> {
         self.state.write(&self.data_dir)
     }
 }
 
-/// The order, and the road that leads into it.
+/// The total order, and how write sets enter it.
 #[derive(Debug)]
-struct Ordering {
-    order: Order,
-    /// Nobody else votes or follows: a client's thread puts its entry into the log itself.
-    is_alone: bool,
+struct OrderState {
+    order: TotalOrder,
+    /// There is no other voter or learner: a client's thread appends its entry itself.
+    is_single_node: bool,
 }
 
 /// One node.
@@ -93,30 +93,30 @@ pub struct Node {
     server: Arc<dyn Server>,
     setup: Setup,
     options: Mutex<Options>,
-    /// This life of the node: another for each time that it is connected.
-    member: Mutex<Uuid>,
-    /// The life by whose name the server knows this node: it learns that once, when it is connected.
-    known_as: Mutex<Uuid>,
+    /// This node's member ID: another one for each connect.
+    member_id: Mutex<Uuid>,
+    /// The member ID that the server knows: set once, at the first connect.
+    server_member_id: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
-    /// Of which generation its group is.
-    descent: Mutex<Descent>,
+    /// The generations of its cluster.
+    lineage: Mutex<Lineage>,
     log: RwLock<Option<Arc<DiskLog>>>,
-    order: Mutex<Option<Ordering>>,
-    /// The term that this node leads in. Changes under the order only.
-    leads_in: AtomicU64,
+    order: Mutex<Option<OrderState>>,
+    /// The term that this node leads in. Changes only under the order's lock.
+    leader_term: AtomicU64,
     plan: Mutex<Option<Plan>>,
-    turns: Turns,
+    commit_monitor: CommitMonitor,
     gate: Gate,
     transactions: Transactions,
-    /// The place of each connection whose statement runs alone, and whether the node was alone when it got it.
-    isolations: Mutex<HashMap<u64, (i64, bool)>>,
-    receiving: Receiving,
+    /// By connection: the seqno of its TOI statement, and whether the node was a single node then.
+    toi_seqnos: Mutex<HashMap<u64, (i64, bool)>>,
+    recv_queue: RecvQueue,
     inconsistency: Inconsistency,
-    /// The road to the others, while it is connected.
-    together: Mutex<Option<Arc<Together>>>,
+    /// The Raft driver's handle, while the node is connected.
+    cluster: Mutex<Option<Arc<ClusterHandle>>>,
     /// `wsrep_sst_donor`.
     donor: Mutex<String>,
-    /// Its state goes, or went, to another.
+    /// SSTs that this node sends, or has sent.
     donations: Mutex<VecDeque<Donation>>,
     counters: Counters,
     limits: Limits,
@@ -126,70 +126,72 @@ pub struct Node {
 /// Why the provider cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An option.
+    /// An invalid option.
     #[error(transparent)]
     Options(#[from] options::Error),
-    /// The node's own file.
+    /// `hortator.state.log`.
     #[error(transparent)]
     SavedState(#[from] saved_state::Error),
     /// Files of an earlier release.
-    #[error("{folder}: the files of an earlier release cannot be given the names that they have now: {error}")]
-    FormerNames {
-        /// Where they are.
+    #[error("{folder}: cannot rename the files of an earlier release: {error}")]
+    LegacyFileNames {
+        /// The data folder.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The log.
     #[error(transparent)]
     Log(#[from] log::Error),
-    /// Where it goes on.
+    /// Recovery.
     #[error(transparent)]
     Recovery(#[from] recovery::Error),
-    /// No identity can be had.
-    #[error("no random numbers for a UUID: {0}")]
+    /// No random number for an id.
+    #[error("cannot get random numbers for a UUID: {0}")]
     Random(std::io::Error),
-    /// An address of another kind.
-    #[error("wsrep_cluster_address is `{0}`, and must be like gcomm://A,B,C")]
+    /// An unknown kind of address.
+    #[error("wsrep_cluster_address is `{0}`: use the form gcomm://A,B,C")]
     Address(String),
-    /// A server that runs is told to connect, and cannot.
-    #[error("{0}: no majority of the cluster is in reach. Set wsrep_cluster_address again when it is")]
-    OutOfReach(String),
-    /// It must begin or join a cluster, and cannot join.
+    /// A running server cannot reach the cluster that it was told to connect to.
+    #[error("{0}: no quorum of the cluster is reachable. Set wsrep_cluster_address again when it is")]
+    NoQuorum(String),
+    /// There is neither a cluster to bootstrap nor one to join.
     #[error(
-        "there is no log here, so this is no member of a cluster yet, and wsrep_cluster_address={0} names no node to join. \
-         To begin a new cluster, start it with --wsrep-new-cluster; to join one, name its nodes: gcomm://A,B,C"
+        "this node has no log, so it is no member of a cluster yet, and wsrep_cluster_address={0} names no node to \
+         join. To bootstrap a new cluster, start the node with --wsrep-new-cluster; to join one, name its nodes: \
+         gcomm://A,B,C"
     )]
     NothingToJoin(String),
-    /// It is connected already.
+    /// The node is connected already.
     #[error("the node is connected already")]
     Connected,
-    /// Other nodes have a say.
+    /// The cluster has other voters.
     #[error(
-        "--wsrep-new-cluster (or gcomm://) would begin a new cluster, and this node is of a group with {0}. Start it \
-         without, as the others: they find each other by themselves, also when all had crashed. To go on without them, for \
-         good, move {file} out of the data folder first",
-        file = saved::FILE_NAME
+        "--wsrep-new-cluster (or gcomm://) would bootstrap a new cluster, but this node is in a cluster with {0}. \
+         Start it without, like the others: the nodes find each other by themselves, even if all have crashed. To \
+         continue without the others for good, move {file} out of the data folder first",
+        file = hard_state::FILE_NAME
     )]
-    OthersVote(String),
-    /// Nobody knows how it voted.
+    HasOtherVoters(String),
+    /// The hard state is missing.
     #[error(
-        "{file} is not in the data folder, and the log says that {0} vote together: without it this node could vote \
-         twice. Put it back; or move the files hortator* away, and let the node join anew; or, to go on without the others, \
-         for good, start it with --wsrep-new-cluster",
-        file = saved::FILE_NAME
+        "{file} is not in the data folder, and the log says that the voters are {0}: without the file this node \
+         could vote twice. Restore the file; or move the files hortator* away and let the node join again; or, to \
+         continue without the others for good, start it with --wsrep-new-cluster",
+        file = hard_state::FILE_NAME
     )]
-    NoVotes(String),
-    /// The group's file.
+    HardStateMissing(String),
+    /// `hortator.raft.log`.
     #[error(transparent)]
-    SavedGroup(#[from] saved::Error),
-    /// The group's file is of another time than the log.
+    HardState(#[from] hard_state::Error),
+    /// The hard state is older than the log.
     #[error(
-        "the log has an entry of {term:?} at {index}, and {file} knows of {known:?} only: it is an old copy, and the node could \
-         vote twice. Move it away, together with the files hortator-*, and let the node join anew",
-        file = saved::FILE_NAME
+        "the log has an entry of {term:?} at index {index}, and {file} has only {known:?}: the file is an old copy, \
+         and the node could vote twice. Move the file away, together with the files hortator-*, and let the node \
+         join again",
+        file = hard_state::FILE_NAME
     )]
-    OldVotes {
+    HardStateTooOld {
         /// In the log.
         index: Index,
         /// In the log.
@@ -200,60 +202,60 @@ pub enum Error {
     /// The links to other nodes.
     #[error(transparent)]
     Links(#[from] links::Error),
-    /// The system gives no thread.
-    #[error("no thread for the group: {0}")]
+    /// The system starts no thread.
+    #[error("cannot start the Raft thread: {0}")]
     Thread(std::io::Error),
-    /// It failed before.
-    #[error("the node has failed, as it told then: the server must be started anew")]
+    /// The provider has failed before.
+    #[error("the provider has failed: read the error log, then restart the server")]
     Failed,
 }
 
-/// See [`Node::name_for_server`].
+/// See [`Node::member_id_for_server`].
 #[derive(Clone, Copy, Debug)]
-struct Names {
+struct MemberIds {
     member: Uuid,
-    known_as: Uuid,
+    known_to_server: Uuid,
 }
 
-impl Names {
-    fn for_server(self, life: Uuid) -> Uuid {
-        match life {
-            life if life == self.member => self.known_as,
-            life if life == self.known_as => self.member,
-            life => life,
+impl MemberIds {
+    fn for_server(self, member_id: Uuid) -> Uuid {
+        match member_id {
+            member_id if member_id == self.member => self.known_to_server,
+            member_id if member_id == self.known_to_server => self.member,
+            member_id => member_id,
         }
     }
 }
 
 impl Node {
-    /// Reads options, state and log; nothing is applied yet.
+    /// Reads the options, the state and the log; applies nothing yet.
     pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
         let mut options = Options::default();
         options.set(&setup.options, false)?;
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
-        former_names::adopt(&setup.data_dir)
-            .map_err(|error| Error::FormerNames { folder: setup.data_dir.clone(), error })?;
+        legacy_file_names::rename_all(&setup.data_dir)
+            .map_err(|error| Error::LegacyFileNames { folder: setup.data_dir.clone(), error })?;
         let saved = Self::read_saved(&setup, &*server)?;
         let node = Self {
             server,
             options: Mutex::new(options),
-            member: Mutex::new(member),
-            known_as: Mutex::new(member),
+            member_id: Mutex::new(member),
+            server_member_id: Mutex::new(member),
             saved: Mutex::new(saved),
-            descent: Mutex::default(),
+            lineage: Mutex::default(),
             log: RwLock::default(),
             order: Mutex::new(None),
-            leads_in: AtomicU64::new(0),
+            leader_term: AtomicU64::new(0),
             plan: Mutex::new(None),
-            turns: Turns::default(),
+            commit_monitor: CommitMonitor::default(),
             gate: Gate::default(),
             transactions: Transactions::default(),
-            isolations: Mutex::default(),
-            receiving: Receiving::default(),
-            inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.heeded_to)),
-            together: Mutex::default(),
+            toi_seqnos: Mutex::default(),
+            recv_queue: RecvQueue::default(),
+            inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.resolved_upto)),
+            cluster: Mutex::default(),
             donor: Mutex::default(),
             donations: Mutex::default(),
             counters: Counters::default(),
@@ -262,8 +264,8 @@ impl Node {
             setup,
         };
         node.counters.reset();
-        if let Some(history) = DiskLog::history(&node.setup.data_dir)? {
-            node.open(Uuid(history))?;
+        if let Some(history_uuid) = DiskLog::read_history_uuid(&node.setup.data_dir)? {
+            node.open_log(Uuid(history_uuid))?;
         }
         Ok(node)
     }
@@ -286,39 +288,45 @@ impl Node {
         *self.log.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(log));
     }
 
-    /// Lets go of the log: another will take its place.
+    /// Closes the log: another one will replace it.
     fn close_log(&self) {
         let _log = self.log.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// The road to the others, while there is one.
-    fn together(&self) -> Option<Arc<Together>> {
-        lock(&self.together).clone()
+    /// The Raft driver's handle, if the node is connected.
+    fn cluster(&self) -> Option<Arc<ClusterHandle>> {
+        lock(&self.cluster).clone()
     }
 
-    /// The history that its log is of.
-    fn history(&self) -> Uuid {
-        self.log().map_or(Uuid::UNDEFINED, |log| Uuid(log.of_history()))
+    /// The history UUID of the log.
+    fn history_uuid(&self) -> Uuid {
+        self.log().map_or(Uuid::UNDEFINED, |log| Uuid(log.history_uuid()))
     }
 
-    /// The server is about to let go of the provider. Some: what is to be saved as soon as its tables are on the disk,
-    /// which comes later; None: not everything that was ordered is in them.
+    /// The server unloads the provider. Some: the state to save when the tables are on disk, later; None: not
+    /// everything ordered is applied.
     pub fn finish(&self) -> Option<Finished> {
-        self.gate.set(Passage::Closed);
-        self.end_together();
-        let (history, seqno) = lock(&self.order).as_ref().map(|Ordering { order, .. }| (order.history, order.seqno))?;
-        if self.turns.released() < seqno || self.gate.passage() == Passage::Failed {
+        self.gate.set(GateState::Closed);
+        self.close_cluster();
+        let (history_uuid, seqno) =
+            lock(&self.order).as_ref().map(|OrderState { order, .. }| (order.history_uuid, order.seqno))?;
+        if self.commit_monitor.last_released() < seqno || self.gate.state() == GateState::Failed {
             return None;
         }
         let log = self.log()?;
-        log.commit(log.last()).ok()?;
-        let descent = *lock(&self.descent);
-        let heeded_to = self.inconsistency.heeded_to();
-        let state = SavedState { stopped_at: seqno, heeded_to, descent, ..SavedState::running(history, self.member()) };
+        log.flush(log.last()).ok()?;
+        let lineage = *lock(&self.lineage);
+        let resolved_upto = self.inconsistency.resolved_upto();
+        let state = SavedState {
+            stopped_at: seqno,
+            resolved_upto,
+            lineage,
+            ..SavedState::running(history_uuid, self.member_id())
+        };
         Some(Finished { state, data_dir: self.setup.data_dir.clone() })
     }
 
-    /// Takes options while it runs.
+    /// Changes options at run time.
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let mut options = lock(&self.options);
         options.set(text, true)?;
@@ -326,10 +334,10 @@ impl Node {
         if let Some(log) = self.log() {
             log.set_sync(options.log_sync());
         }
-        if let Some(together) = self.together() {
-            together.ask(Command::Isolate(options.is_isolated()));
+        if let Some(cluster) = self.cluster() {
+            cluster.send(Command::Isolate(options.is_isolated()));
             if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
-                together.ask(Command::Bootstrap);
+                cluster.send(Command::Bootstrap);
             }
         }
         Ok(())
@@ -340,96 +348,98 @@ impl Node {
         lock(&self.options).text()
     }
 
-    /// What has committed here.
+    /// The last committed GTID.
     pub fn last_committed(&self) -> Gtid {
-        let history = lock(&self.order).as_ref().map(|ordering| ordering.order.history);
-        history.map_or(Gtid::UNDEFINED, |history| Gtid { history, seqno: self.turns.left() })
+        let history_uuid = lock(&self.order).as_ref().map(|order_state| order_state.order.history_uuid);
+        history_uuid
+            .map_or(Gtid::UNDEFINED, |history_uuid| Gtid { history_uuid, seqno: self.commit_monitor.last_left() })
     }
 
-    /// Whatever the node counts.
+    /// The counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The node as a member.
+    /// This node as a member.
     fn own_member(&self) -> Member {
-        Member { id: self.member(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
+        Member { id: self.member_id(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
     }
 
-    /// What the server is to take that life of a node for. Its own, which changes when the node loses touch, it knows by the
-    /// one that it was connected with; and that one, which has ended, by the other, which is in no view that it sees.
-    fn name_for_server(&self, life: Uuid) -> Uuid {
-        self.names().for_server(life)
+    /// The member ID to tell the server. The server knows the node by the member ID of the first connect, so that one
+    /// stands for the current one, which changes when the node loses the quorum. In exchange, the current one stands
+    /// for the first, which has ended and is in no later view.
+    fn member_id_for_server(&self, member_id: Uuid) -> Uuid {
+        self.member_ids().for_server(member_id)
     }
 
-    /// This life, and the one by whose name the server knows it.
-    fn names(&self) -> Names {
-        Names { member: self.member(), known_as: *lock(&self.known_as) }
+    /// The current member ID, and the one that the server knows.
+    fn member_ids(&self) -> MemberIds {
+        MemberIds { member: self.member_id(), known_to_server: *lock(&self.server_member_id) }
     }
 
-    /// Whether the server still has its own name for this life of the node: only then does what it notes down of
-    /// transactions that are sent in parts agree with the log.
-    fn is_known_by_its_name(&self) -> bool {
-        self.member() == *lock(&self.known_as)
+    /// Whether the server knows the current member ID: only then do its notes on streaming transactions agree with the
+    /// log.
+    fn has_server_member_id(&self) -> bool {
+        self.member_id() == *lock(&self.server_member_id)
     }
 
-    /// The log must be on the disk up to there. When that fails nothing can be promised any more.
-    fn make_durable(&self, index: Index) -> Result<(), log::Error> {
-        let log = self.log().expect("what was appended to is open");
-        log.commit(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
+    /// Flushes the log up to `index`. If that fails, the node can guarantee nothing any more.
+    fn flush_log(&self, index: Index) -> Result<(), log::Error> {
+        let log = self.log().expect("the log of an appended entry is open");
+        log.flush(index).inspect_err(|error| self.fail(&format!("the log cannot be written: {error}")))
     }
 
-    /// Something is wrong that no waiting mends: the node leaves the cluster, and its clients get errors.
+    /// A permanent failure: the node leaves the cluster, and its clients get errors.
     pub fn fail(&self, text: &str) {
-        self.give_up(text);
-        if let Some(together) = self.together() {
-            together.ask(Command::End);
+        self.enter_failed_state(text);
+        if let Some(cluster) = self.cluster() {
+            cluster.send(Command::Stop);
         }
     }
 
-    /// As [`Self::fail`], but only the tables are wrong: the node gives its vote back, so that it does not count among
-    /// those that the others wait for.
-    pub(super) fn fail_in_order(&self, text: &str) {
-        self.give_up(text);
-        // Else a receiving thread takes its leave.
-        if !self.receiving.is_connected()
-            && let Some(together) = self.together()
+    /// As [`Self::fail`], but only the tables are wrong: the node gives up its vote first, so that the others do not
+    /// count it.
+    pub(super) fn fail_and_leave(&self, text: &str) {
+        self.enter_failed_state(text);
+        // Else a receiving thread leaves the cluster.
+        if !self.recv_queue.is_connected()
+            && let Some(cluster) = self.cluster()
         {
-            together.ask(Command::End);
+            cluster.send(Command::Stop);
         }
     }
 
-    fn give_up(&self, text: &str) {
-        if self.gate.passage() != Passage::Failed {
+    fn enter_failed_state(&self, text: &str) {
+        if self.gate.state() != GateState::Failed {
             self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
         }
-        self.gate.set(Passage::Failed);
-        self.turns.end();
-        self.inconsistency.end();
-        if let Some(together) = self.together() {
-            together.waiting.refuse_all();
-            together.leave_soon();
+        self.gate.set(GateState::Failed);
+        self.commit_monitor.close();
+        self.inconsistency.close();
+        if let Some(cluster) = self.cluster() {
+            cluster.pending_proposals.refuse_all();
+            cluster.start_leaving();
         }
-        self.receiving.stop();
+        self.recv_queue.disconnect();
     }
 
-    /// The server will say that its tables hold what stands at `seqno`, and they do not. The first of those counts.
-    fn could_not_apply(&self, seqno: i64) {
+    /// The server will report `seqno` as applied, though it is not. The first such seqno counts.
+    fn record_failed_seqno(&self, seqno: i64) {
         let saved = *lock(&self.saved);
         if let Some(saved) = saved.filter(|saved| saved.failed_at < 0 || saved.failed_at > seqno) {
-            // What fails here has told so.
+            // A failure is logged there.
             let _ = self.save(SavedState { failed_at: seqno, ..saved });
         }
     }
 
-    /// This life of the node, as others know it: another for each time that it is connected.
-    fn member(&self) -> Uuid {
-        *lock(&self.member)
+    /// The current member ID: another one for each connect.
+    fn member_id(&self) -> Uuid {
+        *lock(&self.member_id)
     }
 
-    /// The term of what this node puts into the log by itself.
+    /// The term of entries that this node appends itself.
     fn term(&self) -> Term {
-        Term(self.leads_in.load(Atomic::Relaxed))
+        Term(self.leader_term.load(Atomic::Relaxed))
     }
 
     fn note(&self, text: &str) {
@@ -437,7 +447,8 @@ impl Node {
     }
 }
 
-/// A panic of ours is caught at the boundary; what it held is as good as before, for every change is one assignment.
+/// Panics are caught at the boundary. The data behind the lock are consistent then, since each change is one
+/// assignment.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

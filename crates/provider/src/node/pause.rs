@@ -1,49 +1,49 @@
-//! Standing still for a global read lock or a backup, and waiting for what was written before.
+//! Pauses the node for a global read lock or a backup, and waits for causal reads.
 
 use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
 
-use super::together::Command;
-use super::{Node, Ordering, lock};
-use crate::gate::Passage;
+use super::cluster::Command;
+use super::{Node, OrderState, lock};
+use crate::gate::GateState;
 use crate::identity::Gtid;
 
-/// Without a leader a read asks again after this long.
-const ASK_AGAIN: Duration = Duration::from_millis(50);
+/// A read without a leader retries at this interval.
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Node {
-    /// Lets nothing more into the order, waits until what is in it is done, and says where that is. None: there is
-    /// nothing to pause.
+    /// Stops ordering, waits until everything ordered is applied, and returns its seqno. None: there is nothing to
+    /// pause.
     pub fn pause(&self) -> Option<i64> {
         let mut seqno = {
             let order = lock(&self.order);
             let seqno = order.as_ref()?.order.seqno;
-            if !self.gate.change(Passage::Open, Passage::Paused) {
+            if !self.gate.change(GateState::Open, GateState::Paused) {
                 return None;
             }
-            self.receiving.drains.store(true, Atomic::SeqCst);
-            self.receiving.holds.store(true, Atomic::SeqCst);
+            self.recv_queue.is_draining.store(true, Atomic::SeqCst);
+            self.recv_queue.is_held.store(true, Atomic::SeqCst);
             seqno
         };
         loop {
-            let is_done = self.turns.wait_released(seqno, None);
-            // What stands in the way of that may have had to take its place first.
+            let is_done = self.commit_monitor.wait_released(seqno, None);
+            // A transaction that blocks the applying may have had to be ordered first.
             let order = lock(&self.order);
-            let reached = order.as_ref().map_or(seqno, |ordering| ordering.order.seqno);
+            let reached = order.as_ref().map_or(seqno, |order_state| order_state.order.seqno);
             if !is_done || reached == seqno {
-                self.receiving.drains.store(false, Atomic::SeqCst);
+                self.recv_queue.is_draining.store(false, Atomic::SeqCst);
                 return is_done.then_some(seqno);
             }
             seqno = reached;
         }
     }
 
-    /// Goes on.
+    /// Ends the pause.
     pub fn resume(&self) {
-        self.receiving.holds.store(false, Atomic::SeqCst);
-        self.gate.change(Passage::Paused, Passage::Open);
-        if let Some(together) = self.together() {
-            together.ask(Command::Look);
+        self.recv_queue.is_held.store(false, Atomic::SeqCst);
+        self.gate.change(GateState::Paused, GateState::Open);
+        if let Some(cluster) = self.cluster() {
+            cluster.send(Command::Recheck);
         }
     }
 
@@ -52,39 +52,42 @@ impl Node {
         self.counters.desync_count.add(1);
     }
 
-    /// One desync less. Of one that lost touch meanwhile there is none any more.
+    /// Ends one desync; there is none any more if the node has lost the quorum meanwhile.
     pub fn resync(&self) {
-        self.counters.desync_count.take_one();
+        self.counters.desync_count.decrement();
     }
 
-    /// Asks the leader, and again while nobody leads.
-    fn ask_how_far(&self, until: Option<Instant>) -> Option<i64> {
-        let together = self.together()?;
+    /// Asks the leader, and retries while there is none.
+    fn read_index_from_leader(&self, until: Option<Instant>) -> Option<i64> {
+        let cluster = self.cluster()?;
         loop {
-            if let Some(seqno) = together.confirm(until) {
+            if let Some(seqno) = cluster.read_index(until) {
                 return Some(seqno);
             }
             let is_over = until.is_some_and(|until| until <= Instant::now());
-            if is_over || !matches!(self.gate.passage(), Passage::Open | Passage::Paused) {
+            if is_over || !matches!(self.gate.state(), GateState::Open | GateState::Paused) {
                 return None;
             }
-            std::thread::sleep(ASK_AGAIN);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 
-    /// Waits until everything up to `upto` (None: everything ordered by now) can be read here. None: it took too long,
-    /// or the place is of another history.
+    /// Waits until everything up to `upto` (None: everything ordered until now) is visible here. None: the timeout has
+    /// passed, or `upto` belongs to another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
         let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
         let until = Instant::now().checked_add(limit);
-        let (history, is_alone, last) =
-            lock(&self.order).as_ref().map(|Ordering { order, is_alone }| (order.history, *is_alone, order.seqno))?;
+        let (history_uuid, is_single_node, last) = lock(&self.order)
+            .as_ref()
+            .map(|OrderState { order, is_single_node }| (order.history_uuid, *is_single_node, order.seqno))?;
         let seqno = match upto {
-            None if is_alone => last,
-            None => self.ask_how_far(until)?,
-            Some(upto) if upto.history == history => upto.seqno,
+            None if is_single_node => last,
+            None => self.read_index_from_leader(until)?,
+            Some(upto) if upto.history_uuid == history_uuid => upto.seqno,
             Some(_) => return None,
         };
-        self.turns.wait_released(seqno, until).then(|| Gtid { history, seqno: self.turns.released() })
+        self.commit_monitor
+            .wait_released(seqno, until)
+            .then(|| Gtid { history_uuid, seqno: self.commit_monitor.last_released() })
     }
 }

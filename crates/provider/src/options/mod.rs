@@ -1,7 +1,7 @@
 //! The options of `wsrep_provider_options`: `name = value; name = value`.
 //!
-//! Configurations written for Galera are taken as they are: its names are in [`OPTIONS`] too, and most do nothing here
-//! (docs/provider.md lists those that do). A name that neither has is an error.
+//! Accepts configurations for Galera: its names are in [`OPTIONS`] too, and most have no effect here (docs/provider.md
+//! lists those that have). An unknown name is an error.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +15,7 @@ mod names;
 use names::Kind;
 use names::OPTIONS;
 
-/// Bytes of a write set at most, whatever the option says: the API's and the log's lengths have 31 bits.
+/// The largest write set in bytes, whatever the option says: the lengths of the API and the log have 31 bits.
 pub const WRITE_SET_LIMIT_BYTES: u64 = 2_147_483_647;
 
 /// The values of all options.
@@ -24,26 +24,26 @@ pub struct Options {
     values: BTreeMap<&'static str, String>,
 }
 
-/// An option that cannot be taken.
+/// An invalid option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Nobody knows it.
-    #[error("wsrep_provider_options: `{0}` is no option of this provider (docs/provider.md lists them)")]
+    /// An unknown name.
+    #[error("wsrep_provider_options: `{0}` is not an option of this provider (docs/provider.md lists them)")]
     Unknown(String),
-    /// Nothing to set it to.
-    #[error("wsrep_provider_options: `{0}` stands without a value: write {0}=VALUE")]
+    /// A missing value.
+    #[error("wsrep_provider_options: `{0}` has no value: write {0}=VALUE")]
     NoValue(String),
-    /// Its value is of another kind.
+    /// A value of another kind.
     #[error("wsrep_provider_options: {name} is {kind}, not `{value}`")]
     Value {
         /// The option.
         name: &'static str,
-        /// What it should be.
+        /// The expected kind.
         kind: &'static str,
-        /// What it was given.
+        /// The given value.
         value: String,
     },
-    /// It is read once.
+    /// The option is read at the start only.
     #[error("wsrep_provider_options: {0} cannot be changed while the server runs")]
     Fixed(&'static str),
 }
@@ -56,7 +56,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Takes what a configuration says; all of it or nothing. `running`: only what may change by then.
+    /// Sets options from a configuration; all or none. `running`: only options that can change at run time.
     pub fn set(&mut self, text: &str, running: bool) -> Result<(), Error> {
         let mut values = self.values.clone();
         for setting in text.split(';').map(str::trim).filter(|setting| !setting.is_empty()) {
@@ -82,7 +82,7 @@ impl Options {
         self.values.iter().map(|(name, value)| format!("{name} = {value}; ")).collect::<String>().trim_end().to_owned()
     }
 
-    /// How long a read waits for what was written before it.
+    /// The timeout of causal reads.
     pub fn causal_read_timeout(&self) -> Duration {
         names::duration(self.value("repl.causal_read_timeout")).expect(CHECKED)
     }
@@ -92,30 +92,30 @@ impl Options {
         names::bytes(self.value("repl.max_ws_size")).expect(CHECKED).min(WRITE_SET_LIMIT_BYTES)
     }
 
-    /// Whether a commit waits until the log is on the disk.
+    /// Whether a commit waits for the sync of the log.
     pub fn log_sync(&self) -> bool {
         names::boolean(self.value("log.sync")).expect(CHECKED)
     }
 
-    /// How much of the log stays, at least.
+    /// The least part of the log to keep.
     pub fn log_retain_bytes(&self) -> u64 {
         names::bytes(self.value("log.retain")).expect(CHECKED)
     }
 
-    /// The size of one of the log's files.
+    /// The size of a log segment.
     pub fn log_segment_bytes(&self) -> u64 {
         names::bytes(self.value("log.segment")).expect(CHECKED)
     }
 
-    /// Whether the node shall be as if its cable were pulled.
+    /// Whether the node is isolated (`gmcast.isolate`).
     pub fn is_isolated(&self) -> bool {
         names::number(self.value("gmcast.isolate")).expect(CHECKED) > 0.0
     }
 
-    /// Where other nodes' connections are taken, host:port.
+    /// The address to listen on, host:port.
     pub fn listen_address(&self) -> String {
         let address = self.value("gmcast.listen_addr");
-        // The port of the default is the base port's default.
+        // The port of the default is the default of base_port.
         if address == names::LISTEN_ADDRESS {
             format!("0.0.0.0:{}", self.value("base_port"))
         } else {
@@ -123,32 +123,32 @@ impl Options {
         }
     }
 
-    /// Where other nodes find this one: by the options, else by what the server says of itself.
-    pub fn group_address(&self, server_says: &str) -> String {
+    /// The address for other nodes: from the options, else from the server.
+    pub fn node_address(&self, server_address: &str) -> String {
         let (host, port) = (self.value("base_host"), self.value("base_port"));
-        match (host, server_says) {
+        match (host, server_address) {
             ("", "") => String::new(),
-            ("", says) => with_port(says, port),
+            ("", address) => with_port(address, port),
             (host, _) => format!("{host}:{port}"),
         }
     }
 
-    /// Whether the node goes on without a majority whenever it loses touch.
-    pub fn ignores_majorities(&self) -> bool {
+    /// Whether the node continues without a quorum.
+    pub fn ignores_quorum(&self) -> bool {
         ["pc.ignore_sb", "pc.ignore_quorum"].iter().any(|name| names::boolean(&self.values[name]).expect(CHECKED))
     }
 
-    /// Whether the node shall go on without those who are away.
+    /// Whether to bootstrap a cluster without the unreachable nodes.
     pub fn is_bootstrap_wanted(&self) -> bool {
         names::boolean(self.value("pc.bootstrap")).expect(CHECKED)
     }
 
-    /// How many write sets a node may have to apply before the cluster waits for it.
+    /// Receive queue length at which flow control starts.
     pub fn flow_limit(&self) -> u64 {
         names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64
     }
 
-    /// How much a node's vote counts.
+    /// The weight of the node's vote.
     pub fn weight(&self) -> i64 {
         names::number(self.value("pc.weight")).expect(CHECKED) as i64
     }
@@ -158,19 +158,19 @@ impl Options {
     }
 }
 
-/// The address with that port, unless it has one. Colons are also in an address of IPv6, with brackets or without.
+/// The address with that port, unless it has one. IPv6 addresses contain colons too, with or without brackets.
 fn with_port(address: &str, port: &str) -> String {
-    let behind_host = address.rfind(']').map_or(0, |end| end + 1);
-    match address[behind_host..].matches(':').count() {
+    let port_start = address.rfind(']').map_or(0, |end| end + 1);
+    match address[port_start..].matches(':').count() {
         0 => format!("{address}:{port}"),
         1 => address.to_owned(),
         _ => format!("[{address}]:{port}"),
     }
 }
 
-const CHECKED: &str = "every option has a default, and values are checked when they are taken";
+const CHECKED: &str = "every option has a valid value";
 
-/// Whether a text's kind is one of the table's: for the table's own test.
+/// Whether a default fits its kind: for the test of the table.
 #[cfg(test)]
 fn default_fits(kind: Kind, default: &str) -> bool {
     default.is_empty() || kind.takes(default)

@@ -1,18 +1,18 @@
-//! The table of options: names, defaults, kinds. Those that start with `log.` are ours; the others' names and defaults are
-//! Galera's (its documentation, "Galera Parameters").
+//! The table of options: names, defaults, kinds. The `log.*` options are ours; all other names and defaults are
+//! Galera's (Galera documentation, "Galera Parameters").
 
 use std::time::Duration;
 
-/// What an option's value is.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Anything.
+    /// Any text.
     Text,
-    /// A whole or decimal number, also hexadecimal.
+    /// An integer or decimal number, also hexadecimal.
     Number,
     /// yes, no, true, false, on, off, 1, 0.
     Boolean,
-    /// A number, with K, M, G or T behind it for powers of 1024.
+    /// A number, with an optional K, M, G or T for powers of 1024.
     Bytes,
     /// ISO 8601 (PT30S, PT1M30.5S, P1D), or seconds.
     Duration,
@@ -59,10 +59,10 @@ const fn once(name: &'static str, default: &'static str, kind: Kind) -> Named {
 
 use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
 
-/// What `gmcast.listen_addr` is when nobody says.
+/// The default of `gmcast.listen_addr`.
 pub const LISTEN_ADDRESS: &str = "tcp://0.0.0.0:4567";
 
-/// In alphabetical order, as they are shown.
+/// In alphabetical order, as displayed.
 pub const OPTIONS: &[Named] = &[
     once("base_dir", "", Text),
     once("base_host", "", Text),
@@ -203,9 +203,9 @@ pub fn duration(value: &str) -> Option<Duration> {
     for (part, units) in [(days, &[('D', 86_400.0)][..]), (time, &[('H', 3600.0), ('M', 60.0), ('S', 1.0)][..])] {
         let mut rest = part;
         for (unit, factor) in units {
-            if let Some((number, behind)) = rest.split_once(*unit) {
+            if let Some((number, after)) = rest.split_once(*unit) {
                 seconds += number.parse::<f64>().ok()? * factor;
-                rest = behind;
+                rest = after;
             }
         }
         if !rest.is_empty() {

@@ -1,9 +1,9 @@
-//! Options as a configuration writes them.
+//! Options in a configuration.
 
 use super::*;
 
 #[test]
-fn every_default_is_a_value_and_names_are_in_order() {
+fn every_default_is_valid() {
     for option in OPTIONS {
         assert!(default_fits(option.kind, option.default), "{}", option.name);
     }
@@ -12,7 +12,7 @@ fn every_default_is_a_value_and_names_are_in_order() {
 }
 
 #[test]
-fn a_configuration_of_galera_is_taken() {
+fn a_configuration_for_galera_is_accepted() {
     let mut options = Options::default();
     options
         .set("base_port=4000;gcache.size=32M; repl.causal_read_timeout=PT90S;evs.suspect_timeout = PT10S ;", false)
@@ -24,13 +24,13 @@ fn a_configuration_of_galera_is_taken() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_nothing_is_taken() {
+fn an_invalid_setting_is_an_error_and_sets_nothing() {
     for (text, message) in [
         (
             "pc.weight=2;nonsense=1",
-            "wsrep_provider_options: `nonsense` is no option of this provider (docs/provider.md lists them)",
+            "wsrep_provider_options: `nonsense` is not an option of this provider (docs/provider.md lists them)",
         ),
-        ("pc.weight=2;debug", "wsrep_provider_options: `debug` stands without a value: write debug=VALUE"),
+        ("pc.weight=2;debug", "wsrep_provider_options: `debug` has no value: write debug=VALUE"),
         ("pc.weight=2;log.sync=perhaps", "wsrep_provider_options: log.sync is yes or no, not `perhaps`"),
         ("pc.weight=2;log.retain=12Q", "wsrep_provider_options: log.retain is a size such as 128M, not `12Q`"),
         ("pc.weight=2;pc.linger=P", "wsrep_provider_options: pc.linger is a time such as PT30S, not `P`"),
@@ -42,7 +42,7 @@ fn what_is_wrong_is_told_and_nothing_is_taken() {
 }
 
 #[test]
-fn what_is_read_once_does_not_change_later() {
+fn fixed_options_do_not_change_at_run_time() {
     let mut options = Options::default();
     assert_eq!(options.set("log.segment=1M", true), Err(Error::Fixed("log.segment")));
     assert_eq!(options.set("log.segment=64M;log.sync=no", true), Ok(()));
@@ -64,7 +64,7 @@ fn times_and_sizes() {
 }
 
 #[test]
-fn others_find_the_node_at_its_base_port_unless_its_address_has_one() {
+fn the_node_address_gets_the_base_port_unless_it_has_one() {
     let mut options = Options::default();
     options.set("base_port=4000", false).unwrap();
     for (server_says, address) in [
@@ -75,12 +75,12 @@ fn others_find_the_node_at_its_base_port_unless_its_address_has_one() {
         ("[::1]:5000", "[::1]:5000"),
         ("::1", "[::1]:4000"),
     ] {
-        assert_eq!(options.group_address(server_says), address, "{server_says}");
+        assert_eq!(options.node_address(server_says), address, "{server_says}");
     }
 }
 
 #[test]
-fn a_weight_is_any_number_that_is_taken() {
+fn a_weight_is_any_number() {
     let mut options = Options::default();
     for (text, weight) in
         [("pc.weight=2", 2), ("pc.weight=0x10", 16), ("pc.weight=1.5", 1), ("pc.weight=1e30", i64::MAX)]

@@ -1,9 +1,9 @@
-//! Keys by their parts, each once, with the strongest of its modes.
+//! Keys from their parts, each once, with the strongest mode.
 
 use super::*;
 
 #[test]
-fn a_key_asked_twice_is_the_same_and_another_tables_is_not() {
+fn equal_parts_give_equal_keys() {
     let mut set = WriteSet::default();
     let first = set.key(&[b"s", b"t", b"\x00a"]).unwrap();
     let other = set.key(&[b"s", b"u", b"\x00a"]).unwrap();
@@ -15,7 +15,7 @@ fn a_key_asked_twice_is_the_same_and_another_tables_is_not() {
 }
 
 #[test]
-fn of_the_same_key_the_stronger_mode_stays_however_many_keys_there_are() {
+fn a_key_keeps_its_stronger_mode() {
     for others in [0, LOOK_THROUGH_LIMIT, 1000] {
         let mut set = WriteSet::default();
         let parent = set.key(&[b"s", b"parent", b"\x001"]).unwrap();
@@ -33,7 +33,7 @@ fn of_the_same_key_the_stronger_mode_stays_however_many_keys_there_are() {
 }
 
 #[test]
-fn cleared_it_collects_anew() {
+fn a_cleared_write_set_can_be_filled_again() {
     let mut set = WriteSet::default();
     for number in 0..100u32 {
         let key = set.key(&[b"s", b"t", &number.to_le_bytes()]).unwrap();

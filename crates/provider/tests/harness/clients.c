@@ -1,5 +1,4 @@
-/* Clients' transactions: whole ones, those that are sent in parts, and statements that run alone; each with the checks
-   of what the provider may answer. */
+/* Clients' transactions: whole ones, streaming ones, and TOI statements; each checks the provider's results. */
 
 #include "harness.h"
 
@@ -10,10 +9,10 @@
 
 #define DATA_ROOM (200 << 10)
 
-/* What a brute-force abort sees of a client. The mutex is the victim's, as the server has it. */
+/* A client as a brute-force abort sees it. The mutex is the victim's, as in the server. */
 typedef struct {
     pthread_mutex_t mutex;
-    uint64_t trx; /* 0: none that the provider knows. */
+    uint64_t trx; /* 0: the provider knows none. */
     uint32_t flags;
     unsigned granted, told;
 } slot_t;
@@ -38,7 +37,7 @@ void clients_stop(void) { over = true; }
 
 bool clients_are_over(void) { return over; }
 
-/* One client, and the transaction that it is in. */
+/* One client and its transaction. */
 typedef struct {
     slot_t *slot;
     uint64_t conn;
@@ -56,7 +55,7 @@ void slot_abort(unsigned at, int64_t by) {
     if (slot->trx != 0) {
         int status = CALL(slot->trx, wsrep.abort_certification(&wsrep, by, slot->trx, &seqno));
         CHECK(seqno >= -1, "the victim's seqno %lld", (long long)seqno);
-        CHECK(status == OK || status == NOT_ALLOWED, "an abort was answered with %d", status);
+        CHECK(status == OK || status == NOT_ALLOWED, "an abort returned %d", status);
         if (status == OK) {
             slot->granted++;
             CHECK(seqno < 0 || by < 0 || !(slot->flags & TRX_END) || by <= seqno, "%lld aborts %lld", (long long)by,
@@ -75,7 +74,7 @@ static void known(client_t *client, uint64_t trx, uint32_t flags) {
     pthread_mutex_unlock(&client->slot->mutex);
 }
 
-/* How many aborts were granted that the client has not been told of; from here on it counts as told. */
+/* Number of granted aborts that the client does not know; it knows them from here on. */
 static unsigned untold(client_t *client, bool is_told_now) {
     pthread_mutex_lock(&client->slot->mutex);
     unsigned aborts = client->slot->granted - client->slot->told;
@@ -98,7 +97,7 @@ void random_key(buf_t parts[3], uint8_t names[3][8], wskey_t *key) {
     *key = (wskey_t){parts, count};
 }
 
-/* What was handed in is the caller's again: it is overwritten, to see that the provider has copied it. */
+/* The caller may reuse its buffers: overwrites them, to check that the provider has copied them. */
 static void append(client_t *client, uint64_t part) {
     static __thread uint8_t scratch[DATA_ROOM];
     for (uint64_t keys = random_below(10) + 1; keys > 0; keys--) {
@@ -128,7 +127,7 @@ static int certify(client_t *client, uint32_t flags) {
     uint64_t outages = server_outages();
     int status = CALL(trx, wsrep.certify(&wsrep, client->conn, &client->handle, flags, &client->meta));
     int64_t seqno = client->meta.gtid.seqno;
-    CHECK((status == CONN_FAIL) == (seqno < 0), "certify answers %d and %lld", status, (long long)seqno);
+    CHECK((status == CONN_FAIL) == (seqno < 0), "certify returns %d and %lld", status, (long long)seqno);
     CHECK(status == CONN_FAIL || (client->meta.stid.trx == trx && client->meta.stid.conn == client->conn), "the meta");
     switch (status) {
     case OK:
@@ -139,7 +138,7 @@ static int certify(client_t *client, uint32_t flags) {
             CHECK(untold(client, false) <= 1, "aborted twice");
         break;
     case BF_ABORT:
-        CHECK(untold(client, true) == 1 && (flags & TRX_END), "aborted by nobody");
+        CHECK(untold(client, true) == 1 && (flags & TRX_END), "aborted without a request");
         count(ABORTED);
         break;
     case CONN_FAIL:
@@ -150,22 +149,22 @@ static int certify(client_t *client, uint32_t flags) {
         count(REFUSED);
         break;
     default:
-        fail("certify answers %d", status);
+        fail("certify returns %d", status);
     }
     return status;
 }
 
-static place_t place_of(const client_t *client, uint32_t flags) {
+static entry_t entry_of(const client_t *client, uint32_t flags) {
     int64_t seqno = client->meta.gtid.seqno;
-    return (place_t){seqno, PLACE_WRITE_SET, flags, client->handle.trx_id, client->conn, client->bytes};
+    return (entry_t){seqno, ENTRY_WRITE_SET, flags, client->handle.trx_id, client->conn, client->bytes};
 }
 
-/* Through the order, with its turn. */
+/* Through the commit order, in its turn. */
 static void commit(client_t *client, uint32_t flags) {
     int64_t seqno = client->meta.gtid.seqno;
     journal_take_turn(seqno);
-    place_t place = place_of(client, flags);
-    journal_write(&place, client->data);
+    entry_t entry = entry_of(client, flags);
+    journal_write(&entry, client->data);
     journal_end_turn(seqno);
     CHECK(CALL(seqno, wsrep.commit_order_leave(&wsrep, &client->handle, &client->meta, NULL)) == OK, "leave");
 }
@@ -173,7 +172,7 @@ static void commit(client_t *client, uint32_t flags) {
 static int enter(client_t *client) {
     int64_t seqno = client->meta.gtid.seqno;
     int status = CALL(seqno, wsrep.commit_order_enter(&wsrep, &client->handle, &client->meta));
-    CHECK(status == OK || status == BF_ABORT, "enter answers %d", status);
+    CHECK(status == OK || status == BF_ABORT, "enter returns %d", status);
     return status;
 }
 
@@ -194,7 +193,7 @@ static void replay(client_t *client, uint32_t flags) {
     count(REPLAYED);
 }
 
-/* The only, or the last, part. */
+/* The only, or the last, fragment. */
 static int finish(client_t *client, uint32_t flags) {
     int status = certify(client, flags);
     if (status == OK) {
@@ -202,7 +201,7 @@ static int finish(client_t *client, uint32_t flags) {
             nap((unsigned)random_below(2000));
         status = enter(client);
         unsigned aborts = untold(client, true);
-        CHECK(aborts == (status == OK ? 0 : 1), "enter answers %d with %u aborts", status, aborts);
+        CHECK(aborts == (status == OK ? 0 : 1), "enter returns %d with %u aborts", status, aborts);
         if (status == OK) {
             commit(client, flags);
             count(COMMITTED);
@@ -245,21 +244,21 @@ static void roll_back(client_t *client) {
     count(ROLLED_BACK);
 }
 
-/* One part. False: it must be rolled back. */
+/* One fragment. False: it must be rolled back. */
 static bool fragment(client_t *client, uint32_t flags, uint64_t part) {
     append(client, part);
     int status = certify(client, flags);
     bool goes_on = status == OK;
     if (status == OK && enter(client) == BF_ABORT) {
-        CHECK(untold(client, true) == 1, "aborted by nobody");
+        CHECK(untold(client, true) == 1, "aborted without a request");
         count(ABORTED);
         goes_on = false;
         CHECK(enter(client) == OK, "aborted twice");
     }
     if (status == TRX_FAIL) {
-        /* The server lets go of it without a turn. */
-        place_t place = place_of(client, untold(client, true) > 0 ? ANY_FLAGS : ROLLBACK | TRX_START);
-        journal_pass(&place, client->data);
+        /* The server releases it without a turn. */
+        entry_t entry = entry_of(client, untold(client, true) > 0 ? ANY_FLAGS : ROLLBACK | TRX_START);
+        journal_pass(&entry, client->data);
     } else if (status != CONN_FAIL) {
         commit(client, flags);
     }
@@ -293,22 +292,22 @@ void isolated_statement(uint64_t conn, uint64_t id) {
     uint64_t outages = server_outages();
     int status = CALL(id, wsrep.to_execute_start(&wsrep, conn, &key, 1, action, 2, TRX_START | TRX_END, &meta));
     if (status == CONN_FAIL) {
-        CHECK(outages % 2 == 1 || outages != server_outages(), "an isolated statement is refused while connected");
+        CHECK(outages % 2 == 1 || outages != server_outages(), "a TOI statement is refused while connected");
         return;
     }
     int64_t seqno = meta.gtid.seqno;
-    CHECK(status == OK && seqno > 0, "an isolated statement gets %d and %lld", status, (long long)seqno);
+    CHECK(status == OK && seqno > 0, "a TOI statement gets %d and %lld", status, (long long)seqno);
     journal_take_turn(seqno);
     CHECK(journal_released() == seqno - 1, "runs alone beside %lld", (long long)journal_released() + 1);
     isolated_at = seqno;
     for (uint64_t victims = random_below(6); victims > 0; victims--)
         slot_abort((unsigned)random_below(CLIENTS), one_in(2) ? -1 : seqno);
     isolated_at = 0;
-    place_t place = {seqno, PLACE_WRITE_SET, TRX_START | TRX_END | ISOLATION, UINT64_MAX, conn, action[0].len};
-    journal_write(&place, bytes);
+    entry_t entry = {seqno, ENTRY_WRITE_SET, TRX_START | TRX_END | ISOLATION, UINT64_MAX, conn, action[0].len};
+    journal_write(&entry, bytes);
     journal_end_turn(seqno);
     journal_release(seqno);
-    CHECK(CALL(seqno, wsrep.to_execute_end(&wsrep, conn, NULL)) == OK, "the end of an isolated statement");
+    CHECK(CALL(seqno, wsrep.to_execute_end(&wsrep, conn, NULL)) == OK, "the end of a TOI statement");
     count(ISOLATED);
 }
 

@@ -1,4 +1,4 @@
-/* What goes on beside the transactions: aborts by brute force, pauses, waits, status variables, options. */
+/* Calls beside the transactions: brute-force aborts, pauses, waits, status variables, options. */
 
 #include "harness.h"
 
@@ -18,7 +18,7 @@ void *aborter_main(void *seed) {
     return NULL;
 }
 
-/* Between the two calls nothing moves. */
+/* Nothing commits between the two calls. */
 static void stand_still(void) {
     uint64_t outages = server_outages();
     bool is_desynced = one_in(2);
@@ -74,7 +74,7 @@ static void look(void) {
 static void configure(void) {
     const char *sync = one_in(2) ? "log.sync=no" : "log.sync=yes; evs.version=1";
     CHECK(CALL(0, wsrep.options_set(&wsrep, sync)) == OK, "options");
-    CHECK(CALL(0, wsrep.options_set(&wsrep, "no.such=1")) == WARNING, "an option that is not there");
+    CHECK(CALL(0, wsrep.options_set(&wsrep, "no.such=1")) == WARNING, "an unknown option");
     char *options = CALL(0, wsrep.options_get(&wsrep));
     CHECK(options != NULL && strstr(options, "log.sync = ") != NULL, "the options");
     free(options);

@@ -1,5 +1,5 @@
-/* What the parts of the program share. It plays mariadbd for a provider: loads it, answers its callbacks, and calls it
-   from many threads. Whatever is not as the API has it ends the program with status 1 and a reason on standard error. */
+/* Shared declarations. The program plays mariadbd for a provider: it loads the provider, implements the callbacks, and
+   calls it from many threads. A violation of the API ends the program with status 1 and a message on standard error. */
 
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -8,10 +8,10 @@
 
 #define CLIENTS 16
 #define RECEIVERS 4
-/* No call may take longer. */
+/* Limit of a call. */
 #define LIMIT_SECONDS 20
 
-/* watch.c: what each thread is doing, and how long. */
+/* watch.c: the current call of each thread, and its duration. */
 void watch_start(unsigned limit_seconds);
 void watch_thread(const char *name);
 void doing(const char *call, int64_t about);
@@ -27,36 +27,36 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn
         answer_; \
     })
 
-/* random.c: numbers from the seed, each thread its own row of them; and bytes that tell whose they are. */
+/* random.c: numbers from the seed, a sequence for each thread; and bytes that identify their transaction. */
 void random_seed(uint64_t seed, uint64_t stream);
 uint64_t random_below(uint64_t bound);
 bool one_in(uint64_t chances);
 void nap(unsigned microseconds);
-size_t payload_make(uint8_t *place, size_t room, uint64_t trx, uint64_t part);
+size_t payload_make(uint8_t *entry, size_t room, uint64_t trx, uint64_t part);
 
-/* journal.c: the tables. Every place of the order, written at its turn. A thread's writes survive the process. */
-enum { PLACE_VIEW = 1, PLACE_WRITE_SET = 2 };
-/* Of a part that was aborted: nobody tells whether certification had failed it before. */
+/* journal.c: the tables. Every seqno, written in its turn. A thread's writes survive the process. */
+enum { ENTRY_VIEW = 1, ENTRY_WRITE_SET = 2 };
+/* An aborted fragment: the result of its certification is unknown. */
 #define ANY_FLAGS UINT32_MAX
 typedef struct {
     int64_t seqno;
     uint32_t kind, flags;
     uint64_t trx, conn;
     uint64_t bytes;
-} place_t;
+} entry_t;
 int64_t journal_open(const char *dir);
 void journal_begin(int64_t seqno);
 void journal_take_turn(int64_t seqno);
-void journal_write(const place_t *place, const void *data);
+void journal_write(const entry_t *entry, const void *data);
 void journal_end_turn(int64_t seqno);
-void journal_pass(const place_t *place, const void *data);
+void journal_pass(const entry_t *entry, const void *data);
 void journal_release(int64_t seqno);
 int64_t journal_last(void);
 int64_t journal_released(void);
 
 /* server.c: the provider, loaded; its callbacks; its receiving threads. */
 extern wsrep_t wsrep;
-/* What a client's replay must be given. */
+/* The expected data of a client's replay. */
 typedef struct {
     int64_t seqno;
     const handle_t *handle;
@@ -77,10 +77,10 @@ bool server_has_history(const char *dir);
 /* Odd: not connected. A call may be refused if this changed meanwhile or is odd. */
 uint64_t server_outages(void);
 void server_expect_rollback(uint64_t trx);
-/* Whether the callbacks check what only a well-behaved server may expect. */
+/* Whether the callbacks check what only a correct server may expect. */
 extern bool server_is_strict;
 
-/* clients.c, controls.c: threads that do as a server's do. */
+/* clients.c, controls.c: threads that act like a server's. */
 enum {
     COMMITTED,
     ROLLED_BACK,

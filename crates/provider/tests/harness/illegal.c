@@ -1,7 +1,7 @@
-/* What a broken server could do, in random order: every pointer NULL that may be one, calls out of order, places that
-   nobody has, counts and kinds that do not exist. Three clients go on beside it as they should.
+/* Calls of a broken server, in random order: NULL pointers, calls out of order, unknown seqnos, invalid counts and
+   kinds. Three clients make correct calls meanwhile.
 
-   Any answer will do; not a crash, and not a call that does not return. Whoever does it right is served as before. */
+   Any result is fine, except a crash or a call that does not return. The provider still serves correct callers. */
 
 #include "harness.h"
 
@@ -16,7 +16,7 @@
 #define ILLEGAL_LIMIT_SECONDS 10
 
 static volatile bool bystanders_stop;
-/* The node has left its cluster because of us: nobody is served any more. */
+/* The node has left its cluster because of these calls: it serves no client any more. */
 static bool is_down;
 static uint64_t next_id = 1;
 static bool is_in;
@@ -46,7 +46,7 @@ static void append_something(handle_t *handle) {
     TRY(wsrep.append_data(&wsrep, handle, &data, 1, 0, true));
 }
 
-/* One transaction as it should be; what certify says. */
+/* One correct transaction. Returns the status of certify. */
 static int one_that_does_it_right(bool must_pass) {
     handle_t handle = {new_id(), NULL};
     meta_t meta;
@@ -54,7 +54,7 @@ static int one_that_does_it_right(bool must_pass) {
     int status = CALL(handle.trx_id, wsrep.certify(&wsrep, 9, &handle, TRX_START | TRX_END, &meta));
     if (status == OK || (status == TRX_FAIL && meta.gtid.seqno > 0)) {
         int entered = CALL(meta.gtid.seqno, wsrep.commit_order_enter(&wsrep, &handle, &meta));
-        CHECK(entered == OK || !must_pass, "enter answers %d to one that does it right", entered);
+        CHECK(entered == OK || !must_pass, "enter returns %d to a correct caller", entered);
         TRY(wsrep.commit_order_leave(&wsrep, &handle, &meta, NULL));
     }
     TRY(wsrep.release(&wsrep, &handle));
@@ -72,7 +72,7 @@ static void *bystander(void *unused) {
     return NULL;
 }
 
-/* Every function, every pointer NULL: also the table itself. */
+/* Every function with NULL for every pointer, also for the table itself. */
 static void nothing_at_all(void) {
     wsrep_t *table = one_in(2) ? NULL : &wsrep;
     handle_t handle = {new_id(), NULL};
@@ -149,7 +149,7 @@ static void nothing_at_all(void) {
     }
 }
 
-/* A transaction whose calls come in any order, then what is open of it is brought to its end. */
+/* A transaction whose calls come in any order; then its open parts are finished. */
 static void out_of_order(void) {
     handle_t handle = {new_id(), NULL};
     meta_t own = {.gtid = {.seqno = -1}};
@@ -169,7 +169,7 @@ static void out_of_order(void) {
                                              TRX_END | PA_UNSAFE, ROLLBACK,  UINT32_MAX};
             int status = CALL(handle.trx_id, wsrep.certify(&wsrep, 1, &handle, flags[random_below(6)], &meta));
             if (meta.gtid.seqno > 0) {
-                CHECK(!is_open, "two places at once: certify answers %d", status);
+                CHECK(!is_open, "two seqnos at once: certify returns %d", status);
                 own = meta;
                 is_open = true;
             }
@@ -273,10 +273,10 @@ static void odd_options(void) {
 }
 
 static void odd_waits(void) {
-    gtid_t place = server_place(any_seqno()), reached;
+    gtid_t entry = server_place(any_seqno()), reached;
     if (one_in(2))
-        memset(&place.uuid, 0xAB, sizeof place.uuid);
-    TRY(wsrep.sync_wait(&wsrep, &place, one_in(10) ? 1 : 0, one_in(2) ? &reached : NULL));
+        memset(&entry.uuid, 0xAB, sizeof entry.uuid);
+    TRY(wsrep.sync_wait(&wsrep, &entry, one_in(10) ? 1 : 0, one_in(2) ? &reached : NULL));
 }
 
 static void odd_pauses(void) {
@@ -306,7 +306,7 @@ static void odd_connections(void) {
     TRY(wsrep.connect(&wsrep, NULL, NULL, NULL, false));
     TRY(wsrep.connect(&wsrep, "other", "gcomm://192.0.2.1,192.0.2.2", "donor", one_in(2)));
     if (one_in(4)) {
-        /* Told to go while it may still be on its way in. */
+        /* Disconnects while the connect may still be running. */
         server_disconnect();
         CHECK(server_connect(false) == OK || is_down, "connect again");
         server_receive();
@@ -314,7 +314,7 @@ static void odd_connections(void) {
 }
 
 static void step(void) {
-    /* Without a cluster nothing has a turn that would have to be waited for. */
+    /* Without a cluster no call waits for a turn. */
     static void (*const any_time[])(void) = {nothing_at_all, out_of_order, odd_keys,
                                              odd_isolation,  odd_waits,    odd_pauses};
     uint64_t which = random_below(9);
@@ -328,7 +328,7 @@ static void step(void) {
         out_of_order();
 }
 
-/* From init to free, with steps before, in, and behind its time in a cluster. */
+/* From init to free, with calls before, during and after the time in a cluster. */
 static unsigned life(const char *dir, unsigned number, unsigned steps) {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/%u", dir, number);
@@ -347,12 +347,12 @@ static unsigned life(const char *dir, unsigned number, unsigned steps) {
     while (made < steps && made < limit && !is_down) {
         step();
         made++;
-        /* Until it is in again, if it was sent out. */
+        /* Until the node is in the cluster again, if it had to leave. */
         for (unsigned tries = 0; !is_down; tries++) {
             int status = one_that_does_it_right(true);
             if (status == OK || status == TRX_FAIL)
                 break;
-            CHECK(status == CONN_FAIL && tries < 5000, "nobody is served any more: %d", status);
+            CHECK(status == CONN_FAIL && tries < 5000, "the node serves no client: %d", status);
             nap(1000);
         }
     }

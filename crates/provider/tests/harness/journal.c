@@ -1,7 +1,7 @@
-/* The tables: one file with every place of the order, in order, written at its turn. What a killed process wrote stays.
+/* The tables: one file with every seqno, in order, each written in its turn. Writes of a killed process stay.
 
-   A recovering process may begin before the file's end, as a storage engine's checkpoint does. What it is given then
-   must be what the file says, byte for byte; behind the file's end it is added. */
+   A recovering process may start before the end of the file, like a storage engine at its checkpoint. The entries that
+   it then receives must equal the file, byte for byte; after the end of the file they are appended. */
 
 #include "harness.h"
 
@@ -15,95 +15,95 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PLACES_LIMIT (4 << 20)
+#define ENTRIES_LIMIT (4 << 20)
 
 static int file;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-/* Where each place stands in the file; the end behind the last. */
+/* The offset of each seqno in the file; the end after the last one. */
 static off_t *offsets;
-static int64_t written; /* The last in the file. */
-static int64_t last;    /* The last that had its turn. */
-static int64_t in_turn; /* Whose turn it is; 0: nobody's. */
+static int64_t written; /* The last seqno in the file. */
+static int64_t last;    /* The last seqno that had its turn. */
+static int64_t in_turn; /* The seqno whose turn it is; 0: none. */
 static int64_t released;
-/* Places that are passed by, and not yet reached: each with its data behind it. */
-static place_t *passed[256];
+/* Seqnos that take no turn and are not reached yet, each with its data after it. */
+static entry_t *passed[256];
 static uint8_t *is_released;
 
-/* Answers the last place in the file. What a kill cut in two is cut off. */
+/* Returns the last seqno in the file. Truncates a record that a kill cut in two. */
 int64_t journal_open(const char *dir) {
     char path[4096];
     snprintf(path, sizeof path, "%s/journal", dir);
     file = open(path, O_RDWR | O_CREAT, 0600);
     CHECK(file >= 0, "%s: %s", path, strerror(errno));
-    offsets = calloc(PLACES_LIMIT, sizeof *offsets);
-    is_released = calloc(PLACES_LIMIT, 1);
+    offsets = calloc(ENTRIES_LIMIT, sizeof *offsets);
+    is_released = calloc(ENTRIES_LIMIT, 1);
     CHECK(offsets != NULL && is_released != NULL, "no memory");
     struct stat about;
     CHECK(fstat(file, &about) == 0, "fstat");
-    place_t place;
+    entry_t entry;
     off_t at = 0;
-    while (at + (off_t)sizeof place <= about.st_size) {
-        CHECK(pread(file, &place, sizeof place, at) == sizeof place, "pread");
-        off_t end = at + (off_t)sizeof place + (off_t)place.bytes;
+    while (at + (off_t)sizeof entry <= about.st_size) {
+        CHECK(pread(file, &entry, sizeof entry, at) == sizeof entry, "pread");
+        off_t end = at + (off_t)sizeof entry + (off_t)entry.bytes;
         if (end > about.st_size)
             break;
-        CHECK(place.seqno == written + 1, "the journal has %lld behind %lld", (long long)place.seqno,
+        CHECK(entry.seqno == written + 1, "the journal has %lld after %lld", (long long)entry.seqno,
               (long long)written);
-        written = place.seqno;
+        written = entry.seqno;
         offsets[written + 1] = at = end;
     }
     CHECK(ftruncate(file, at) == 0, "ftruncate");
     return written;
 }
 
-/* The tables hold everything up to `seqno`. */
+/* The tables are applied up to `seqno`. */
 void journal_begin(int64_t seqno) {
     last = released = seqno;
 }
 
-static void compare(const place_t *place, const void *data) {
-    place_t known;
-    off_t at = offsets[place->seqno];
+static void compare(const entry_t *entry, const void *data) {
+    entry_t known;
+    off_t at = offsets[entry->seqno];
     CHECK(pread(file, &known, sizeof known, at) == sizeof known, "pread");
-    bool is_flagged = known.flags == place->flags || known.flags == ANY_FLAGS;
-    CHECK(known.kind == place->kind && is_flagged && known.trx == place->trx && known.conn == place->conn &&
-              known.bytes == place->bytes,
+    bool is_flagged = known.flags == entry->flags || known.flags == ANY_FLAGS;
+    CHECK(known.kind == entry->kind && is_flagged && known.trx == entry->trx && known.conn == entry->conn &&
+              known.bytes == entry->bytes,
           "at %lld kind %u flags %#x trx %llu conn %llu, %llu bytes; the tables had %u %#x %llu %llu, %llu bytes",
-          (long long)place->seqno, place->kind, place->flags, (unsigned long long)place->trx,
-          (unsigned long long)place->conn, (unsigned long long)place->bytes, known.kind, known.flags,
+          (long long)entry->seqno, entry->kind, entry->flags, (unsigned long long)entry->trx,
+          (unsigned long long)entry->conn, (unsigned long long)entry->bytes, known.kind, known.flags,
           (unsigned long long)known.trx, (unsigned long long)known.conn, (unsigned long long)known.bytes);
     uint8_t *bytes = malloc(known.bytes + 1);
     CHECK(pread(file, bytes, known.bytes, at + (off_t)sizeof known) == (ssize_t)known.bytes, "pread");
-    CHECK(memcmp(bytes, data, known.bytes) == 0, "other bytes at %lld", (long long)place->seqno);
+    CHECK(memcmp(bytes, data, known.bytes) == 0, "other bytes at %lld", (long long)entry->seqno);
     free(bytes);
 }
 
-/* The caller was told that its turn has come. */
+/* The turn of the caller has come. */
 void journal_take_turn(int64_t seqno) {
     pthread_mutex_lock(&mutex);
     CHECK(in_turn == 0, "%lld has its turn while %lld has", (long long)seqno, (long long)in_turn);
-    CHECK(seqno == last + 1, "%lld has its turn behind %lld", (long long)seqno, (long long)last);
+    CHECK(seqno == last + 1, "%lld has its turn after %lld", (long long)seqno, (long long)last);
     in_turn = seqno;
     pthread_mutex_unlock(&mutex);
 }
 
-static void keep(const place_t *place, const void *data) {
-    CHECK(place->seqno + 2 < PLACES_LIMIT, "too many places");
-    if (place->seqno <= written) {
-        compare(place, data);
+static void keep(const entry_t *entry, const void *data) {
+    CHECK(entry->seqno + 2 < ENTRIES_LIMIT, "too many seqnos");
+    if (entry->seqno <= written) {
+        compare(entry, data);
     } else {
-        struct iovec parts[2] = {{(void *)place, sizeof *place}, {(void *)data, place->bytes}};
-        ssize_t bytes = (ssize_t)(sizeof *place + place->bytes);
-        CHECK(pwritev(file, parts, 2, offsets[place->seqno]) == bytes, "the journal: %s", strerror(errno));
-        written = place->seqno;
+        struct iovec parts[2] = {{(void *)entry, sizeof *entry}, {(void *)data, entry->bytes}};
+        ssize_t bytes = (ssize_t)(sizeof *entry + entry->bytes);
+        CHECK(pwritev(file, parts, 2, offsets[entry->seqno]) == bytes, "the journal: %s", strerror(errno));
+        written = entry->seqno;
         offsets[written + 1] = offsets[written] + bytes;
     }
 }
 
-void journal_write(const place_t *place, const void *data) {
+void journal_write(const entry_t *entry, const void *data) {
     pthread_mutex_lock(&mutex);
-    CHECK(in_turn == place->seqno, "%lld is written in the turn of %lld", (long long)place->seqno, (long long)in_turn);
-    keep(place, data);
+    CHECK(in_turn == entry->seqno, "%lld is written in the turn of %lld", (long long)entry->seqno, (long long)in_turn);
+    keep(entry, data);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -118,21 +118,21 @@ static void go_over_passed(void) {
         }
 }
 
-/* What has that place will not take its turn. Before the provider is told. */
-void journal_pass(const place_t *place, const void *data) {
+/* The seqno takes no turn. Called before the provider's function. */
+void journal_pass(const entry_t *entry, const void *data) {
     pthread_mutex_lock(&mutex);
     size_t at = 0;
     while (passed[at] != NULL)
         at++;
-    passed[at] = malloc(sizeof *place + place->bytes);
-    *passed[at] = *place;
-    memcpy(passed[at] + 1, data, place->bytes);
+    passed[at] = malloc(sizeof *entry + entry->bytes);
+    *passed[at] = *entry;
+    memcpy(passed[at] + 1, data, entry->bytes);
     if (in_turn == 0)
         go_over_passed();
     pthread_mutex_unlock(&mutex);
 }
 
-/* Before the provider is told. */
+/* Called before the provider's function. */
 void journal_end_turn(int64_t seqno) {
     pthread_mutex_lock(&mutex);
     CHECK(in_turn == seqno, "%lld ends the turn of %lld", (long long)seqno, (long long)in_turn);
@@ -142,7 +142,7 @@ void journal_end_turn(int64_t seqno) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Before the provider is told. */
+/* Called before the provider's function. */
 void journal_release(int64_t seqno) {
     pthread_mutex_lock(&mutex);
     CHECK(!is_released[seqno], "%lld is released twice", (long long)seqno);

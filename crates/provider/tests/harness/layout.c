@@ -1,4 +1,4 @@
-/* Sizes and offsets as this compiler has them, a line each: `layout.rs` holds them against what the server has. */
+/* Sizes and offsets of this compiler, one per line: `layout.rs` compares them with the server's. */
 
 #include "harness.h"
 

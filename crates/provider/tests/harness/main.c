@@ -1,6 +1,6 @@
 /* harness LIBRARY layout | legal DIR SEED MILLISECONDS | illegal DIR SEED STEPS
 
-   `legal` goes on where the folder's journal ends, or at any place before: so a second run recovers what a first one,
+   `legal` continues where the folder's journal ends, or at any seqno before: so a second run recovers what a first one,
    killed or not, has left. */
 
 #include "harness.h"
@@ -62,7 +62,7 @@ static void legal(const char *dir, double limit_seconds) {
     server_disconnect();
     server_free();
     CHECK(journal_last() == journal_released(), "%lld is not released", (long long)journal_released() + 1);
-    printf("places %lld\n", (long long)journal_last());
+    printf("seqnos %lld\n", (long long)journal_last());
     counts_print();
 }
 

@@ -1,4 +1,4 @@
-/* Numbers from a seed (xorshift64*), and bytes that tell whose they are. */
+/* Numbers from a seed (xorshift64*), and bytes that identify their transaction. */
 
 #include "harness.h"
 
@@ -26,8 +26,8 @@ bool one_in(uint64_t chances) { return random_below(chances) == 0; }
 
 void nap(unsigned microseconds) { usleep(microseconds); }
 
-/* The same transaction and part give the same bytes, so that a replay can be held against them. */
-size_t payload_make(uint8_t *place, size_t room, uint64_t trx, uint64_t part) {
+/* The same transaction and fragment give the same bytes, so that a replay can be compared with them. */
+size_t payload_make(uint8_t *entry, size_t room, uint64_t trx, uint64_t part) {
     uint64_t row = (trx * 2654435761u + part * 40503u + 1) | 1;
     uint64_t kind = next(&row) % 64;
     size_t bytes = next(&row) % (kind == 0 ? room : kind < 8 ? 4096 : 300);
@@ -35,7 +35,7 @@ size_t payload_make(uint8_t *place, size_t room, uint64_t trx, uint64_t part) {
         bytes = room;
     for (size_t at = 0; at < bytes; at += 8) {
         uint64_t word = next(&row);
-        memcpy(place + at, &word, bytes - at < 8 ? bytes - at : 8);
+        memcpy(entry + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
     return bytes;
 }

@@ -1,4 +1,4 @@
-/* The server around the provider: loading, its callbacks with what must hold in each, and its receiving threads. */
+/* The server around the provider: loading, the callbacks with their checks, and the receiving threads. */
 
 #include "harness.h"
 
@@ -16,7 +16,7 @@
 wsrep_t wsrep;
 bool server_is_strict = true;
 
-/* Where the node stands on its way into the cluster. */
+/* The node's state on its way into the cluster. */
 enum { OUT, CONNECTED, VIEWED, SYNCED };
 
 static int standing = OUT;
@@ -34,7 +34,7 @@ typedef struct {
 static receiver_t receivers[RECEIVERS];
 static __thread receiver_t *own;
 
-/* Transactions whose rollback was handed in and not yet given back. */
+/* Transactions whose rollback was called and not delivered yet. */
 static uint64_t *rollbacks;
 static size_t rollbacks_count, rollbacks_room;
 
@@ -66,9 +66,9 @@ static void log_line(int level, const char *text) {
         fprintf(stderr, "log %d: %s\n", level, text);
 }
 
-static void check_place(const gtid_t *place) {
+static void check_place(const gtid_t *entry) {
     if (server_is_strict)
-        CHECK(memcmp(&place->uuid, &history, sizeof history) == 0, "a place of another history");
+        CHECK(memcmp(&entry->uuid, &history, sizeof history) == 0, "a entry of another history");
 }
 
 static void move_on(int from, int to) {
@@ -99,11 +99,11 @@ static int on_connected(void *context, const view_t *view) {
     return 0;
 }
 
-static void take_place(const place_t *place, const void *data) {
-    journal_take_turn(place->seqno);
-    journal_write(place, data);
-    journal_end_turn(place->seqno);
-    journal_release(place->seqno);
+static void deliver_entry(const entry_t *entry, const void *data) {
+    journal_take_turn(entry->seqno);
+    journal_write(entry, data);
+    journal_end_turn(entry->seqno);
+    journal_release(entry->seqno);
 }
 
 static int on_view(void *context, void *receiver, const view_t *view, const char *state, size_t state_bytes) {
@@ -134,8 +134,8 @@ static int on_view(void *context, void *receiver, const view_t *view, const char
             move_on(CONNECTED, VIEWED);
             return 0;
         }
-        place_t place = {seqno, PLACE_VIEW, 0, (uint64_t)view->view, 0, 0};
-        take_place(&place, "");
+        entry_t entry = {seqno, ENTRY_VIEW, 0, (uint64_t)view->view, 0, 0};
+        deliver_entry(&entry, "");
     }
     if (standing == CONNECTED)
         move_on(CONNECTED, VIEWED);
@@ -145,18 +145,18 @@ static int on_view(void *context, void *receiver, const view_t *view, const char
 static int on_synced(void *context) {
     CHECK(context == &wsrep && own != NULL, "the server's context");
     if (server_is_strict)
-        /* The view, and what clients did who saw the node open a moment before: they go on trying while it is away. */
+        /* The view, and calls of clients that saw the node open a moment before: they retry while it is away. */
         CHECK(journal_last() >= log_end + 1, "synced at %lld, the log ended at %lld", (long long)journal_last(),
               (long long)log_end);
     move_on(VIEWED, SYNCED);
     return 0;
 }
 
-static void commit(const handle_t *handle, const meta_t *meta, const place_t *place, const buf_t *data) {
+static void commit(const handle_t *handle, const meta_t *meta, const entry_t *entry, const buf_t *data) {
     int64_t seqno = meta->gtid.seqno;
     CHECK(CALL(seqno, wsrep.commit_order_enter(&wsrep, handle, meta)) == OK, "enter of %lld", (long long)seqno);
     journal_take_turn(seqno);
-    journal_write(place, data->ptr);
+    journal_write(entry, data->ptr);
     journal_end_turn(seqno);
     CHECK(CALL(seqno, wsrep.commit_order_leave(&wsrep, handle, meta, NULL)) == OK, "leave of %lld", (long long)seqno);
 }
@@ -168,8 +168,8 @@ static void replay(replay_t *wanted, const handle_t *handle, uint32_t flags, con
     CHECK(handle->trx_id == wanted->handle->trx_id && handle->opaque == wanted->handle->opaque, "replay's handle");
     CHECK(flags == wanted->flags && data->len == wanted->bytes && memcmp(data->ptr, wanted->data, data->len) == 0,
           "replay of %lld with flags %#x and %zu bytes", (long long)seqno, flags, data->len);
-    place_t place = {seqno, PLACE_WRITE_SET, flags, meta->stid.trx, wanted->conn, data->len};
-    commit(handle, meta, &place, data);
+    entry_t entry = {seqno, ENTRY_WRITE_SET, flags, meta->stid.trx, wanted->conn, data->len};
+    commit(handle, meta, &entry, data);
 }
 
 static void end_rollback(uint64_t trx) {
@@ -203,13 +203,13 @@ static int on_apply(void *context, const handle_t *handle, uint32_t flags, const
     } else {
         CHECK(standing == VIEWED, "applied before a view");
     }
-    place_t place = {meta->gtid.seqno, PLACE_WRITE_SET, flags, meta->stid.trx, meta->stid.conn, data->len};
-    commit(handle, meta, &place, data);
+    entry_t entry = {meta->gtid.seqno, ENTRY_WRITE_SET, flags, meta->stid.trx, meta->stid.conn, data->len};
+    commit(handle, meta, &entry, data);
     if (one_in(2)) {
         handle_t nothing = {handle->trx_id, NULL};
         CHECK(CALL(meta->gtid.seqno, wsrep.release(&wsrep, &nothing)) == OK, "release of nothing");
     }
-    journal_release(place.seqno);
+    journal_release(entry.seqno);
     *exit_loop = own->may_go = one_in(8);
     return 0;
 }
@@ -251,7 +251,7 @@ int server_init(const char *dir, int64_t position, const char *options) {
     CHECK(allowlist_init(NULL) == OK, "the allowlist");
     data_dir = dir;
     gtid_t state = server_place(position);
-    /* Any free port: tests run side by side. */
+    /* Any free port: tests run in parallel. */
     static char all_options[4096];
     snprintf(all_options, sizeof all_options, "gmcast.listen_addr=tcp://127.0.0.1:0;%s", options == NULL ? "" : options);
     init_args_t args = {
@@ -275,7 +275,7 @@ int server_init(const char *dir, int64_t position, const char *options) {
     return status;
 }
 
-/* As the server ends: twice, with the allowlist's end in between. */
+/* Like the server: frees twice, with the end of the allowlist in between. */
 void server_free(void) {
     doing("free", 0);
     wsrep.free(&wsrep);
@@ -309,7 +309,7 @@ static void start(receiver_t *receiver) {
     CHECK(pthread_create(&receiver->thread, NULL, receive, receiver) == 0, "no thread");
 }
 
-/* One thread first; the others when it has brought the node in. */
+/* One thread first; the others when the node is in the cluster. */
 void server_receive(void) {
     start(&receivers[0]);
     if (server_is_strict) {

@@ -1,4 +1,4 @@
-/* What each thread is doing: a call that takes too long, or a check that fails, tells where all of them stand. */
+/* The current call of each thread: printed when a call takes too long, or a check fails. */
 
 #include "harness.h"
 
@@ -42,7 +42,7 @@ static void tell_all(void) {
 
 void fail(const char *format, ...) {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&once); /* For good: the first that fails tells. */
+    pthread_mutex_lock(&once); /* Never unlocked: only the first failure is printed. */
     va_list arguments;
     va_start(arguments, format);
     fprintf(stderr, "%s: ", own ? own->name : "main");
@@ -75,13 +75,13 @@ void watch_start(unsigned limit_seconds) {
 }
 
 void watch_thread(const char *name) {
-    unsigned place = __sync_fetch_and_add(&threads_count, 1);
-    CHECK(place < THREADS_LIMIT, "too many threads");
-    own = &threads[place];
+    unsigned entry = __sync_fetch_and_add(&threads_count, 1);
+    CHECK(entry < THREADS_LIMIT, "too many threads");
+    own = &threads[entry];
     snprintf(own->name, sizeof own->name, "%s", name);
 }
 
-/* Calls do not nest on the path that is watched: what a callback does replaces what led to it. */
+/* Watched calls do not nest: a callback's call replaces the one around it. */
 void doing(const char *call, int64_t about) {
     if (own == NULL)
         watch_thread("a thread");

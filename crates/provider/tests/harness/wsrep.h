@@ -1,5 +1,5 @@
-/* The wsrep API, version 26, as far as a server that plays with one provider needs it. Written from its documentation;
-   `layout.c` prints what the compiler makes of it. */
+/* The part of the wsrep API, version 26, that this program needs. Written from the API's documentation; `layout.c`
+   prints its layout. */
 
 #ifndef HARNESS_WSREP_H
 #define HARNESS_WSREP_H

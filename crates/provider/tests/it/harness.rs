@@ -1,4 +1,4 @@
-//! The program of `tests/harness` and the library that it loads, each built once.
+//! Builds the program of `tests/harness` and the library that it loads, each once.
 
 use std::collections::HashMap;
 use std::env;
@@ -21,7 +21,7 @@ fn built() -> &'static Built {
     })
 }
 
-/// A test run alone leaves the shared library as it was, which may be of another day.
+/// Builds the shared library: a test run alone does not, so an existing one may be old.
 fn build_library(folder: &Path) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--locked", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
@@ -47,7 +47,7 @@ fn build_program(test: &Path) -> PathBuf {
     program
 }
 
-/// The program, started with these arguments; what it says is kept.
+/// Starts the program with these arguments; its output is kept.
 pub fn start(arguments: &[&str]) -> Child {
     let built = built();
     let mut command = Command::new(&built.program);
@@ -55,26 +55,26 @@ pub fn start(arguments: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// The program, run to its end, which must be good. What it says.
+/// Runs the program, which must succeed. Returns its output.
 pub fn run(arguments: &[&str]) -> String {
     let output = start(arguments).wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let output_text = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),
-        "{arguments:?}: {}\n{told}{}",
+        "{arguments:?}: {}\n{output_text}{}",
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    told.into_owned()
+    output_text.into_owned()
 }
 
-/// The numbers at the ends of lines, summed by what stands before them.
+/// The numbers at the ends of lines, summed by the text before them.
 #[derive(Default)]
 pub struct Counts(HashMap<String, u64>);
 
 impl Counts {
-    pub fn add(&mut self, told: &str) {
-        for line in told.lines() {
+    pub fn add(&mut self, output_text: &str) {
+        for line in output_text.lines() {
             if let Some((name, number)) = line.rsplit_once(' ')
                 && let Ok(number) = number.parse::<u64>()
             {
@@ -83,7 +83,7 @@ impl Counts {
         }
     }
 
-    /// A run that never did one of these shows nothing.
+    /// A run without one of these events proves nothing.
     pub fn assert_some(&self, names: &[&str]) {
         for name in names {
             assert!(self.0.get(*name).is_some_and(|number| *number > 0), "nothing was {name}: {:?}", self.0);

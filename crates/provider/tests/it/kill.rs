@@ -1,17 +1,18 @@
-//! Killed at any moment, and started from any place that its tables may be at: everything confirmed comes back as it was.
+//! Kills the program at any moment, and restarts it from any possible position of its tables: everything confirmed
+//! survives.
 
 use std::thread;
 use std::time::Duration;
 
 use crate::harness::{self, Counts};
 
-/// Kills in one folder, before the last run goes to its end.
+/// Kills in one folder, before the last run ends by itself.
 const KILLS: u64 = 4;
 /// Long enough for any kill.
 const LIMIT_MILLISECONDS: &str = "30000";
 
 #[test]
-fn what_was_confirmed_outlives_kills() {
+fn confirmed_transactions_survive_kills() {
     let mut counts = Counts::default();
     for seed in harness::seeds(3) {
         let folder = tempfile::tempdir().unwrap();
@@ -19,7 +20,7 @@ fn what_was_confirmed_outlives_kills() {
         for round in 0..KILLS {
             let seed = seed * KILLS + round;
             let mut child = harness::start(&["legal", folder, &seed.to_string(), LIMIT_MILLISECONDS]);
-            // The moment is the chance of the test: also before it is in step with its log.
+            // A random moment, also during the recovery.
             thread::sleep(Duration::from_millis(moment(seed)));
             let ended = child.try_wait().unwrap();
             child.kill().unwrap();

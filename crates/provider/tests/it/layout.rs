@@ -1,8 +1,8 @@
-//! The program's structures lie as the server lays them: what was seen on the packaged one.
+//! The program's structures have the layout of the packaged server.
 
 use crate::harness;
 
-/// The Rust side of it is `src/ffi/abi/tests.rs`.
+/// The Rust side is in `src/ffi/abi/tests.rs`.
 const SEEN: &str = "\
 sizeof uuid_t 16
 alignof uuid_t 8
@@ -36,6 +36,6 @@ sizeof wsrep_t 360
 ";
 
 #[test]
-fn structures_lie_as_the_server_lays_them() {
+fn structures_have_the_servers_layout() {
     assert_eq!(harness::run(&["layout"]), SEEN);
 }

@@ -1,16 +1,15 @@
-//! Sixteen clients do all that a server does, at once; then a second process is given again what the first had, from any
-//! place on.
+//! Sixteen clients make all calls of a server at once; then a second process recovers from any seqno of the first one.
 
 use crate::harness::{self, Counts};
 
 #[test]
-fn what_a_server_may_do_keeps_the_order() {
+fn legal_calls_keep_the_order() {
     let mut counts = Counts::default();
     for seed in harness::seeds(3) {
         let folder = tempfile::tempdir().unwrap();
         let (folder, seed) = (folder.path().to_str().unwrap(), seed.to_string());
         counts.add(&harness::run(&["legal", folder, &seed, "2500"]));
-        // Stopped in order, and begun again from anywhere.
+        // Stopped cleanly, and restarted from any seqno.
         counts.add(&harness::run(&["legal", folder, &seed, "0"]));
     }
     counts.assert_some(&[

@@ -1,7 +1,7 @@
-//! The library as a server sees it: a C program loads it and calls it, as a server does and as none should.
+//! The library as a server sees it: a C program loads it and makes correct and illegal calls.
 //!
-//! `HORTATOR_SEED=n` replays one seed, `HORTATOR_SEEDS=n` says how many. Threads make the rest of the chance, so a seed may
-//! need several runs to show again what it has shown.
+//! `HORTATOR_SEED=n` replays one seed, `HORTATOR_SEEDS=n` sets their number. Threads add randomness, so a seed may need
+//! several runs to reproduce a failure.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -63,9 +63,9 @@ fn patch(file: &Path, at: u64, change: impl Fn(u8) -> u8) -> u8 {
 fn options_that_are_none() {
     provider::build();
     for (options, words) in [
-        ("log.retian=1G", "`log.retian` is no option of this provider"),
+        ("log.retian=1G", "`log.retian` is not an option of this provider"),
         ("log.segment=much", "log.segment is a size such as 128M, not `much`"),
-        ("log.sync", "`log.sync` stands without a value"),
+        ("log.sync", "`log.sync` has no value"),
     ] {
         let error =
             Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap_err().to_string();
@@ -79,7 +79,7 @@ fn options_that_are_none() {
         assert!(error.is_err(), "{options}");
     }
     let log = since(node, 0);
-    assert_told(&log, &["`log.retian` is no option", "log.segment cannot be changed while the server runs"]);
+    assert_told(&log, &["`log.retian` is not an option", "log.segment cannot be changed while the server runs"]);
     run(node, &["INSERT INTO d.t VALUES (51)"]);
     assert_eq!(rows(node), "51 to 51");
 }
@@ -93,11 +93,11 @@ fn logs_that_cannot_be_read() {
     // The tenth insert or so: confirmed, with others behind it.
     let middle = 4096 + 4000;
     let before = patch(&file, middle, |byte| byte ^ 0x55);
-    assert_refused(&cluster, &["is damaged at byte", "Entries that were confirmed are missing"]);
+    assert_refused(&cluster, &["is damaged at byte", "Confirmed entries are missing"]);
     patch(&file, middle, |_| before);
     // The version is the third word of the header, and looked at before its checksum.
     let before = patch(&file, 8, |_| 2);
-    assert_refused(&cluster, &["has the log format 2, and this version reads format 1"]);
+    assert_refused(&cluster, &["has log format 2, this release reads format 1"]);
     patch(&file, 8, |_| before);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");
@@ -120,10 +120,7 @@ fn the_log_of_another_cluster() {
         fs::copy(&file, &copy).unwrap();
         chown(&copy, Some(std::os::unix::fs::MetadataExt::uid(&owner)), None).unwrap();
     }
-    assert_refused(
-        &own,
-        &["the server's tables belong to the cluster", "Put back the log that belongs to these tables"],
-    );
+    assert_refused(&own, &["the server's tables belong to the cluster", "Restore the log of these tables"]);
     for file in files_of_the_log(&data) {
         fs::remove_file(file).unwrap();
     }
@@ -144,7 +141,7 @@ fn a_start_without_a_position() {
     let mut server = Command::new(&arguments[0]);
     server.args(&arguments[1..]).arg("--user=mysql").stdout(Stdio::null()).stderr(Stdio::null());
     assert!(!server.status().unwrap().success(), "it must not start");
-    let words = ["the server does not say which of them its tables hold", "--wsrep-recover", "--wsrep-start-position="];
+    let words = ["the server does not report the position of its tables", "--wsrep-recover", "--wsrep-start-position="];
     assert_told(&since(node, from), &words);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");

@@ -64,7 +64,7 @@ pub fn assert_told(log: &str, words: &[&str]) {
     for word in words {
         assert!(log.contains(word), "`{word}` is missing in:\n{log}");
     }
-    assert!(!log.contains("panicked") && !log.contains("got signal") && !log.contains("a fault in"), "{log}");
+    assert!(!log.contains("panicked") && !log.contains("got signal") && !log.contains("a bug in"), "{log}");
 }
 
 /// Clients of some nodes, one each, that insert a row after the other, whatever becomes of their node.

@@ -129,7 +129,7 @@ fn while_a_backup_locks_the_node_that_leads_others_come_and_go() {
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     // Who began it.
-    let leads = |node| since(node, 0).contains("this node leads the group");
+    let leads = |node| since(node, 0).contains("this node is the Raft leader");
     assert!(!leads(second) && !leads(third));
     let mut locks = first.connect().unwrap();
     locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
@@ -159,7 +159,7 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     // Only the error log tells that it failed: the server's own statement does not.
     run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
     let log = since(second, 0);
-    for told in ["no majority of the cluster is in reach", "`nowhere`, and must be like gcomm://"] {
+    for told in ["no quorum of the cluster is reachable", "`nowhere`, and must be like gcomm://"] {
         assert!(log.contains(told), "{told}: {log}");
     }
     thread::scope(|scope| {

@@ -75,7 +75,7 @@ fn assert_ended(joiner: Node<'_>, started: Result<(), hortator_sandbox::Error>, 
     let error = started.unwrap_err().to_string();
     assert!(error.contains("ended before it was ready"), "{error}");
     assert_eq!(joiner.state(), State::Crashed);
-    let end = "The server ends here, since it has no tables to go on with. Start it anew";
+    let end = "The server ends, since it has no tables. Restart it";
     assert_told(log, &[words, &[end]].concat());
 }
 
@@ -96,13 +96,13 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
         ["-TERM", "-CONT"].into_iter().for_each(|name| signal(own.pid, name));
         donors
     });
-    assert_ended(joiner, started, &since(joiner, from), &["the state transfer failed with"]);
+    assert_ended(joiner, started, &since(joiner, from), &["the SST failed with error"]);
     signal(donors.pid, "-CONT");
 
     // The donor's script fails.
     let from = since(joiner, 0).len();
     let (started, _) = while_it_starts(joiner, || signal(Script::stopped(&cluster, Some(donors.pid)).pid, "-KILL"));
-    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "could not send its state"]);
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "could not send the SST"]);
 
     // The donor is cut off.
     let from = since(joiner, 0).len();
@@ -111,7 +111,7 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
         script.node.cut().unwrap();
         script
     });
-    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is down or unreachable"]);
     run(cut_off.node, &["SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"]);
     writers.wait_for_more();
 
@@ -119,12 +119,14 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
     // donor is killed, with all that it has started.
     let from = since(joiner, 0).len();
     let (started, ()) = while_it_starts(joiner, || {
-        wait_for("the joiner to be told to wait", || since(joiner, from).contains("still sends its state to the node"));
-        assert!(!since(joiner, from).contains("gives its state to this node"), "{}", since(joiner, from));
+        wait_for("the joiner to be told to wait", || {
+            since(joiner, from).contains("still sends an SST to the former node")
+        });
+        assert!(!since(joiner, from).contains("is the donor of this node"), "{}", since(joiner, from));
         signal(cut_off.pid, "-CONT");
         Script::stopped(&cluster, Some(cut_off.pid)).node.kill().unwrap();
     });
-    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
+    assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is down or unreachable"]);
 
     cluster.start().unwrap();
     writers.wait_for_more();

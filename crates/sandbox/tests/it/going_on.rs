@@ -17,8 +17,8 @@ use crate::{provider, run};
 /// A client that waits longer for an answer gets none.
 const ANSWER_LIMIT: Duration = Duration::from_secs(40);
 const ANEW: &str =
-    "is of a group that was begun anew (pc.bootstrap, pc.ignore_sb, or hortator.group.log moved away) without";
-const LEFT_OUT: &str = "No majority of the group as it was before is here";
+    "belongs to a cluster that was bootstrapped (pc.bootstrap, pc.ignore_sb, or hortator.raft.log removed) without";
+const LEFT_OUT: &str = "This node has no majority of the old cluster, so it stops";
 
 /// Its clients may write, and it sees nobody else.
 fn goes_on_alone(node: Node<'_>) -> bool {
@@ -31,9 +31,9 @@ fn errors(node: Node<'_>, words: &str) -> usize {
     since(node, 0).lines().filter(|line| line.contains("[ERROR]") && line.contains(words)).count()
 }
 
-/// The generation of the node's group, as its file has it.
+/// The generation of the node's cluster, as its file has it.
 fn generation(node: Node<'_>) -> String {
-    let text = fs::read_to_string(node.data_dir().join("hortator.group.log")).unwrap();
+    let text = fs::read_to_string(node.data_dir().join("hortator.raft.log")).unwrap();
     text.lines().find(|line| line.starts_with("generation: ")).unwrap().to_owned()
 }
 
@@ -183,10 +183,10 @@ fn two_nodes_that_each_go_on_are_two_histories() {
     insert(second, 2);
     assert_eq!(second.heal().unwrap(), Healed::Synced);
     let addresses = [first, second].map(|node| format!("{} at 127.0.0.1:{} (", node.name(), node.ports().group));
-    wait_for("both to say so", || [first, second].iter().all(|node| errors(*node, "two histories") == 1));
+    wait_for("both to say so", || [first, second].iter().all(|node| errors(*node, "split-brain") == 1));
     for node in [first, second] {
         let told = since(node, 0);
-        let line = told.lines().find(|line| line.contains("two histories")).unwrap();
+        let line = told.lines().find(|line| line.contains("split-brain")).unwrap();
         assert!(addresses.iter().all(|address| line.contains(address.as_str())), "{line}");
     }
     insert(first, 3);
@@ -201,10 +201,10 @@ fn two_nodes_that_each_go_on_are_two_histories() {
 
     // One begins anew without its votes. The other, which goes on by itself where it hears nobody, hears that.
     cluster.kill().unwrap();
-    fs::remove_file(first.data_dir().join("hortator.group.log")).unwrap();
+    fs::remove_file(first.data_dir().join("hortator.raft.log")).unwrap();
     let from = since(first, 0).len();
     first.start().expect_err("without its votes");
-    assert!(since(first, from).contains("hortator.group.log is not in the data folder"), "{}", since(first, from));
+    assert!(since(first, from).contains("hortator.raft.log is not in the data folder"), "{}", since(first, from));
     let own = start_new_cluster(first, &arguments);
     insert(first, 5);
     assert_left_out(&cluster, first);

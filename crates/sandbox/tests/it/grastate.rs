@@ -55,7 +55,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
         fs::remove_file(second.data_dir().join("grastate.dat")).unwrap();
         let from = since(second, 0).len();
         second.start().unwrap();
-        assert_told(&since(second, from), &["grastate.dat was removed: this node takes the tables", "SST succeeded"]);
+        assert_told(&since(second, from), &["grastate.dat was removed: this node waits for a donor", "SST succeeded"]);
         assert_eq!(ids(second), ["1", "2"]);
         wait_for("both to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("2")));
         let said = |node| [says(node, "uuid"), says(node, "safe_to_bootstrap")];
@@ -79,7 +79,8 @@ fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
     let from = cluster.nodes().map(|node| since(node, 0).len()).collect::<Vec<_>>();
     thread::scope(|scope| {
         let started = scope.spawn(|| cluster.start());
-        let told = |node: Node<'_>, from: usize| since(node, from).contains("To keep its own, stop it before that");
+        let told =
+            |node: Node<'_>, from: usize| since(node, from).contains("To keep the node's own tables, stop it before");
         wait_for("both to say so", || cluster.nodes().zip(&from).all(|(node, from)| told(node, *from)));
         thread::sleep(Duration::from_secs(3));
         cluster.kill().unwrap();
@@ -101,7 +102,7 @@ fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
         fs::remove_file(node.data_dir().join("grastate.dat")).unwrap();
         let from = since(node, 0).len();
         cluster.start().unwrap();
-        assert_told(&since(node, from), &["there is no other node to take tables from"]);
+        assert_told(&since(node, from), &["there is no other node to receive tables from"]);
         assert_eq!(ids(node), ["1", "2"]);
         assert_eq!(says(node, "safe_to_bootstrap"), "1");
     }

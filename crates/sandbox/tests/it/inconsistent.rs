@@ -61,7 +61,7 @@ fn one_that_cannot_apply_what_the_others_can_goes_and_gets_their_tables() {
         let from = since(wrong, 0).len();
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 1"]);
         goes(&cluster, wrong);
-        assert_told(&since(wrong, from), &["the nodes decide what holds", "The node leaves the cluster"]);
+        assert_told(&since(wrong, from), &["the nodes vote on it", "The node leaves the cluster"]);
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 2"]);
         comes_back(&cluster, wrong);
     }
@@ -78,9 +78,9 @@ fn what_most_cannot_apply_they_go_on_without_and_whoever_has_it_gets_their_table
     let from = since(first, 0).len();
     run(first, &["UPDATE d.t SET a = 7 WHERE id = 1"]);
     goes(&cluster, first);
-    assert_told(&since(first, from), &["most nodes could not apply what stands at"]);
+    assert_told(&since(first, from), &["inconsistency vote on seqno"]);
     for node in [second, third] {
-        assert_told(&since(node, 0), &["failed on 2 nodes: they go on without it"]);
+        assert_told(&since(node, 0), &["failed on 2 nodes, so all nodes skip it"]);
         run(node, &[&format!("INSERT INTO d.t VALUES ({}, 0)", 10 + node.number())]);
     }
     // They come to that place again, and their logs tell how it was decided.
@@ -101,7 +101,7 @@ fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
     let mut locks = still.connect().unwrap();
     locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
     run(first, &["UPDATE d.t SET a = 1 WHERE id = 1"]);
-    wait_for("it to fail", || since(wrong, 0).contains("the nodes decide what holds"));
+    wait_for("it to fail", || since(wrong, 0).contains("the nodes vote on it"));
     let more: Vec<String> = (10..110).map(|id| format!("INSERT INTO d.t VALUES ({id}, 0)")).collect();
     run(first, &more.iter().map(String::as_str).collect::<Vec<_>>());
     thread::sleep(Duration::from_millis(300));
@@ -111,7 +111,7 @@ fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
     wrong.kill().unwrap();
     thread::scope(|scope| {
         let started = scope.spawn(|| wrong.start());
-        wait_for("it to fail again", || since(wrong, from).contains("the nodes decide what holds"));
+        wait_for("it to fail again", || since(wrong, from).contains("the nodes vote on it"));
         locks.execute(b"UNLOCK TABLES").unwrap();
         let refused = started.join().unwrap().unwrap_err().to_string();
         assert!(refused.contains("gave up its place"), "{refused}");
@@ -135,7 +135,7 @@ fn all_are_killed_while_several_wait_for_what_is_decided() {
     locks.iter_mut().for_each(|lock| drop(lock.execute(b"FLUSH TABLES WITH READ LOCK").unwrap()));
     run(first, &["UPDATE d.t SET a = 1 WHERE id = 1", "INSERT INTO d.t VALUES (4, 0)"]);
     for node in [wrong, wrong_too] {
-        wait_for("it to fail", || since(node, 0).contains("the nodes decide what holds"));
+        wait_for("it to fail", || since(node, 0).contains("the nodes vote on it"));
     }
     thread::sleep(Duration::from_millis(300));
     assert_eq!(size(first).as_deref(), Some("5"), "one for it, two against it: the others turn the scale");
@@ -145,7 +145,7 @@ fn all_are_killed_while_several_wait_for_what_is_decided() {
     let refused = cluster.start().unwrap_err().to_string();
     assert!(refused.contains("gave up its place"), "{refused}");
     for (node, from) in [wrong, wrong_too].into_iter().zip(from) {
-        wait_for("it to fail again", || since(node, from).contains("the nodes decide what holds"));
+        wait_for("it to fail again", || since(node, from).contains("the nodes vote on it"));
         wait_for("it to leave", || since(node, from).contains("The node leaves the cluster"));
     }
     wait_for("the others to go on", || size(first).as_deref() == Some("3") && !is_cut_off(first));
@@ -177,7 +177,7 @@ fn a_definition_that_failed_while_a_node_was_alone_fails_for_who_comes_back_too(
     let from = since(second, 0).len();
     second.start().unwrap();
     assert_eq!([first, second].map(ids), [["1"], ["1"]]);
-    assert_told(&since(second, from), &["they go on without it"]);
+    assert_told(&since(second, from), &["all nodes skip it"]);
     cluster.kill().unwrap();
     cluster.start().unwrap();
     assert_eq!([first, second].map(ids), [["1"], ["1"]]);
@@ -192,7 +192,7 @@ fn who_is_shut_down_while_its_definition_waits_does_not_go_on_without_it() {
     locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
     thread::scope(|scope| {
         let client = scope.spawn(|| wrong.connect().unwrap().execute(b"CREATE TABLE d.u (c INT)"));
-        wait_for("it to fail", || since(wrong, 0).contains("the nodes decide what holds"));
+        wait_for("it to fail", || since(wrong, 0).contains("the nodes vote on it"));
         wrong.stop().unwrap();
         assert!(client.join().unwrap().is_err());
     });

@@ -204,13 +204,13 @@ impl Killed<'_> {
     fn applied_again(&mut self, log_from: u64) {
         let log = fs::read(self.node().error_log()).unwrap();
         let log = String::from_utf8_lossy(&log[usize::try_from(log_from).unwrap()..]).into_owned();
-        let told = log.rsplit_once("tables hold everything up to ").expect("it says where it goes on").1;
+        let told = log.rsplit_once("the tables are applied up to ").expect("it says where it goes on").1;
         let number =
             |text: &str| -> i64 { text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap() };
         let tables_at = number(told.split_once(':').unwrap().1);
-        let end = number(told.split_once("the log ends at ").unwrap().1);
+        let end = number(told.split_once("the log ends at seqno ").unwrap().1);
         let told = self.shared.seqno.load(Ordering::SeqCst);
-        assert!(end >= told, "the log ends at {end}, and a client was told {told}");
+        assert!(end >= told, "the log ends at seqno {end}, and a client was told {told}");
         self.report.applied_again += (end - tables_at).max(0);
         // What the server says of definitions that were under way is its own matter.
         let bad = log.lines().find(|line| line.contains("panic") || line.contains("[ERROR] WSREP"));

@@ -120,5 +120,5 @@ fn a_node_that_is_shut_down_makes_no_group_of_its_own_on_its_way_out() {
     first.stop().unwrap();
     cluster.start().unwrap();
     cluster.nodes().for_each(|node| goes_on(node, "2"));
-    assert!(!since(first, 0).contains("a group by itself"), "{}", since(first, 0));
+    assert!(!since(first, 0).contains("bootstraps a cluster"), "{}", since(first, 0));
 }

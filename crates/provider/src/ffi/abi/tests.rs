@@ -1,11 +1,11 @@
-//! The layout, as seen on the packaged server.
+//! The layout of the packaged server.
 
 use std::mem::{align_of, offset_of, size_of};
 
 use super::*;
 
 #[test]
-fn structures_lie_as_the_server_lays_them() {
+fn structures_have_the_servers_layout() {
     assert_eq!(size_of::<RawUuid>(), 16);
     assert_eq!(align_of::<RawUuid>(), 8);
     assert_eq!(size_of::<RawGtid>(), 24);
@@ -19,7 +19,7 @@ fn structures_lie_as_the_server_lays_them() {
 }
 
 #[test]
-fn a_view_has_its_members_behind_it() {
+fn members_follow_the_view() {
     assert_eq!(offset_of!(RawViewHead, state_id), 0);
     assert_eq!(offset_of!(RawViewHead, view), 24);
     assert_eq!(offset_of!(RawViewHead, status), 32);
@@ -31,7 +31,7 @@ fn a_view_has_its_members_behind_it() {
 }
 
 #[test]
-fn the_arguments_of_init_and_the_table_of_functions() {
+fn init_arguments_and_function_table() {
     assert_eq!(offset_of!(InitArgs, proto_ver), 48);
     assert_eq!(offset_of!(InitArgs, state_id), 56);
     assert_eq!(offset_of!(InitArgs, logger_cb), 72);

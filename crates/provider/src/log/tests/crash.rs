@@ -1,4 +1,4 @@
-//! Processes that are killed, and plugs that are pulled.
+//! Killed processes and power failures.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -17,10 +17,10 @@ fn settings(sync: bool) -> Settings {
     Settings { segment_bytes: 64 << 10, retain_bytes: 128 << 10, sync }
 }
 
-/// Not a test: the process that is killed. It appends for ever and tells each entry that is committed.
+/// Not a test: the process to kill. It appends for ever and reports each flushed entry.
 #[test]
-#[ignore = "run by committed_entries_survive_kill"]
-fn process_that_appends() {
+#[ignore = "run by flushed_entries_survive_a_kill"]
+fn appending_process() {
     let folder = std::env::var_os(FOLDER).unwrap();
     let sync = std::env::var_os(SYNC).is_some();
     let (log, _) = DiskLog::open(folder.as_ref(), settings(sync), HISTORY).unwrap();
@@ -34,7 +34,7 @@ fn process_that_appends() {
                         let next = log.last().next();
                         log.append(&[&payload(next.0)]).unwrap()
                     };
-                    log.commit(index).unwrap();
+                    log.flush(index).unwrap();
                     std::io::stdout().write_all(format!("committed {index}\n").as_bytes()).unwrap();
                     if index.0.is_multiple_of(500) {
                         log.purge(index);
@@ -46,25 +46,25 @@ fn process_that_appends() {
 }
 
 #[test]
-fn committed_entries_survive_kill() {
+fn flushed_entries_survive_a_kill() {
     let mut rng = Rng::seeded();
     let folder = tempfile::tempdir().unwrap();
     let mut last = 0;
     for round in 0..50 {
         let sync = round % 2 == 0;
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "log::tests::crash::process_that_appends", "--ignored", "--nocapture"]);
+        command.args(["--exact", "log::tests::crash::appending_process", "--ignored", "--nocapture"]);
         command.env(FOLDER, folder.path()).stdout(Stdio::piped());
         if sync {
             command.env(SYNC, "1");
         }
         let mut process = command.spawn().unwrap();
-        let told = BufReader::new(process.stdout.take().unwrap());
+        let output_text = BufReader::new(process.stdout.take().unwrap());
         let until = 1 + rng.below(if sync { 60 } else { 2500 });
         let mut count = 0;
         let mut committed = last;
-        // To the end: what was told between the decision and the death counts too. A line cut by the kill does not.
-        for line in told.split(b'\n') {
+        // To the end: reports between the decision and the kill count too. A line cut by the kill does not.
+        for line in output_text.split(b'\n') {
             let line = String::from_utf8(line.unwrap()).unwrap();
             let Some(index) = line.rsplit_once("committed ").and_then(|(_, index)| index.parse().ok()) else {
                 continue;
@@ -88,33 +88,33 @@ fn committed_entries_survive_kill() {
     }
 }
 
-/// A power cut keeps any part of what was not synced: of every sector either the old bytes or the new ones.
+/// A power failure keeps any part of the unsynced data: of each sector either the old or the new bytes.
 #[test]
 fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
     let mut rng = Rng::seeded();
     for _ in 0..200 {
-        let place = folder();
-        let (log, _) = open(place.path());
+        let dir = folder();
+        let (log, _) = open(dir.path());
         append(&log, rng.below(200));
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         log.purge(Index(rng.below(200)));
-        // Purged files are gone for certain once the log is closed.
+        // Purged files are removed when the log is closed.
         drop(log);
-        let (log, _) = open(place.path());
+        let (log, _) = open(dir.path());
         let durable = log.durable();
-        let before: Vec<_> = segments(place.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
+        let before: Vec<_> = segments(dir.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
         log.set_sync(false);
         for _ in 0..rng.below(4) {
             append(&log, rng.below(40));
-            log.commit(log.last()).unwrap();
+            log.flush(log.last()).unwrap();
         }
         assert_eq!(log.durable(), durable);
         let (first, written) = (log.first(), log.written());
         drop(log);
-        for file in segments(place.path()) {
+        for file in segments(dir.path()) {
             let mut bytes = fs::read(&file).unwrap();
             let stale: Vec<u8> = bytes.iter().map(|_| rng.next() as u8).collect();
-            // What a new file held before its use may be anything, but its header is synced before it has its name.
+            // The old content of a new file may be anything, but its header is synced before it gets its name.
             let known = before.iter().find(|(_, name)| *name == file);
             let old = known.map_or(if rng.below(2) == 0 { &stale } else { &before[0].0 }, |(bytes, _)| bytes);
             let odds = 1 + rng.below(8);
@@ -125,14 +125,14 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
             }
             fs::write(&file, &bytes).unwrap();
         }
-        let (log, opened) = open(place.path());
+        let (log, opened) = open(dir.path());
         assert!(opened.last >= durable && opened.last <= written, "{durable} was synced: {opened:?}");
         assert_eq!(opened.first, first);
         append(&log, 50);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         drop(log);
-        let (log, again) = DiskLog::open(place.path(), small(), HISTORY).unwrap();
-        assert_eq!((again.last, again.cut), (Index(opened.last.0 + 50), None));
+        let (log, again) = DiskLog::open(dir.path(), small(), HISTORY).unwrap();
+        assert_eq!((again.last, again.torn_tail), (Index(opened.last.0 + 50), None));
         expect_entries(&log, first.0, again.last.0);
     }
 }

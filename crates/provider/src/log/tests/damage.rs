@@ -1,4 +1,4 @@
-//! Damaged files: what was torn at the end is cut; what had been on disk and is gone is refused, with its place.
+//! Damaged files: a torn tail is truncated; data that was on disk and is gone is refused, with its position.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ type Files = BTreeMap<PathBuf, Vec<u8>>;
 struct Sample {
     files: Files,
     last: u64,
-    /// Whether each record's durable mark covers all before it; else none covers anything.
+    /// Whether each record's durable mark covers all earlier records; else no mark covers any.
     marked: bool,
 }
 
@@ -26,7 +26,7 @@ impl Sample {
         let (log, _) = DiskLog::open(folder.path(), Settings { sync, ..small() }, HISTORY).unwrap();
         for index in 1..=count {
             append(&log, 1);
-            log.commit(Index(index)).unwrap();
+            log.flush(Index(index)).unwrap();
         }
         drop(log);
         let files = read(folder.path());
@@ -34,7 +34,7 @@ impl Sample {
         Self { files, last: count, marked: sync }
     }
 
-    /// Where the records stand.
+    /// The positions of the records.
     fn records(&self) -> impl Iterator<Item = (&PathBuf, u64, Range<usize>)> {
         let firsts: Vec<_> = self.files.keys().map(|file| first_of_name(file).unwrap()).collect();
         let ends = firsts.into_iter().skip(1).chain([self.last + 1]);
@@ -48,8 +48,8 @@ impl Sample {
         })
     }
 
-    /// Opens the log with these files in place of the sample's: refused if anything that was safe is gone, else cut right
-    /// before the first record that changed, and then it goes on from there.
+    /// Opens the log with these files in place of the sample's: refused if durable data is gone, else truncated right
+    /// before the first changed record, and the log continues from there.
     fn check(&self, files: &Files) {
         let folder = folder();
         for (name, bytes) in files {
@@ -57,8 +57,8 @@ impl Sample {
         }
         let header_changed =
             self.files.iter().any(|(name, bytes)| bytes[..HEADER_BYTES] != files[name][..HEADER_BYTES]);
-        let changed = |(file, _, place): &(&PathBuf, u64, Range<usize>)| {
-            self.files[*file][place.clone()] != files[*file][place.clone()]
+        let changed = |(file, _, range): &(&PathBuf, u64, Range<usize>)| {
+            self.files[*file][range.clone()] != files[*file][range.clone()]
         };
         let first_changed = self.records().find(changed).map(|(_, index, _)| index);
         let last_whole = self.records().filter(|record| !changed(record)).last().map(|(_, index, _)| index);
@@ -71,29 +71,29 @@ impl Sample {
         let records_proof = if self.marked { last_whole.map_or(0, |index| index - 1) } else { 0 };
         match first_changed {
             Some(index) if index <= headers_proof.max(records_proof) => {
-                let (file, _, place) = self.records().nth(index as usize - 1).unwrap();
+                let (file, _, range) = self.records().nth(index as usize - 1).unwrap();
                 let name = file.to_str().unwrap().to_owned();
-                assert_eq!(damaged(result), (name, place.start as u64, Index(index)));
+                assert_eq!(damaged(result), (name, range.start as u64, Index(index)));
             }
             _ => {
                 let (log, opened) = result.unwrap();
                 let last = first_changed.map_or(self.last, |index| index - 1);
                 assert_eq!(opened.last, Index(last));
-                match (opened.cut, first_changed) {
-                    // Also if only what lay behind the end has changed.
+                match (opened.torn_tail, first_changed) {
+                    // Also if only bytes after the end have changed.
                     (Some(cut), _) => assert_eq!(cut.index, Index(last + 1)),
-                    // Zeros look like the end of a log that nothing was written to since.
+                    // Zeros look like the end of a log without later writes.
                     (None, Some(index)) => {
-                        let (file, _, place) = self.records().nth(index as usize - 1).unwrap();
-                        assert_eq!(files[file][place.start..place.start + 16], [0; 16]);
+                        let (file, _, range) = self.records().nth(index as usize - 1).unwrap();
+                        assert_eq!(files[file][range.start..range.start + 16], [0; 16]);
                     }
                     (None, None) => {}
                 }
                 append(&log, 3);
-                log.commit(log.last()).unwrap();
+                log.flush(log.last()).unwrap();
                 drop(log);
                 let (log, opened) = open(folder.path());
-                assert_eq!((opened.last, opened.cut), (Index(last + 3), None));
+                assert_eq!((opened.last, opened.torn_tail), (Index(last + 3), None));
                 expect_entries(&log, 1, last + 3);
             }
         }
@@ -112,13 +112,13 @@ fn read(folder: &Path) -> Files {
 }
 
 #[test]
-fn every_byte_that_is_flipped_is_noticed() {
+fn every_flipped_byte_is_detected() {
     let mut rng = Rng::seeded();
     let sample = Sample::new(90, true);
     let headers = sample.files.keys().map(|file| (file.clone(), 0..HEADER_BYTES));
-    let records = sample.records().map(|(file, _, place)| (file.clone(), place));
-    for (file, place) in headers.chain(records) {
-        for at in place {
+    let records = sample.records().map(|(file, _, range)| (file.clone(), range));
+    for (file, range) in headers.chain(records) {
+        for at in range {
             let flip = rng.below(255) as u8 + 1;
             sample.check(&sample.changed(&file, |bytes| bytes[at] ^= flip));
         }
@@ -126,17 +126,17 @@ fn every_byte_that_is_flipped_is_noticed() {
 }
 
 #[test]
-fn flips_in_what_no_mark_covers_cut_the_log() {
+fn flips_that_no_mark_covers_truncate_the_log() {
     let mut rng = Rng::seeded();
     let sample = Sample::new(90, false);
-    for (file, _, place) in sample.records() {
-        let at = place.start + rng.below(place.len() as u64) as usize;
+    for (file, _, range) in sample.records() {
+        let at = range.start + rng.below(range.len() as u64) as usize;
         sample.check(&sample.changed(file, |bytes| bytes[at] ^= 1 << rng.below(8)));
     }
 }
 
 #[test]
-fn zeros_and_garbage_anywhere_lose_nothing_silently() {
+fn zeros_and_garbage_lose_nothing_silently() {
     let mut rng = Rng::seeded();
     for (sample, rounds) in [(Sample::new(90, true), 600), (Sample::new(90, false), 600)] {
         let names: Vec<_> = sample.files.keys().cloned().collect();
@@ -154,7 +154,7 @@ fn zeros_and_garbage_anywhere_lose_nothing_silently() {
 }
 
 #[test]
-fn an_end_that_was_not_written_from_any_byte_on_is_cut() {
+fn an_unwritten_end_is_truncated_at_any_byte() {
     let sample = Sample::new(90, false);
     let last = sample.files.keys().last().unwrap();
     let end = sample.records().last().unwrap().2.end;
@@ -165,7 +165,7 @@ fn an_end_that_was_not_written_from_any_byte_on_is_cut() {
 }
 
 #[test]
-fn a_file_that_was_shortened_is_refused_at_every_length() {
+fn a_shortened_file_is_refused_at_every_length() {
     let sample = Sample::new(90, true);
     for (name, bytes) in &sample.files {
         for length in 0..bytes.len() {
@@ -203,7 +203,7 @@ fn missing_and_swapped_segments_are_refused() {
 }
 
 #[test]
-fn a_later_version_is_named() {
+fn a_newer_version_is_named() {
     let sample = Sample::new(90, true);
     let folder = folder();
     for (name, bytes) in &sample.files {
@@ -214,17 +214,17 @@ fn a_later_version_is_named() {
     let error = DiskLog::open(folder.path(), small(), HISTORY).unwrap_err();
     assert!(matches!(&error, Error::Newer { found: 9, known: 1, .. }));
     assert!(error.to_string().contains("format 9") && error.to_string().contains("format 1"));
-    assert!(matches!(DiskLog::history(folder.path()), Err(Error::Newer { .. })));
+    assert!(matches!(DiskLog::read_history_uuid(folder.path()), Err(Error::Newer { .. })));
 }
 
-/// A record of the same segment that was cut off would stand right behind a new one of the same length.
+/// A truncated record of the same segment could follow a new one of the same length.
 #[test]
-fn what_was_cut_never_comes_back() {
+fn truncated_records_never_come_back() {
     let folder = folder();
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..small() }, HISTORY).unwrap();
     for name in ["one", "two", "tri", "for"] {
         log.append(&[name.as_bytes()]).unwrap();
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
     }
     drop(log);
     let file = &segments(folder.path())[0];
@@ -232,19 +232,19 @@ fn what_was_cut_never_comes_back() {
     bytes[RECORDS_START as usize + 32 + 24] ^= 1;
     fs::write(file, &bytes).unwrap();
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.last, opened.cut.unwrap().index), (Index(1), Index(2)));
+    assert_eq!((opened.last, opened.torn_tail.unwrap().index), (Index(1), Index(2)));
     log.append(&[b"new"]).unwrap();
-    log.commit(Index(2)).unwrap();
+    log.flush(Index(2)).unwrap();
     drop(log);
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.last, opened.cut), (Index(2), None));
+    assert_eq!((opened.last, opened.torn_tail), (Index(2), None));
     let entries: Vec<_> = log.read(Index(1)).unwrap().map(|entry| entry.unwrap().1).collect();
     assert_eq!(entries, [b"one", b"new"]);
 }
 
-/// A file that is used again is full of old records, whole and in order.
+/// A reused file is full of old records, whole and in order.
 #[test]
-fn old_records_in_files_used_again_are_not_read() {
+fn old_records_in_reused_files_are_not_read() {
     use std::os::unix::fs::MetadataExt;
     let folder = folder();
     let (log, _) = open(folder.path());
@@ -253,23 +253,23 @@ fn old_records_in_files_used_again_are_not_read() {
     while !reused {
         assert!(log.last() < Index(10_000), "no file was used again");
         append(&log, 1);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         log.purge(log.last());
         reused = log.first() > Index(1)
             && segments(folder.path()).iter().any(|file| fs::metadata(file).is_ok_and(|data| data.ino() == first));
     }
     append(&log, 2);
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     let (first, last) = (log.first(), log.last());
     drop(log);
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.first, opened.last, opened.cut), (first, last, None));
+    assert_eq!((opened.first, opened.last, opened.torn_tail), (first, last, None));
     expect_entries(&log, first.0, last.0);
 }
 
-/// Any bytes at all behind a good header: opened or refused, and what is given is what was written.
+/// Any bytes after a valid header: opened or refused, and entries are read as written.
 #[test]
-fn a_segment_of_any_bytes_is_no_trouble() {
+fn a_segment_of_any_bytes_causes_no_panic() {
     let mut rng = Rng::seeded();
     let sample = Sample::new(90, false);
     let last = sample.files.keys().last().unwrap();
@@ -277,7 +277,7 @@ fn a_segment_of_any_bytes_is_no_trouble() {
         let files = sample.changed(last, |bytes| {
             for _ in 0..=rng.below(4) {
                 let length = bytes.len() as u64 - RECORDS_START;
-                // Pieces of records at other places, whole ones too.
+                // Parts of records at other offsets, and whole ones.
                 let (from, to) = (RECORDS_START + rng.below(length), RECORDS_START + rng.below(length));
                 let (from, to) = if rng.below(2) == 0 { (from & !7, to & !7) } else { (from, to) };
                 let count = (1 + rng.below(600)).min(RECORDS_START + length - from.max(to)) as usize;

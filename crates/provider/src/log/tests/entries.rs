@@ -1,4 +1,4 @@
-//! Entries as followers get them: from memory, from the files, and across the two.
+//! Entries for followers: from memory, from the files, and from both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -15,7 +15,7 @@ fn expect(log: &DiskLog, first: u64, limit_bytes: usize) -> u64 {
 }
 
 #[test]
-fn what_was_just_appended_is_given_before_it_is_written() {
+fn appended_entries_are_readable_before_they_are_written() {
     for keeps in [true, false] {
         let folder = folder();
         let (log, _) = open(folder.path());
@@ -32,7 +32,7 @@ fn what_was_just_appended_is_given_before_it_is_written() {
 }
 
 #[test]
-fn what_memory_has_no_room_for_comes_from_the_files() {
+fn entries_beyond_the_memory_limit_come_from_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { sync: false, segment_bytes: 32 << 20, ..small() };
     let (log, _) = DiskLog::open(folder.path(), settings, HISTORY).unwrap();
@@ -60,7 +60,7 @@ fn what_memory_has_no_room_for_comes_from_the_files() {
 }
 
 #[test]
-fn followers_far_behind_and_close_read_all_of_it_while_threads_commit() {
+fn followers_read_everything_while_threads_flush() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 1000);
@@ -82,7 +82,7 @@ fn followers_far_behind_and_close_read_all_of_it_while_threads_commit() {
         for _ in 0..2 {
             scope.spawn(move || {
                 while left.load(Ordering::Relaxed) > 0 {
-                    log.commit(log.last()).unwrap();
+                    log.flush(log.last()).unwrap();
                 }
             });
         }
@@ -99,9 +99,9 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// What is there at that place now has another length, and so has what stands before it.
+/// The new entries have other lengths, also before that index.
 #[test]
-fn who_reads_on_behind_a_cut_finds_the_new_entries() {
+fn a_reader_after_a_truncation_finds_the_new_entries() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 40);
@@ -117,7 +117,7 @@ fn who_reads_on_behind_a_cut_finds_the_new_entries() {
 }
 
 #[test]
-fn what_was_dropped_is_not_given_from_memory() {
+fn truncated_entries_do_not_come_from_memory() {
     let folder = folder();
     let (log, _) = open(folder.path());
     log.set_keeps_recent(true);

@@ -1,4 +1,4 @@
-//! What a power cut may leave: every state between one sync and the next.
+//! What a power failure may leave: every state between two syncs.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use std::path::Path;
 use super::super::segment::RECORDS_START;
 use super::Rng;
 
-/// The log's files by name, spares and the lock left out.
+/// The log's files by name, without the spares and the lock.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
 thread_local! {
     static ON_SYNC: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
 }
 
-/// Called by the log after each sync of a file or folder.
+/// The log calls this after each sync of a file or folder.
 pub(in super::super) fn synced() {
     ON_SYNC.with_borrow_mut(|on_sync| on_sync.iter_mut().for_each(|on_sync| on_sync()));
 }
@@ -49,9 +49,9 @@ pub(super) fn write(files: &Files, folder: &Path) {
     }
 }
 
-/// A state on the way: names come and go each by itself, but renaming is one step; sectors are old or new.
+/// An intermediate state: names appear and vanish independently, a rename is atomic, sectors are old or new.
 pub(super) fn between(before: &Files, after: &Files, rng: &mut Rng) -> Files {
-    let is_rename = before.keys().any(|name| name.ends_with(".anew.log") && !after.contains_key(name));
+    let is_rename = before.keys().any(|name| name.ends_with(".reset.log") && !after.contains_key(name));
     if is_rename {
         return if rng.below(2) == 0 { before.clone() } else { after.clone() };
     }

@@ -11,7 +11,7 @@ const THREADS: u64 = 16;
 const EACH: u64 = 200;
 
 #[test]
-fn what_a_commit_returned_for_is_there_and_readers_see_the_order() {
+fn flushed_entries_are_readable_in_order() {
     for sync in [true, false] {
         let folder = folder();
         let (log, _) = DiskLog::open(folder.path(), Settings { sync, ..small() }, HISTORY).unwrap();
@@ -26,7 +26,7 @@ fn what_a_commit_returned_for_is_there_and_readers_see_the_order() {
                                 let next = log.last().next();
                                 log.append(&[&payload(next.0)]).unwrap()
                             };
-                            log.commit(index).unwrap();
+                            log.flush(index).unwrap();
                             assert!(log.written() >= index && (!sync || log.durable() >= index));
                             assert_eq!(log.read(index).unwrap().next().unwrap().unwrap(), (index, payload(index.0)));
                         }
@@ -63,7 +63,7 @@ fn what_a_commit_returned_for_is_there_and_readers_see_the_order() {
 }
 
 #[test]
-fn purging_under_a_reader_never_shows_it_other_bytes() {
+fn a_reader_never_sees_reused_blocks() {
     let folder = folder();
     let (log, _) = DiskLog::open(folder.path(), small(), HISTORY).unwrap();
     let (log, done) = (&log, &AtomicBool::new(false));
@@ -72,7 +72,7 @@ fn purging_under_a_reader_never_shows_it_other_bytes() {
             for _ in 0..2000 {
                 let next = log.last().next();
                 log.append(&[&payload(next.0)]).unwrap();
-                log.commit(next).unwrap();
+                log.flush(next).unwrap();
                 log.purge(next);
             }
             done.store(true, Ordering::Relaxed);

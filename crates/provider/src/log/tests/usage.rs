@@ -1,4 +1,4 @@
-//! What a user of the log does on a day without accidents.
+//! Normal use of the log.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ fn entries_are_there_after_reopening() {
     let folder = tempfile::tempdir().unwrap();
     for run in 0..3 {
         let (log, opened) = open(folder.path());
-        assert_eq!((opened.first, opened.last, opened.cut), (Index(1), Index(run * 100), None));
+        assert_eq!((opened.first, opened.last, opened.torn_tail), (Index(1), Index(run * 100), None));
         append(&log, 40);
-        log.commit(Index(run * 100 + 40)).unwrap();
+        log.flush(Index(run * 100 + 40)).unwrap();
         append(&log, 60);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         assert_eq!(log.durable(), log.last());
         expect_entries(&log, 1, run * 100 + 100);
         expect_entries(&log, run * 100 + 33, run * 100 + 100);
@@ -23,22 +23,22 @@ fn entries_are_there_after_reopening() {
 }
 
 #[test]
-fn parts_come_back_as_one() {
+fn parts_are_read_as_one_payload() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let index = log.append(&[b"one ", b"", b"two", b" three"]).unwrap();
     let empty = log.append(&[]).unwrap();
-    log.commit(empty).unwrap();
+    log.flush(empty).unwrap();
     let entries: Vec<_> = log.read(Index(1)).unwrap().map(Result::unwrap).collect();
     assert_eq!(entries, [(index, b"one two three".to_vec()), (empty, Vec::new())]);
 }
 
 #[test]
-fn what_was_not_committed_is_not_read() {
+fn unflushed_entries_are_not_read() {
     let folder = folder();
     let (log, _) = open(folder.path());
     append(&log, 10);
-    log.commit(Index(10)).unwrap();
+    log.flush(Index(10)).unwrap();
     append(&log, 3);
     expect_entries(&log, 1, 10);
     assert_eq!((log.written(), log.last()), (Index(10), Index(13)));
@@ -47,14 +47,14 @@ fn what_was_not_committed_is_not_read() {
 }
 
 #[test]
-fn a_reader_that_came_to_the_end_goes_on_with_what_came_since() {
+fn a_reader_at_the_end_continues_with_new_entries() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let mut reader = log.read(Index(1)).unwrap();
     for round in 0..40 {
         assert!(reader.next().is_none());
         append(&log, 5);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         for index in round * 5 + 1..=round * 5 + 5 {
             assert_eq!(reader.next().unwrap().unwrap(), (Index(index), payload(index)));
         }
@@ -62,15 +62,15 @@ fn a_reader_that_came_to_the_end_goes_on_with_what_came_since() {
 }
 
 #[test]
-fn a_payload_larger_than_a_segment_has_one_of_its_own() {
+fn a_payload_larger_than_a_segment_gets_its_own_segment() {
     let folder = folder();
     let (log, _) = open(folder.path());
     let large: Vec<u8> = (0..100_000_u32).map(|at| at as u8).collect();
     append(&log, 3);
     let index = log.append(&[&large[..5], &large[5..]]).unwrap();
-    log.commit(index).unwrap();
+    log.flush(index).unwrap();
     log.append(&[b"behind"]).unwrap();
-    log.commit(log.last()).unwrap();
+    log.flush(log.last()).unwrap();
     drop(log);
     let (log, _) = open(folder.path());
     let entries: Vec<_> = log.read(index).unwrap().map(Result::unwrap).collect();
@@ -90,7 +90,7 @@ fn a_payload_over_the_limit_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn who_asks_for_room_writes_what_is_over_the_memory_limit() {
+fn throttle_writes_entries_over_the_memory_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (log, _) = DiskLog::open(folder.path(), Settings { sync: false, ..Settings::default() }, HISTORY).unwrap();
     let mebibyte = vec![0x11; 1 << 20];
@@ -104,13 +104,13 @@ fn who_asks_for_room_writes_what_is_over_the_memory_limit() {
 }
 
 #[test]
-fn purging_leaves_what_is_asked_for_and_uses_files_again() {
+fn purging_keeps_the_retained_bytes_and_reuses_files() {
     let folder = folder();
     let settings = Settings { retain_bytes: 24 << 10, ..small() };
     let (log, _) = DiskLog::open(folder.path(), settings, HISTORY).unwrap();
     for _ in 0..100 {
         append(&log, 20);
-        log.commit(log.last()).unwrap();
+        log.flush(log.last()).unwrap();
         let below = Index(log.last().0 / 2);
         log.purge(below);
         assert!(log.first() <= below && log.bytes() >= (24 << 10).min(log.last().0 * 24));
@@ -128,31 +128,31 @@ fn purging_leaves_what_is_asked_for_and_uses_files_again() {
     // Three segments, at most two spares, the lock.
     assert!(fs::read_dir(folder.path()).unwrap().count() <= 6);
     let (log, opened) = open(folder.path());
-    assert_eq!((opened.first, opened.last, opened.cut), (first, last, None));
+    assert_eq!((opened.first, opened.last, opened.torn_tail), (first, last, None));
     expect_entries(&log, first.0, last.0);
 }
 
 #[test]
-fn sync_is_switched_while_the_log_is_open() {
+fn sync_can_change_while_the_log_is_open() {
     let folder = folder();
     let (log, _) = open(folder.path());
     log.set_sync(false);
     append(&log, 30);
-    log.commit(Index(30)).unwrap();
+    log.flush(Index(30)).unwrap();
     assert_eq!((log.written(), log.durable()), (Index(30), Index(0)));
     log.set_sync(true);
-    log.commit(Index(30)).unwrap();
+    log.flush(Index(30)).unwrap();
     assert_eq!(log.durable(), Index(30));
 }
 
 #[test]
 fn other_histories_and_second_users_are_refused() {
     let folder = folder();
-    assert_eq!(DiskLog::history(&folder.path().join("none")).unwrap(), None);
-    assert_eq!(DiskLog::history(folder.path()).unwrap(), None);
+    assert_eq!(DiskLog::read_history_uuid(&folder.path().join("none")).unwrap(), None);
+    assert_eq!(DiskLog::read_history_uuid(folder.path()).unwrap(), None);
     let (log, _) = open(folder.path());
     assert!(matches!(DiskLog::open(folder.path(), small(), HISTORY), Err(Error::Locked { .. })));
-    assert_eq!(DiskLog::history(folder.path()).unwrap(), Some(HISTORY));
+    assert_eq!(DiskLog::read_history_uuid(folder.path()).unwrap(), Some(HISTORY));
     drop(log);
     let other = DiskLog::open(folder.path(), small(), [8; 16]).unwrap_err();
     assert!(matches!(&other, Error::OtherHistory { found: HISTORY, expected, .. } if *expected == [8; 16]));

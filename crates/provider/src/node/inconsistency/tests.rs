@@ -1,36 +1,36 @@
-//! Who waits is told; what tables hold against a decision is seen, and nothing else.
+//! Vote results for waiting threads, and detection of inconsistent tables.
 
 use std::thread;
 
 use super::*;
 
-const FAULT: Fault = Fault { seqno: 5, error: 7 };
+const FAULT: ApplyError = ApplyError { seqno: 5, error: 7 };
 
-fn against(agreeing: u32) -> Decision {
-    Decision { error: 7, agreeing }
+fn against(agreeing: u32) -> VoteResult {
+    VoteResult { error: 7, agreeing }
 }
 
 #[test]
-fn who_waits_is_told_what_is_decided_and_of_two_decisions_the_first() {
+fn a_waiting_thread_gets_the_first_result() {
     let inconsistency = Inconsistency::new(-1);
     thread::scope(|scope| {
         inconsistency.raise(FAULT, false);
-        let waiting = scope.spawn(|| inconsistency.wait(FAULT));
-        assert_eq!(inconsistency.fault(), Some(FAULT));
-        inconsistency.learn(&[(4, against(1)), (5, against(2)), (5, against(3))]);
+        let waiting = scope.spawn(|| inconsistency.wait_for_result(FAULT));
+        assert_eq!(inconsistency.apply_error(), Some(FAULT));
+        inconsistency.add_results(&[(4, against(1)), (5, against(2)), (5, against(3))]);
         assert_eq!(waiting.join().unwrap(), Some(against(2)));
     });
-    assert_eq!(inconsistency.fault(), None);
-    assert_eq!(inconsistency.wait(FAULT), Some(against(2)), "and who comes later, at once");
+    assert_eq!(inconsistency.apply_error(), None);
+    assert_eq!(inconsistency.wait_for_result(FAULT), Some(against(2)), "and who comes later, at once");
 }
 
 #[test]
-fn who_waits_goes_when_nobody_decides() {
-    for end in [Inconsistency::refuse, Inconsistency::end] {
+fn a_waiting_thread_returns_if_there_is_no_vote() {
+    for end in [Inconsistency::abandon_vote, Inconsistency::close] {
         let inconsistency = Inconsistency::new(-1);
         thread::scope(|scope| {
             inconsistency.raise(FAULT, false);
-            let waiting = scope.spawn(|| inconsistency.wait(FAULT));
+            let waiting = scope.spawn(|| inconsistency.wait_for_result(FAULT));
             end(&inconsistency);
             assert_eq!(waiting.join().unwrap(), None);
         });
@@ -38,37 +38,37 @@ fn who_waits_goes_when_nobody_decides() {
 }
 
 #[test]
-fn tables_that_hold_what_failed_elsewhere_are_known() {
+fn wrongly_applied_seqnos_are_known() {
     let inconsistency = Inconsistency::new(-1);
-    inconsistency.learn(&[(5, against(2)), (6, Decision { error: 0, agreeing: 2 })]);
-    assert_eq!(inconsistency.held_wrongly(4), None, "it has not come there");
-    assert_eq!(inconsistency.held_wrongly(9), Some(5));
-    inconsistency.forget_to(9);
-    assert_eq!(inconsistency.held_wrongly(9), Some(5), "that is not forgotten before it is seen to");
-    inconsistency.heed_to(5);
-    assert_eq!(inconsistency.held_wrongly(9), None);
-    inconsistency.forget_to(9);
-    assert_eq!((inconsistency.decision(5), inconsistency.decision(6)), (None, None));
+    inconsistency.add_results(&[(5, against(2)), (6, VoteResult { error: 0, agreeing: 2 })]);
+    assert_eq!(inconsistency.wrongly_applied(4), None, "it has not come there");
+    assert_eq!(inconsistency.wrongly_applied(9), Some(5));
+    inconsistency.purge(9);
+    assert_eq!(inconsistency.wrongly_applied(9), Some(5), "that is not forgotten before it is seen to");
+    inconsistency.set_resolved_upto(5);
+    assert_eq!(inconsistency.wrongly_applied(9), None);
+    inconsistency.purge(9);
+    assert_eq!((inconsistency.result(5), inconsistency.result(6)), (None, None));
 }
 
 #[test]
-fn what_was_heeded_before_a_restart_is() {
+fn results_resolved_before_a_restart_stay_resolved() {
     let inconsistency = Inconsistency::new(5);
-    inconsistency.begin_at(6);
-    inconsistency.learn(&[(5, against(2)), (7, against(2))]);
-    assert_eq!(inconsistency.held_wrongly(6), None);
-    assert_eq!(inconsistency.held_wrongly(7), Some(7));
-    // Its tables are behind that, and what failed there may not fail this time.
-    inconsistency.begin_at(4);
-    assert_eq!(inconsistency.held_wrongly(4), None);
-    assert_eq!(inconsistency.held_wrongly(5), Some(5));
+    inconsistency.reset_to(6);
+    inconsistency.add_results(&[(5, against(2)), (7, against(2))]);
+    assert_eq!(inconsistency.wrongly_applied(6), None);
+    assert_eq!(inconsistency.wrongly_applied(7), Some(7));
+    // The tables are before that seqno, which may be applied this time.
+    inconsistency.reset_to(4);
+    assert_eq!(inconsistency.wrongly_applied(4), None);
+    assert_eq!(inconsistency.wrongly_applied(5), Some(5));
 }
 
 #[test]
-fn tables_of_another_are_as_that_one_has_heeded() {
+fn received_tables_match_the_donors_results() {
     let inconsistency = Inconsistency::new(50);
-    inconsistency.learn(&[(60, against(2))]);
-    inconsistency.tables_came(5);
-    inconsistency.learn(&[(5, against(2)), (7, against(2))]);
-    assert_eq!(inconsistency.held_wrongly(100), Some(7));
+    inconsistency.add_results(&[(60, against(2))]);
+    inconsistency.on_sst_received(5);
+    inconsistency.add_results(&[(5, against(2)), (7, against(2))]);
+    assert_eq!(inconsistency.wrongly_applied(100), Some(7));
 }

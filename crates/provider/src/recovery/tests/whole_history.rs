@@ -1,13 +1,13 @@
-//! A node whose log begins in the middle says the same verdicts as one that has seen everything.
+//! A node whose log begins in the middle gives the same verdicts as one with the whole log.
 
 use std::collections::VecDeque;
 
 use super::*;
 
 /// `SplitMix64`.
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn below(&mut self, limit: i64) -> i64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -21,8 +21,8 @@ impl Chance {
     }
 }
 
-fn member(life: u8) -> Member {
-    Member { id: Uuid([life; 16]), name: format!("n{life}"), incoming: String::new() }
+fn member(member_id: u8) -> Member {
+    Member { id: Uuid([member_id; 16]), name: format!("n{member_id}"), incoming: String::new() }
 }
 
 struct Taken {
@@ -32,105 +32,105 @@ struct Taken {
     seqno: i64,
 }
 
-/// Entries from 1 on, each with what a node says that has seen them all.
-fn history(chance: &mut Chance, length: usize) -> (Vec<Taken>, Order) {
-    let mut order = Order::new(HISTORY, 0);
+/// Entries from 1 on, with the verdicts of a node that has applied them all.
+fn history_uuid(rng: &mut Rng, length: usize) -> (Vec<Taken>, TotalOrder) {
+    let mut order = TotalOrder::new(HISTORY, 0);
     let mut taken: Vec<Taken> = Vec::new();
-    let mut lives = vec![1, 2, 3];
+    let mut member_ids = vec![1, 2, 3];
     let mut next_life = 4;
-    // On their way to their place.
+    // In flight.
     let mut cut: Option<(Vec<u8>, usize)> = None;
     let mut late: VecDeque<(u8, i64)> = VecDeque::new();
-    let every = 10 + chance.below(60);
+    let every = 10 + rng.below(60);
     while taken.len() < length {
         let seqno = order.seqno;
-        // A leader never has both a cut and a view on their way: the cut tells the view in force at its place.
-        let mut bytes = if taken.is_empty() || cut.is_none() && chance.is(2) {
+        // A leader never has both a commit cut and a view in flight: the commit cut contains the current view.
+        let mut bytes = if taken.is_empty() || cut.is_none() && rng.is(2) {
             if !taken.is_empty() {
-                let place = chance.below(lives.len() as i64) as usize;
-                // Comes back as another life, or comes as one more, or goes.
-                match chance.below(3) {
-                    0 if lives.len() > 1 => {
-                        lives.remove(place);
+                let seqno = rng.below(member_ids.len() as i64) as usize;
+                // Returns with a new member ID, joins, or leaves.
+                match rng.below(3) {
+                    0 if member_ids.len() > 1 => {
+                        member_ids.remove(seqno);
                     }
-                    1 if lives.len() < 5 => lives.push(next_life),
-                    _ => lives[place] = next_life,
+                    1 if member_ids.len() < 5 => member_ids.push(next_life),
+                    _ => member_ids[seqno] = next_life,
                 }
                 next_life += 1;
             }
-            let members: Vec<Member> = lives.iter().map(|life| member(*life)).collect();
+            let members: Vec<Member> = member_ids.iter().map(|member_id| member(*member_id)).collect();
             entry::encode_view(order.view_number + 1, &members)
         } else if cut.as_ref().is_some_and(|(_, at)| *at <= taken.len()) {
             cut.take().expect("looked at").0
-        } else if chance.is(3) {
-            entry::encode_nothing()
+        } else if rng.is(3) {
+            entry::encode_no_op()
         } else {
-            if chance.is(50) {
-                let life = if chance.is(90) { lives[chance.below(lives.len() as i64) as usize] } else { 1 };
-                late.push_back((life, (seqno - chance.below(2 * every)).max(0)));
+            if rng.is(50) {
+                let member_id = if rng.is(90) { member_ids[rng.below(member_ids.len() as i64) as usize] } else { 1 };
+                late.push_back((member_id, (seqno - rng.below(2 * every)).max(0)));
             }
-            let (life, last_seen) = match late.pop_front() {
-                Some(sent) if chance.is(60) => sent,
+            let (member_id, last_seen) = match late.pop_front() {
+                Some(sent) if rng.is(60) => sent,
                 sent => {
                     late.extend(sent);
-                    (lives[chance.below(lives.len() as i64) as usize], seqno - chance.below(20).min(seqno))
+                    (member_ids[rng.below(member_ids.len() as i64) as usize], seqno - rng.below(20).min(seqno))
                 }
             };
-            let flags = [0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x45, 0x49, 0x1 | 0x10][chance.below(9) as usize];
-            let keys: Vec<(Key, Mode)> = (0..chance.below(4))
+            let flags = [0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x45, 0x49, 0x1 | 0x10][rng.below(9) as usize];
+            let keys: Vec<(Key, Mode)> = (0..rng.below(4))
                 .map(|_| {
                     let mode = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
-                    let key = Key::row(b"s", b"t", 0, &chance.below(60).to_le_bytes());
-                    (key, mode[chance.below(4) as usize])
+                    let key = Key::row(b"s", b"t", 0, &rng.below(60).to_le_bytes());
+                    (key, mode[rng.below(4) as usize])
                 })
                 .collect();
-            let (source, flags) = (Uuid([life; 16]), Flags(flags));
-            let head = WriteSetHead { flags, source, trx: 1, conn: 1, last_seen, ticket: 0 };
+            let (source, flags) = (Uuid([member_id; 16]), Flags(flags));
+            let head = WriteSetHead { flags, source, trx: 1, conn: 1, last_seen, request_id: 0 };
             entry::encode_write_set(&head, &keys, 0)
         };
-        let stamp = Stamp { seqno: seqno + i64::from(entry::takes_place(&bytes)), term: Term(1) };
-        entry::place(&mut bytes, stamp);
+        let stamp = Stamp { seqno: seqno + i64::from(entry::takes_seqno(&bytes)), term: Term(1) };
+        entry::set_stamp(&mut bytes, stamp);
         let entry = entry::decode(&bytes).unwrap().1;
         let index = Index(taken.len() as u64 + 1);
-        let verdict = order.take(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
-        let begins_at = order.begins_at().map(|place| place.index);
+        let verdict =
+            order.apply_entry(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
+        let begins_at = order.snapshot_point().map(|seqno| seqno.index);
         taken.push(Taken { bytes, verdict, begins_at, seqno: order.seqno });
-        if cut.is_none() && order.seqno - order.last_cut > every {
-            let upto = order.last_cut + 1 + chance.below(order.seqno - order.last_cut);
-            let at = taken.len() + chance.below(25) as usize;
-            cut = Some((entry::encode_cut(&order.next_cut(upto)), at));
+        if cut.is_none() && order.seqno - order.last_cut_upto > every {
+            let upto = order.last_cut_upto + 1 + rng.below(order.seqno - order.last_cut_upto);
+            let at = taken.len() + rng.below(25) as usize;
+            cut = Some((entry::encode_commit_cut(&order.next_commit_cut(upto)), at));
         }
     }
     (taken, order)
 }
 
 fn check(seed: u64) -> bool {
-    let mut chance = Chance(seed);
-    let (taken, whole) = history(&mut chance, 700);
-    let told_at = 1 + chance.below(taken.len() as i64) as usize;
-    let Some(place) = taken[told_at - 1].begins_at else { return false };
-    // A log that was purged begins somewhere before that.
-    let first = if chance.is(50) { place.0 } else { 1 + chance.below(place.0 as i64) as u64 };
-    let agreed = Index((told_at as i64 + chance.below((taken.len() - told_at) as i64 + 1)) as u64);
-    let behind = taken[place.0 as usize - 1].seqno;
-    let end = taken[agreed.0 as usize - 1].seqno;
-    let at = behind + chance.below(end - behind + 1 + 10);
+    let mut rng = Rng(seed);
+    let (taken, whole) = history_uuid(&mut rng, 700);
+    let told_at = 1 + rng.below(taken.len() as i64) as usize;
+    let Some(seqno) = taken[told_at - 1].begins_at else { return false };
+    // A purged log begins somewhere before that.
+    let first = if rng.is(50) { seqno.0 } else { 1 + rng.below(seqno.0 as i64) as u64 };
+    let commit_index = Index((told_at as i64 + rng.below((taken.len() - told_at) as i64 + 1)) as u64);
+    let behind = taken[seqno.0 as usize - 1].seqno;
+    let end = taken[commit_index.0 as usize - 1].seqno;
+    let at = behind + rng.below(end - behind + 1 + 10);
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { segment_bytes: 1 << 16, retain_bytes: 1 << 20, sync: false };
-    let log = DiskLog::begin_behind(folder.path(), settings, HISTORY.0, Index(first - 1)).unwrap();
+    let log = DiskLog::install_snapshot(folder.path(), settings, HISTORY.0, Index(first - 1)).unwrap();
     taken[first as usize - 1..].iter().for_each(|taken| {
         log.append(&[&taken.bytes]).unwrap();
     });
-    log.commit(log.last()).unwrap();
-    let Plan { mut order, tables_at, go_on_from, is_certain, .. } =
-        super::super::plan(&log, agreed, HISTORY, tables(at), None)
-            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    log.flush(log.last()).unwrap();
+    let Plan { mut order, tables_at, order_from, has_all_verdicts: is_certain, .. } =
+        make_plan(&log, commit_index, HISTORY, tables(at), None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     assert_eq!(tables_at, at);
     assert!(is_certain, "seed {seed}: a log that begins where another said is not enough");
-    for (nth, taken) in taken.iter().enumerate().skip(go_on_from.0 as usize - 1) {
+    for (nth, taken) in taken.iter().enumerate().skip(order_from.0 as usize - 1) {
         let (stamp, entry) = entry::decode(&taken.bytes).unwrap();
-        let verdict = order.take(Index(nth as u64 + 1), stamp, &entry);
-        // What is in the tables already is waited for by nobody.
+        let verdict = order.apply_entry(Index(nth as u64 + 1), stamp, &entry);
+        // No write set waits for what is in the tables already.
         let said = verdict.map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on.max(at)));
         let expected = taken.verdict.map(|(seqno, passed, depends_on)| (seqno, passed, depends_on.max(at)));
         if stamp.seqno > at {
@@ -138,18 +138,18 @@ fn check(seed: u64) -> bool {
         }
     }
     assert_eq!(order.members(), whole.members(), "seed {seed}");
-    assert_eq!(order.begins_at(), whole.begins_at(), "seed {seed}");
-    assert_eq!(order.next_cut(whole.seqno), whole.next_cut(whole.seqno), "seed {seed}");
+    assert_eq!(order.snapshot_point(), whole.snapshot_point(), "seed {seed}");
+    assert_eq!(order.next_commit_cut(whole.seqno), whole.next_commit_cut(whole.seqno), "seed {seed}");
     true
 }
 
 #[test]
-fn a_log_that_begins_in_the_middle_tells_the_same_verdicts() {
+fn a_log_that_begins_in_the_middle_gives_the_same_verdicts() {
     let only = std::env::var("HORTATOR_SEED").ok().map(|seed| seed.parse().expect("HORTATOR_SEED is a number"));
     if let Some(seed) = only {
         check(seed);
         return;
     }
     let looked_at = (0..400).filter(|seed| check(*seed)).count();
-    assert!(looked_at > 200, "only {looked_at} of the histories had a place to begin at");
+    assert!(looked_at > 200, "only {looked_at} of the logs had a snapshot point");
 }

@@ -143,7 +143,10 @@ fn nothing_is_in_the_binary_log_twice() {
         confirmed.extend(write_until_killed(node, &numbers, until_kill));
         if let Err(error) = cluster.start() {
             let error = error.to_string();
-            assert!(error.contains("with log_bin on the server would write a second copy"), "{error}");
+            assert!(
+                error.contains("a server with log_bin would write them to its binary log a second time"),
+                "{error}"
+            );
             refusals += 1;
             start_as_told(&cluster, &arguments);
         }

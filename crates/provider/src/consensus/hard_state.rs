@@ -1,0 +1,248 @@
+//! `hortator.raft.log`: the node's Raft hard state and its voters. A small text file in the data folder.
+//!
+//! The node rewrites the whole file for every vote, and syncs it before it grants the vote: a node that forgets a vote
+//! could vote twice in a term, and two leaders could be elected. So a file that is not certainly the last one written
+//! is refused:
+//!
+//! ```text
+//! # a remark
+//! version: 2
+//! node: 00000000000004d2
+//! term: 7
+//! voted_for: 000000000000162e
+//! committed: 815
+//! membership_term: 3
+//! membership_index: 17
+//! voter: 00000000000004d2 10.0.0.1:4567
+//! voter: 000000000000162e 10.0.0.2:4567
+//! generation: 4d7c1f0e-93aa-4b55-8a0c-6f2f3e3c9b01
+//! generation: 0b7f1a52-5f0d-4a51-9c36-0f6b8f0d7e11
+//! checksum: 5f0c8e4a
+//! ```
+//!
+//! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
+//! current one and the earlier ones ([`Lineage`]). Version 1 has no generations, and is read as well.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::NodeId;
+use super::lineage::Lineage;
+use super::raft::{LogId, Term};
+use crate::atomic_file;
+use crate::identity::Uuid;
+use crate::log::Index;
+
+#[cfg(test)]
+mod tests;
+
+/// The file's name in the data folder.
+pub const FILE_NAME: &str = "hortator.raft.log";
+
+const VERSION: &str = "2";
+/// Without generations.
+const OLD_VERSION: &str = "1";
+
+/// The hard state of a node, with its voters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HardState {
+    /// The node's id.
+    pub node: NodeId,
+    /// The latest term that it knows.
+    pub term: Term,
+    /// The candidate that got its vote in that term.
+    pub voted_for: Option<NodeId>,
+    /// The commit index when the file was written; the real one may be higher.
+    pub committed: Index,
+    /// The entry that set the membership below. The log before it may be purged.
+    pub membership_log_id: LogId,
+    /// The voters since then, with their addresses.
+    pub voters: BTreeMap<NodeId, String>,
+    /// The generations of the cluster. Unknown: the node belongs to no cluster yet, or an older release wrote the file.
+    pub lineage: Lineage,
+}
+
+/// Why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system call failed.
+    #[error("{path}: {error}. Check the disk and the system log, then start the server again")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// A line has another form than this release writes.
+    #[error("{path}, line {line}: `{found}` is not valid. {REMEDY}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1; one after the last: a line is missing.
+        line: usize,
+        /// The line.
+        found: String,
+    },
+    /// The checksum is wrong.
+    #[error(
+        "{path} has changed since the provider wrote it: its checksum is {found}, expected {expected:08x}. \
+             {REMEDY}"
+    )]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// The checksum in the file.
+        found: String,
+        /// The checksum of the text.
+        expected: u32,
+    },
+    /// A newer release wrote the file.
+    #[error("{path} has version {found}, this release reads version {VERSION}: use the newer release")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: String,
+    },
+    /// An address that does not fit into a line.
+    #[error("`{}` is not a valid address of node {node}: use HOST:PORT", address.escape_debug())]
+    Address {
+        /// The node.
+        node: NodeId,
+        /// The address.
+        address: String,
+    },
+}
+
+const REMEDY: &str = "Do not restore an old copy: the node could vote twice. Move the file away, together with the \
+                      files hortator-*, and let the node join again as a new one";
+
+impl HardState {
+    /// Reads the file. None: it does not exist.
+    ///
+    /// # Errors
+    /// The file is not certainly the last one written.
+    pub fn read(data_dir: &Path) -> Result<Option<Self>, Error> {
+        let path = data_dir.join(FILE_NAME);
+        match fs::read(&path) {
+            Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes), &path).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::Io { path, error }),
+        }
+    }
+
+    /// Writes the file. When it returns, the file is whole and on disk.
+    ///
+    /// # Errors
+    /// The file cannot be written, or an address is empty or contains a line break.
+    pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
+        let text = self.text()?;
+        atomic_file::replace(data_dir, FILE_NAME, &text)
+            .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })
+    }
+
+    fn text(&self) -> Result<String, Error> {
+        let Self { node, term, voted_for, committed, membership_log_id: membership_at, voters, lineage } = self;
+        let voted_for = voted_for.map_or("none".to_owned(), |node| node.to_string());
+        let mut text = format!(
+            "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it, do not copy it to \
+             another node.\n\
+             version: {VERSION}\nnode: {node}\nterm: {}\nvoted_for: {voted_for}\ncommitted: {committed}\n\
+             membership_term: {}\nmembership_index: {}\n",
+            term.0, membership_at.term.0, membership_at.index
+        );
+        for (node, address) in voters {
+            if address.trim() != address || address.is_empty() || address.contains(char::is_control) {
+                return Err(Error::Address { node: *node, address: address.clone() });
+            }
+            text.push_str(&format!("voter: {node} {address}\n"));
+        }
+        for generation in lineage.newest_first() {
+            text.push_str(&format!("generation: {generation}\n"));
+        }
+        text.push_str(&format!("checksum: {:08x}\n", crc32fast::hash(text.as_bytes())));
+        Ok(text)
+    }
+
+    /// Checks the version before the checksum: a newer version may store the checksum elsewhere.
+    fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        let version = text.lines().find_map(|line| line.strip_prefix("version: "));
+        let is_newer = |found: &&str| ![VERSION, OLD_VERSION].contains(found) && found.parse::<u64>().is_ok();
+        if let Some(found) = version.filter(is_newer) {
+            return Err(Error::Newer { path: path.to_owned(), found: found.to_owned() });
+        }
+        let mut lines = Lines { rest: text, number: 0, line: "", path };
+        if text.starts_with('#') {
+            lines.take();
+        }
+        lines.value("version", |value| [VERSION, OLD_VERSION].contains(&value).then_some(()))?;
+        let node = lines.value("node", node_id)?;
+        let term = Term(lines.value("term", number)?);
+        let voted_for =
+            lines.value("voted_for", |value| if value == "none" { Some(None) } else { node_id(value).map(Some) })?;
+        let committed = Index(lines.value("committed", number)?);
+        let membership_term = Term(lines.value("membership_term", number)?);
+        let membership_at = LogId { term: membership_term, index: Index(lines.value("membership_index", number)?) };
+        let mut voters = BTreeMap::new();
+        while lines.rest.starts_with("voter: ") {
+            let (node, address) = lines.value("voter", |value| {
+                let (node, address) = value.split_once(' ')?;
+                Some((node_id(node)?, address.to_owned()))
+            })?;
+            voters.insert(node, address);
+        }
+        let mut generations = Vec::new();
+        while lines.rest.starts_with("generation: ") {
+            generations.push(lines.value("generation", |value| value.parse::<Uuid>().ok())?);
+        }
+        let lineage = Lineage::from_newest(&generations).ok_or_else(|| lines.malformed())?;
+        let expected = crc32fast::hash(&text.as_bytes()[..text.len() - lines.rest.len()]);
+        let found = lines.value("checksum", |value| Some(value.to_owned()))?;
+        if found != format!("{expected:08x}") {
+            return Err(Error::Checksum { path: path.to_owned(), found, expected });
+        }
+        if !lines.rest.is_empty() {
+            lines.take();
+            return Err(lines.malformed());
+        }
+        Ok(Self { node, term, voted_for, committed, membership_log_id: membership_at, voters, lineage })
+    }
+}
+
+/// The lines of a file, in order.
+struct Lines<'a> {
+    rest: &'a str,
+    number: usize,
+    line: &'a str,
+    path: &'a Path,
+}
+
+impl Lines<'_> {
+    fn take(&mut self) {
+        let whole = self.rest.split_inclusive('\n').next().unwrap_or("");
+        self.rest = &self.rest[whole.len()..];
+        self.number += 1;
+        // A line without its line break may be incomplete.
+        self.line = whole.strip_suffix('\n').unwrap_or("");
+    }
+
+    fn value<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Error> {
+        self.take();
+        let value = self.line.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+        value.and_then(read).ok_or_else(|| self.malformed())
+    }
+
+    fn malformed(&self) -> Error {
+        Error::Malformed { path: self.path.to_owned(), line: self.number, found: self.line.to_owned() }
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok()
+}
+
+fn node_id(text: &str) -> Option<NodeId> {
+    u64::from_str_radix(text, 16).ok().map(NodeId)
+}

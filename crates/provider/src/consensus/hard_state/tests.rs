@@ -1,0 +1,109 @@
+//! Writes the file and reads it back, whole and damaged.
+
+use super::*;
+
+fn saved() -> HardState {
+    let voters = [(1, "10.0.0.1:4567"), (2, "[fe80::1]:4567"), (u64::MAX, "db3.example:4567")];
+    HardState {
+        node: NodeId(1),
+        term: Term(7),
+        voted_for: Some(NodeId(u64::MAX)),
+        committed: Index(815),
+        membership_log_id: LogId { term: Term(3), index: Index(17) },
+        voters: voters.map(|(node, address)| (NodeId(node), address.to_owned())).into(),
+        lineage: Lineage::initial(Uuid([1; 16])).bootstrapped(Uuid([2; 16])),
+    }
+}
+
+#[test]
+fn the_written_file_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(HardState::read(folder.path()).unwrap().is_none());
+    let alone = HardState { voted_for: None, voters: BTreeMap::new(), lineage: Lineage::UNKNOWN, ..saved() };
+    for saved in [saved(), alone] {
+        saved.write(folder.path()).unwrap();
+        assert_eq!(HardState::read(folder.path()).unwrap(), Some(saved));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_changed_or_missing_byte_is_detected() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read(&path).unwrap();
+    for at in 0..good.len() {
+        for flip in [1, 4, 0x80] {
+            let mut bytes = good.clone();
+            bytes[at] ^= flip;
+            fs::write(&path, bytes).unwrap();
+            assert!(HardState::read(folder.path()).is_err(), "byte {at}");
+        }
+        fs::write(&path, &good[..at]).unwrap();
+        assert!(HardState::read(folder.path()).is_err(), "{at} bytes");
+    }
+    fs::write(&path, [&good[..], b"\n"].concat()).unwrap();
+    assert!(HardState::read(folder.path()).is_err());
+}
+
+#[test]
+fn every_damage_is_an_error_with_line_and_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read_to_string(&path).unwrap();
+    for (from, to, message, remedy) in [
+        ("version: 2", "version: 3", "has version 3, this release reads version 2", "use the newer release"),
+        ("version: 2", "version: one", "line 2: `version: one` is not valid", "join again"),
+        ("term: 7", "term: seven", "line 4: `term: seven` is not valid", "join again"),
+        ("term: 7", "term: 8", "has changed since the provider wrote it", "join again"),
+        ("committed: 815\n", "", "line 6: `membership_term: 3` is not valid", "join again"),
+        ("4567\ngeneration", "4568\ngeneration", "its checksum is", "vote twice"),
+        ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join again"),
+        ("generation: 02020202", "generation: 03030303", "its checksum is", "vote twice"),
+    ] {
+        fs::write(&path, good.replacen(from, to, 1)).unwrap();
+        let error = HardState::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains(remedy), "{error}");
+    }
+}
+
+#[test]
+fn too_many_generations_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let good = fs::read_to_string(&path).unwrap();
+    let line = format!("generation: {}\n", Uuid([1; 16]));
+    let many = good[..good.find("checksum").unwrap()].to_owned() + &line.repeat(7);
+    fs::write(&path, format!("{many}checksum: {:08x}\n", crc32fast::hash(many.as_bytes()))).unwrap();
+    assert!(matches!(HardState::read(folder.path()), Err(Error::Malformed { line: 20, .. })));
+}
+
+#[test]
+fn version_1_is_read_without_generations() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "# Written by a former release.\nversion: 1\nnode: 0000000000000001\nterm: 7\nvoted_for: none\ncommitted: 815\n\
+                membership_term: 3\nmembership_index: 17\nvoter: 0000000000000001 10.0.0.1:4567\n";
+    let text = format!("{text}checksum: {:08x}\n", crc32fast::hash(text.as_bytes()));
+    fs::write(folder.path().join(FILE_NAME), text).unwrap();
+    let voters = [(NodeId(1), "10.0.0.1:4567".to_owned())].into();
+    let expected = HardState { voted_for: None, voters, lineage: Lineage::UNKNOWN, ..saved() };
+    let read = HardState::read(folder.path()).unwrap().unwrap();
+    assert_eq!(read, expected);
+    // The next write uses this version.
+    read.write(folder.path()).unwrap();
+    assert_eq!(HardState::read(folder.path()).unwrap(), Some(expected));
+}
+
+#[test]
+fn an_address_with_a_line_break_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    saved().write(folder.path()).unwrap();
+    for address in ["", "a:1\nterm: 9", "a:1 "] {
+        let other = HardState { voters: [(NodeId(2), address.to_owned())].into(), ..saved() };
+        assert!(matches!(other.write(folder.path()), Err(Error::Address { node: NodeId(2), .. })));
+    }
+    assert_eq!(HardState::read(folder.path()).unwrap(), Some(saved()));
+}

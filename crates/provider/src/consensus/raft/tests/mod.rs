@@ -1,0 +1,8 @@
+//! Tests of Raft: tables, scenarios, invalid messages, and a simulator.
+
+mod fixture;
+mod install_snapshot;
+mod invalid_messages;
+mod scenarios;
+mod sim;
+mod votes;

@@ -1,0 +1,131 @@
+//! Faults.
+
+use super::world::{Event, World};
+use crate::consensus::NodeId;
+
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    Crash,
+    CrashAll,
+    Restart,
+    /// The next write fails, and ends the instance.
+    FillDisk,
+    /// One side hears nothing of the other.
+    Partition,
+    /// One node's messages do not reach one other.
+    PartitionOneWay,
+    Heal,
+    BreakLink,
+    /// Like SIGSTOP; messages wait.
+    Stop,
+    TransferLeadership,
+    Purge,
+    Join,
+    Promote,
+    Leave,
+}
+
+impl World {
+    pub fn next_fault(&mut self) {
+        if self.is_calm {
+            return;
+        }
+        let every_ms = self.settings.fault_every_ms;
+        let again_ms = self.rng.between(1, 2 * every_ms);
+        self.at(again_ms, Event::Fault);
+        let all: u64 = self.settings.faults.iter().map(|(weight, _)| weight).sum();
+        let mut left = self.rng.between(1, all);
+        let chosen = self.settings.faults.iter().find(|(weight, _)| {
+            let is_it = left <= *weight;
+            left = left.saturating_sub(*weight);
+            is_it
+        });
+        let fault = chosen.expect("the weights sum up to all").1;
+        self.happens(fault);
+    }
+
+    fn happens(&mut self, fault: Fault) {
+        let up = self.up();
+        let all: Vec<NodeId> = self.nodes.keys().copied().collect();
+        let (Some(one), Some(other)) = (self.rng.one_of(&all), self.rng.one_of(&all)) else { return };
+        match fault {
+            Fault::Crash => {
+                self.crash(one);
+                let longest_ms = if self.rng.percent(50) { 8 } else { 400 };
+                let in_ms = self.rng.between(1, longest_ms);
+                self.at(in_ms, Event::Restart { node: one });
+            }
+            Fault::CrashAll => {
+                for node in up {
+                    self.crash(node);
+                    let in_ms = self.rng.between(1, 50);
+                    self.at(in_ms, Event::Restart { node });
+                }
+            }
+            Fault::Restart => self.at(1, Event::Restart { node: one }),
+            Fault::FillDisk => self.nodes.get_mut(&one).expect("nodes stay").is_full = true,
+            Fault::Partition => {
+                let side: Vec<NodeId> = all.iter().copied().filter(|_| self.rng.percent(40)).collect();
+                for &inside in &side {
+                    for &outside in all.iter().filter(|node| !side.contains(node)) {
+                        self.links.partitioned(inside, outside);
+                        self.links.partitioned(outside, inside);
+                    }
+                }
+            }
+            Fault::PartitionOneWay => self.links.partitioned(one, other),
+            Fault::Heal => self.heal(),
+            Fault::BreakLink if one != other => self.break_link(one, other),
+            Fault::BreakLink => {}
+            Fault::Stop => {
+                let for_ms = self.rng.between(20, 400);
+                self.nodes.get_mut(&one).expect("nodes stay").stopped_until_ms = self.now_ms + for_ms;
+            }
+            Fault::TransferLeadership => self.transfer_leadership(other),
+            Fault::Purge => self.purge(one),
+            Fault::Join => self.join(),
+            Fault::Promote => self.promote(),
+            Fault::Leave => {
+                self.leave();
+                // The second change is refused until the first is committed.
+                if self.rng.percent(40) {
+                    self.leave();
+                }
+            }
+        }
+    }
+
+    /// No more faults; all nodes run.
+    pub fn end_faults(&mut self) {
+        self.is_calm = true;
+        self.heal();
+        let all: Vec<NodeId> = self.nodes.keys().copied().collect();
+        for id in all {
+            let node = self.nodes.get_mut(&id).expect("nodes stay");
+            node.is_full = false;
+            node.stopped_until_ms = 0;
+            if node.instance.is_none() {
+                self.start(id);
+            }
+        }
+    }
+
+    fn transfer_leadership(&mut self, to: NodeId) {
+        let Some(leader) = self.leader() else { return };
+        let mut actions = Vec::new();
+        if let Some(instance) = self.instance(leader) {
+            instance.raft.transfer_leadership(to, &mut actions);
+        }
+        self.act(leader, actions, &[]);
+    }
+
+    /// Purges the front of a log, up to somewhere within the applied entries.
+    fn purge(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let Some(instance) = node.instance.as_mut() else { return };
+        let upto = self.rng.between(node.disk.last_purged().index.0, instance.applied.0);
+        let log_id = node.disk.log_id(crate::log::Index(upto));
+        node.disk.purge(log_id);
+        instance.raft.on_purged(log_id);
+    }
+}

@@ -1,0 +1,49 @@
+//! Errors of frames.
+
+use super::PROTOCOL_VERSION;
+
+/// Why bytes are not a frame, or a frame cannot be encoded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The bytes do not start like a frame.
+    #[error("the input is not a frame (it starts with {found:02x?}): another program uses this address")]
+    NotAFrame {
+        /// The first bytes.
+        found: Vec<u8>,
+    },
+
+    /// A frame of another version.
+    #[error(
+        "the node speaks protocol version {found}, this node version {PROTOCOL_VERSION}: run the same release on all \
+         nodes"
+    )]
+    OtherVersion {
+        /// Its version.
+        found: u8,
+    },
+
+    /// A wrong checksum.
+    #[error("the checksum of a frame's {part} is wrong: the network corrupts data")]
+    Checksum {
+        /// `head` or `body`.
+        part: &'static str,
+    },
+
+    /// A frame over the limit.
+    #[error("a frame of {bytes} bytes is larger than the limit ({limit})")]
+    TooLarge {
+        /// The body's length.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+
+    /// A body with a valid checksum and invalid fields.
+    #[error("a frame of kind {kind} is invalid: {what}. Run the same release on all nodes")]
+    InvalidBody {
+        /// The frame's kind.
+        kind: u8,
+        /// What is invalid.
+        what: &'static str,
+    },
+}

@@ -1,0 +1,184 @@
+//! Bootstrap without a majority: by this node, or by another node without this one.
+//!
+//! The module `lineage` explains generations. This one starts a new generation, and reacts to other ones. A node stops
+//! if its cluster was bootstrapped without it and it has no live majority:
+//!
+//! - it has heard no leader for the quorum loss timeout. A shorter time is not enough: while a correct majority elects
+//!   a leader, its nodes also meet the other cluster, once a second.
+//! - It is the leader and has had no clients since its start: it and other excluded nodes have started together. Then
+//!   the next of them is elected, and stops as well, until there is no majority.
+//!
+//! So excluded nodes that are restarted do not continue with the old cluster, unless they cannot reach the new one. A
+//! node that starts and finds a leader with clients follows it.
+
+use super::driver::RaftDriver;
+use super::status_report::QUORUM_LOSS_TIMEOUT_MS;
+use crate::consensus::lineage::{Lineage, LineageRelation};
+use crate::consensus::proposals::Proposals;
+use crate::consensus::raft::Action;
+use crate::gate::GateState;
+use crate::identity::Uuid;
+use crate::log::DiskLog;
+use crate::node::{Error, Node, lock};
+use crate::server::Level;
+
+/// A node met longer ago may be gone, or in this node's cluster by now. Nodes that reach each other meet once a second.
+/// Shorter than the quorum loss timeout: else a node would stop whose leader left at the same moment as the other
+/// cluster.
+const CONTACT_TIMEOUT_MS: u64 = 3_000;
+
+/// The cluster was bootstrapped without this node, as one of the other nodes has told.
+#[derive(Debug)]
+pub(super) struct Excluded {
+    /// The message about it.
+    text: String,
+    met_ms: u64,
+}
+
+impl Node {
+    /// The lineage of a cluster that this node bootstraps.
+    pub(super) fn new_lineage(&self, log: Option<&DiskLog>) -> Result<Lineage, Error> {
+        let generation = Uuid::random().map_err(Error::Random)?;
+        if log.is_none_or(|log| log.last() < log.first()) {
+            return Ok(Lineage::initial(generation));
+        }
+        // The lineage was in the missing file.
+        let history_uuid = self.history_uuid();
+        let saved = lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid && !saved.lineage.is_unknown());
+        let lineage = saved.map_or(Lineage::of_history(history_uuid), |saved| saved.lineage);
+        Ok(lineage.bootstrapped(generation))
+    }
+
+    /// Sets the lineage. `hortator.state.log` gets it with the next save.
+    pub(super) fn set_lineage(&self, lineage: Lineage) {
+        *lock(&self.lineage) = lineage;
+    }
+
+    /// Saves the lineage to `hortator.state.log` now.
+    fn save_lineage(&self) {
+        let written = {
+            let mut saved = lock(&self.saved);
+            let lineage = *lock(&self.lineage);
+            saved.as_mut().map_or(Ok(()), |state| {
+                state.lineage = lineage;
+                state.write(&self.setup.data_dir)
+            })
+        };
+        if let Err(error) = written {
+            self.fail(&error.to_string());
+        }
+    }
+}
+
+impl RaftDriver {
+    /// Bootstraps a cluster from this node, with all its data: an administrator (`pc.bootstrap`) or an option
+    /// (`pc.ignore_sb`) gives up the unreachable nodes.
+    pub(super) fn bootstrap(&mut self, why: &str, actions: &mut Vec<Action>) {
+        self.leader_seen_ms = self.now_ms();
+        if self.status.has_quorum || self.status.is_single_node || self.node.log().is_none() {
+            return;
+        }
+        let has_none = || lock(&self.node.saved).is_some_and(|saved| saved.history_uuid.is_undefined());
+        if self.is_waiting_for_tables() || self.ordered_index.is_none() && has_none() {
+            return self.node.note(&format!("{why}: this node has no tables yet, and cannot bootstrap a cluster"));
+        }
+        if self.raft.membership().voters.iter().eq([&self.own_node()]) {
+            // There is no other voter.
+            return;
+        }
+        let generation = match Uuid::random() {
+            Ok(generation) => generation,
+            Err(error) => return self.fail(&format!("no random numbers for a UUID: {error}")),
+        };
+        let lineage = self.hard_state.lineage.bootstrapped(generation);
+        self.node.note(&format!(
+            "{why}: this node bootstraps a cluster without the unreachable nodes, generation {generation}"
+        ));
+        // Pending proposals went to a leader that is gone: their outcome is unknown.
+        self.lose_quorum();
+        self.payloads.clear();
+        if !self.sync_log() {
+            return;
+        }
+        let last = self.raft.last();
+        self.hard_state.voters.retain(|node, _| *node == self.hard_state.node);
+        let address = self.links.own().address.clone();
+        self.hard_state.voters.entry(self.hard_state.node).or_insert(address);
+        (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =
+            (last, last.index, last.index);
+        self.hard_state.lineage = lineage;
+        self.save_hard_state();
+        self.adopt_lineage(lineage, self.node.history_uuid());
+        self.node.save_lineage();
+        self.excluded = None;
+        match self.restart_raft() {
+            Ok(()) => self.has_uncommitted_bootstrap = true,
+            Err(error) => self.node.fail(&error.to_string()),
+        }
+        // No other node can be elected: no reason to wait.
+        self.raft.tick(self.raft.deadline_ms().unwrap_or(0), actions);
+        self.proposals = Proposals::new();
+        let (term, leader) = (self.raft.term(), self.raft.leader());
+        self.on_leader_changed(term, leader, actions);
+    }
+
+    /// The node belongs to this lineage from now on. Queued messages of other nodes are dropped.
+    pub(super) fn adopt_lineage(&mut self, lineage: Lineage, history_uuid: Uuid) {
+        self.hard_state.lineage = lineage;
+        self.node.set_lineage(lineage);
+        self.links.set_lineage(history_uuid, lineage);
+        self.peers.retain(|node, _| self.links.is_linked(*node));
+    }
+
+    /// A node with the same history UUID and another lineage was met.
+    pub(super) fn on_lineage_mismatch(&mut self, relation: LineageRelation, text: String, is_news: bool) {
+        match relation {
+            LineageRelation::Descendant => {
+                if is_news {
+                    let advice = "This node continues with the old cluster as long as that has a majority: what \
+                                    one side confirms from now on, the other never gets. Decide which side to \
+                                    discard: stop its nodes, move the files hortator* out of their data folders, and \
+                                    start them: they join the other side";
+                    self.node.server.log(Level::Error, &format!("{text}. {advice}"));
+                }
+                self.excluded = Some(Excluded { text, met_ms: self.now_ms() });
+            }
+            LineageRelation::Diverged if is_news => self.node.server.log(Level::Error, &text),
+            LineageRelation::Ancestor if is_news => {
+                let remedy = "The node is refused. To make it join: stop it, move the files hortator* out of its \
+                              data folder, and start it again";
+                self.node.server.log(Level::Warning, &format!("{text}. {remedy}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Stops this node if its cluster was bootstrapped without it and it has no live majority of the old one.
+    pub(super) fn stop_if_excluded(&mut self) {
+        let now = self.now_ms();
+        let has_clients = matches!(self.node.gate.state(), GateState::Open | GateState::Paused);
+        self.had_clients |= has_clients;
+        let Some(Excluded { text, met_ms }) = &self.excluded else { return };
+        if now - met_ms > CONTACT_TIMEOUT_MS {
+            return;
+        }
+        let has_live_majority = match self.raft.leader() {
+            None => now - self.leader_seen_ms <= QUORUM_LOSS_TIMEOUT_MS,
+            Some(leader) if leader == self.own_node() => self.had_clients,
+            Some(_) => true,
+        };
+        if !has_live_majority {
+            let text = format!(
+                "{text}. This node has no majority of the old cluster, so it stops. To join the bootstrapped \
+                 cluster: move the files hortator* out of this node's data folder and start it again; it receives \
+                 everything from there, and what only the old cluster has confirmed is lost. To continue with the \
+                 old cluster: stop the nodes of the new one first"
+            );
+            let has_started = self.had_clients;
+            self.fail(&text);
+            if !has_started {
+                self.node.server.end_start();
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Orders committed entries: verdict, seqno, and delivery.
+//!
+//! Takes entries as fast as the receive queue has room.
+
+use super::driver::RaftDriver;
+use super::{ClusterHandle, Command};
+use crate::commit_monitor::Call;
+use crate::consensus::proposals::RequestId;
+use crate::consensus::raft::{Action, LogId, Term};
+use crate::consensus::wire::BATCH_LIMIT_BYTES;
+use crate::entry::{self, CommitCut, Entry, Voter, WriteSetHead};
+use crate::gate::GateState;
+use crate::identity::{Gtid, Uuid};
+use crate::log::{DiskLog, Index};
+use crate::node::commit::{Ordered, Proposal};
+use crate::node::delivery::{Delivered, Delivery};
+use crate::node::recv_queue::Work;
+use crate::node::{Node, OrderState, lock};
+use crate::server::{CallbackError, Flags, Meta};
+use std::sync::atomic::Ordering as Atomic;
+
+/// Limit of the receive queue in bytes; beyond it nothing more is ordered here.
+const QUEUE_LIMIT_BYTES: usize = 64 << 20;
+
+/// What an ordered entry was.
+#[derive(Debug)]
+pub(super) struct OrderedEntry {
+    /// Its term.
+    pub term: Term,
+    /// Source and request id of a write set.
+    pub request: Option<(Uuid, u64)>,
+    /// The new voters.
+    pub voters: Option<Vec<Voter>>,
+    /// The log before this index is not needed any more.
+    pub purge_below: Option<Index>,
+    /// The entry is a view that no longer contains this node.
+    pub is_excluded: bool,
+}
+
+impl Node {
+    /// Whether the next entry can be ordered. Applying may wait for a transaction of this node to yield, which it does
+    /// once it is ordered: then neither the queue limit nor a draining pause may hold it back.
+    pub(super) fn can_order(&self, cluster: &ClusterHandle) -> bool {
+        let has_room = self.recv_queue.queued_bytes() < QUEUE_LIMIT_BYTES;
+        if self.recv_queue.is_held.load(Atomic::SeqCst) {
+            self.recv_queue.is_draining.load(Atomic::SeqCst) && cluster.pending_proposals.has_victim()
+        } else {
+            has_room || cluster.pending_proposals.has_victim()
+        }
+    }
+
+    /// Orders the next entry. An own write set goes to the waiting client's thread, all others to the receive queue.
+    /// None: the node was paused meanwhile, and nothing is ordered. `own_member_ids`: all since the connect.
+    pub(super) fn order_committed(
+        &self,
+        cluster: &ClusterHandle,
+        index: Index,
+        bytes: &[u8],
+        own_member_ids: &[Uuid],
+    ) -> Result<Option<OrderedEntry>, CallbackError> {
+        let (stamp, entry) = entry::decode(bytes).map_err(|error| {
+            self.fail(&format!("entry {index} of the log is not valid: {error}"));
+            CallbackError
+        })?;
+        let mut ordered_entry =
+            OrderedEntry { term: stamp.term, request: None, voters: None, purge_below: None, is_excluded: false };
+        let mut order_state = lock(&self.order);
+        // A pause meanwhile has reported its seqno: check again under the lock.
+        if self.recv_queue.is_held.load(Atomic::SeqCst) && !self.can_order(cluster) {
+            return Ok(None);
+        }
+        let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
+        let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
+        let seqno = stamp.seqno;
+        if takes_seqno && seqno != order.seqno + 1 {
+            let text = format!(
+                "entry {index} of the log has seqno {seqno}, but the last ordered seqno is {}: this log does not \
+                 belong to the cluster. Move the data folder away and let the node join again",
+                order.seqno
+            );
+            drop(order_state);
+            self.fail(&text);
+            return Err(CallbackError);
+        }
+        if let Entry::CommitCut(cut) = &entry
+            && cut.upto > order.seqno
+        {
+            drop(order_state);
+            self.fail(&format!("entry {index} of the log is a commit cut at seqno {seqno} that covers later seqnos"));
+            return Err(CallbackError);
+        }
+        // The log was behind the tables.
+        let is_applied = seqno <= self.commit_monitor.last_left();
+        let verdict = order.apply_entry(index, stamp, &entry);
+        if takes_seqno && !is_applied {
+            self.commit_monitor.set_last_ordered(seqno);
+        }
+        let entry = match (entry, verdict) {
+            (Entry::WriteSet { head, keys, data }, Some(verdict)) => {
+                ordered_entry.request = Some((head.source, head.request_id));
+                if let Some(proposed) = cluster.pending_proposals.take(head.source, head.request_id) {
+                    let transaction = proposed.transaction.as_deref();
+                    let aborted = transaction
+                        .is_some_and(|transaction| transaction.on_ordered(seqno, head.flags, verdict.passed));
+                    let gtid = Gtid { history_uuid: order.history_uuid, seqno };
+                    let depends_on = verdict.depends_on;
+                    let source = self.member_id_for_server(head.source);
+                    let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
+                    self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
+                    let ordered = Ordered { meta, passed: verdict.passed, index: None, aborted };
+                    let answer = proposed.slot;
+                    // A TOI statement waits for more than its turn; a rolled back write set need not wait.
+                    let Some(transaction) = transaction.filter(|_| ordered.passed && !aborted) else {
+                        answer.set(Some(ordered));
+                        return Ok(Some(ordered_entry));
+                    };
+                    self.commit_monitor.call_on_turn(seqno, Call(Box::new(move || answer.set(Some(ordered)))));
+                    // An abort that was granted in between found no waiter to interrupt.
+                    if transaction.is_aborted() {
+                        self.commit_monitor.interrupt(seqno);
+                    }
+                    return Ok(Some(ordered_entry));
+                }
+                // This server has lost the first fragments, with the old member ID; on other nodes the transaction
+                // commits.
+                let is_orphan = verdict.passed
+                    && own_member_ids.contains(&head.source)
+                    && !head.flags.has(Flags::TRX_START)
+                    && !head.flags.has(Flags::ROLLBACK);
+                if is_orphan && !is_applied {
+                    drop(order_state);
+                    self.fail(&format!(
+                        "the last fragment of a streaming transaction was ordered at seqno {seqno} after this node \
+                         had lost the quorum and dropped the transaction. Restart the node: it recovers the \
+                         transaction from the log"
+                    ));
+                    return Err(CallbackError);
+                }
+                Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
+            }
+            (Entry::View { number, members }, _) => {
+                let is_in = members.iter().any(|member| member.id == order.member);
+                ordered_entry.is_excluded = !is_in && matches!(self.gate.state(), GateState::Open | GateState::Paused);
+                Delivered::View { number, members }
+            }
+            (Entry::CommitCut(CommitCut { upto, .. }), _) => {
+                ordered_entry.purge_below = order.snapshot_point().map(|point| point.index);
+                self.inconsistency.purge(upto.min(self.commit_monitor.last_released()));
+                return Ok(Some(ordered_entry));
+            }
+            (Entry::VoteResult { seqno: of, result }, _) => {
+                self.inconsistency.add_results(&[(of, result)]);
+                return Ok(Some(ordered_entry));
+            }
+            (Entry::Membership(voters), _) => {
+                ordered_entry.voters = Some(voters);
+                return Ok(Some(ordered_entry));
+            }
+            _ => return Ok(Some(ordered_entry)),
+        };
+        if !is_applied {
+            self.recv_queue.push(Work::Deliver(Delivery { seqno, entry, is_replay: cluster.is_replay(index) }));
+        }
+        Ok(Some(ordered_entry))
+    }
+
+    /// In a cluster, proposes a write set that needs no reply; it comes back like those of others. False: this is a
+    /// single node.
+    pub(in crate::node) fn send_without_waiting(&self, proposal: &Proposal<'_>) -> bool {
+        let Some(cluster) = self.cluster() else { return false };
+        let Proposal { flags, trx, conn, keys, data, .. } = *proposal;
+        let (source, last_seen) = {
+            let order_state = lock(&self.order);
+            match order_state.as_ref() {
+                Some(OrderState { order, is_single_node: false }) => (order.member, self.commit_monitor.last_left()),
+                _ => return false,
+            }
+        };
+        // Without quorum, the member ID ends, and its streaming transactions with it.
+        if matches!(self.gate.state(), GateState::Open | GateState::Paused) {
+            let request_id = cluster.new_request_id();
+            let head = WriteSetHead { flags, source, trx, conn, last_seen, request_id };
+            let mut bytes = entry::encode_write_set(&head, keys, data.iter().map(|part| part.len()).sum());
+            data.iter().for_each(|part| bytes.extend_from_slice(part));
+            cluster.send(Command::Propose { request_id, bytes });
+        }
+        true
+    }
+
+    /// This node has lost the quorum, or was excluded from the view: pending clients get an error, and the node gets a
+    /// new member ID, which is returned. None: it was not in the cluster.
+    pub(super) fn lose_quorum(&self, cluster: &ClusterHandle) -> Option<Uuid> {
+        let member_id = match Uuid::random() {
+            Ok(member_id) => member_id,
+            Err(error) => {
+                self.fail(&format!("no random numbers for a UUID: {error}"));
+                return None;
+            }
+        };
+        {
+            let mut order_state = lock(&self.order);
+            let OrderState { order, .. } = order_state.as_mut()?;
+            let was_in = self.gate.change(GateState::Open, GateState::Closed)
+                || self.gate.change(GateState::Paused, GateState::Closed);
+            if !was_in {
+                return None;
+            }
+            order.member = member_id;
+            *lock(&self.member_id) = member_id;
+        }
+        cluster.pending_proposals.refuse_all();
+        // The node takes part again when it is back.
+        self.counters.desync_count.reset();
+        self.recv_queue.push(Work::NonPrimary);
+        Some(member_id)
+    }
+}
+
+/// Limit of bytes ordered before the links get their turn.
+const ORDER_ROUND_LIMIT_BYTES: usize = 4 << 20;
+
+impl RaftDriver {
+    /// Orders committed entries.
+    pub(super) fn order_committed(&mut self, actions: &mut Vec<Action>) {
+        let Some(log) = self.node.log() else { return };
+        let mut steps = Vec::new();
+        let mut bytes_taken = 0;
+        while let Some(taken) = self.ordered_index
+            && taken < self.status.apply_bound
+            && bytes_taken < ORDER_ROUND_LIMIT_BYTES
+            && !self.is_stopped
+        {
+            let entries = match log.entries(taken.next(), BATCH_LIMIT_BYTES) {
+                Ok(entries) => entries,
+                Err(error) => return self.fail(&format!("the log cannot be read: {error}")),
+            };
+            for (index, bytes) in entries {
+                if index > self.status.apply_bound {
+                    break;
+                }
+                if !self.node.can_order(&self.cluster) {
+                    self.scan_vote_results(&log, index);
+                    bytes_taken = ORDER_ROUND_LIMIT_BYTES;
+                    break;
+                }
+                let entry = match self.node.order_committed(&self.cluster, index, &bytes, &self.own_member_ids) {
+                    Ok(Some(entry)) => entry,
+                    Ok(None) => {
+                        bytes_taken = ORDER_ROUND_LIMIT_BYTES;
+                        break;
+                    }
+                    Err(_) => {
+                        self.is_stopped = true;
+                        return;
+                    }
+                };
+                bytes_taken += bytes.len();
+                self.ordered_index = Some(index);
+                let own = entry
+                    .request
+                    .filter(|(source, _)| self.own_member_ids.contains(source))
+                    .map(|(_, request_id)| request_id);
+                self.proposals.on_committed(entry.term, own.map(RequestId), &mut steps);
+                if let Some(request_id) = own {
+                    self.payloads.remove(&request_id);
+                }
+                if let Some(voters) = entry.voters {
+                    self.on_membership_committed(index, entry.term, voters);
+                }
+                if let Some(below) = entry.purge_below {
+                    self.purge_log(&log, below);
+                }
+                if entry.is_excluded {
+                    self.node.note("the cluster has excluded this node from the view");
+                    self.lose_quorum();
+                }
+            }
+        }
+        self.answer_ready_reads();
+        self.run_steps(steps, actions);
+    }
+
+    pub(super) fn answer_ready_reads(&mut self) {
+        let Some(taken) = self.ordered_index else { return };
+        let seqno = lock(&self.node.order).as_ref().map_or(-1, |OrderState { order, .. }| order.seqno);
+        self.ready_reads.retain(|(upto, request_id)| {
+            let waits = *upto > taken;
+            if !waits {
+                self.cluster.answer_read_index(*request_id, Some(seqno));
+            }
+            waits
+        });
+    }
+
+    /// A membership is committed.
+    pub(super) fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
+        self.hard_state.membership_log_id = LogId { term, index };
+        self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
+        self.save_hard_state();
+        // Two nodes that joined through a third need each other when that one is gone.
+        for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
+            self.links.dial(address);
+        }
+        let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
+        self.node.note(&format!("voters are {}", names.join(", ")));
+        if self.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
+            self.status.has_left = true;
+        }
+    }
+
+    /// Purges the log below an index, as far as no linked node needs it.
+    pub(super) fn purge_log(&mut self, log: &DiskLog, below: Index) {
+        let followers = self
+            .raft
+            .progress()
+            .filter(|progress| self.peers.get(&progress.node).is_some_and(|peer| peer.unlinked_since_ms.is_none()));
+        let below = followers.map(|progress| progress.match_index.next()).min().map_or(below, |least| least.min(below));
+        let first = log.first();
+        log.purge(below);
+        let base = Index(log.first().0 - 1);
+        if log.first() > first
+            && let Some(term) = self.raft.term_at(base)
+        {
+            self.raft.on_purged(LogId { term, index: base });
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Flow control: while the receive queue of a member is over `gcs.fc_limit`, the leader appends nothing more.
+//!
+//! Each node reports to the leader whether it is behind. The leader holds proposals back, and their clients wait.
+//! Beyond a limit it drops forwards; their nodes send them again.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::driver::RaftDriver;
+use crate::consensus::raft::{Action, Term};
+use crate::identity::Uuid;
+use crate::node::{OrderState, lock};
+
+/// Limit of bytes that a leader holds back.
+const HELD_LIMIT_BYTES: usize = 64 << 20;
+
+/// A proposal that is held back.
+#[derive(Debug)]
+pub(super) enum HeldProposal {
+    /// Of this node.
+    Own { request_id: u64, bytes: Vec<u8> },
+    /// Of another node.
+    Forward { term: Term, session: Uuid, number: u64, payload: Vec<u8> },
+}
+
+impl HeldProposal {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Own { bytes, .. } => bytes.len(),
+            Self::Forward { payload, .. } => payload.len(),
+        }
+    }
+}
+
+/// Proposals that the leader holds back.
+#[derive(Debug, Default)]
+pub(super) struct FlowControl {
+    held: VecDeque<HeldProposal>,
+    held_bytes: usize,
+    paused_since: Option<Instant>,
+}
+
+impl RaftDriver {
+    /// Whether this node's receive queue is over the limit. Not while applying waits for an own transaction to yield:
+    /// that must be ordered first, and would wait behind the pause. Nor during an inconsistency vote: all nodes would
+    /// wait for the slowest.
+    pub(super) fn is_behind(&self) -> bool {
+        let is_desynced = self.node.counters.desync_count.get() > 0;
+        let is_full = self.node.recv_queue.queued() as u64 > self.node.limits.queued();
+        let waits = self.cluster.pending_proposals.has_victim() || self.node.inconsistency.apply_error().is_some();
+        !is_desynced && is_full && !waits
+    }
+
+    /// Whether a member of the view is behind.
+    fn is_member_behind(&self) -> bool {
+        let order_state = lock(&self.node.order);
+        let Some(OrderState { order, .. }) = order_state.as_ref() else { return false };
+        let others =
+            self.peers.values().filter_map(|peer| peer.status.as_ref()).map(|(member_status, _)| member_status);
+        let mut behind =
+            others.filter(|member_status| member_status.is_behind).map(|member_status| member_status.member_id);
+        behind.any(|member_id| order.is_in_view(member_id)) || self.is_behind()
+    }
+
+    /// Holds the proposal back if flow control is active; else returns it.
+    pub(super) fn hold_if_paused(&mut self, held: HeldProposal) -> Option<HeldProposal> {
+        if self.flow_control.paused_since.is_none() {
+            return Some(held);
+        }
+        let is_own = matches!(held, HeldProposal::Own { .. });
+        // Own proposals are limited by the clients, each of which waits.
+        if is_own || self.flow_control.held_bytes + held.bytes() <= HELD_LIMIT_BYTES {
+            self.flow_control.held_bytes += held.bytes();
+            self.flow_control.held.push_back(held);
+        }
+        None
+    }
+
+    /// Starts or ends a flow control pause.
+    pub(super) fn update_flow_control(&mut self, actions: &mut Vec<Action>) {
+        let is_paused = self.leader_duties.is_some() && !self.status.is_single_node && self.is_member_behind();
+        match (self.flow_control.paused_since, is_paused) {
+            (None, true) => {
+                self.flow_control.paused_since = Some(Instant::now());
+                self.node.counters.flow_received.add(1);
+                self.node.counters.flow_active.add(1);
+            }
+            (Some(since), true) if since.elapsed().as_millis() > 0 => {
+                self.flow_control.paused_since = Some(Instant::now());
+                self.count_pause(since);
+            }
+            (Some(since), false) => {
+                self.flow_control.paused_since = None;
+                self.count_pause(since);
+                self.node.counters.flow_active.add(-1);
+                self.flow_control.held_bytes = 0;
+                for held in std::mem::take(&mut self.flow_control.held) {
+                    self.release_held(held, actions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn count_pause(&self, since: Instant) {
+        self.node.counters.flow_paused_ns.add(i64::try_from(since.elapsed().as_nanos()).unwrap_or(i64::MAX));
+    }
+}

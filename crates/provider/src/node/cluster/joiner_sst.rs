@@ -1,0 +1,225 @@
+//! The joiner side of an SST: what the node does until the tables are there, and when the SST fails.
+//!
+//! The joiner asks its donor for the state of the SST every second. If the donor could not send, has restarted, or does
+//! not reply for a while, the joiner's server would wait for ever. The server cannot start over either: its script has
+//! prepared for one SST, and half of it may have arrived. So the provider ends the process, as Galera's does, in a way
+//! that makes a service manager restart it.
+
+use std::time::Duration;
+
+use super::driver::RaftDriver;
+use super::joiner::JoinRequest;
+use super::{ClusterHandle, Command, SstResult};
+use crate::consensus::NodeId;
+use crate::consensus::wire::{DonationStatus, Frame};
+use crate::gate::GateState;
+use crate::identity::{Gtid, Uuid};
+use crate::node::{Node, lock};
+use crate::saved_state::SavedState;
+use crate::server::{CallbackError, Level};
+
+/// Interval of the questions to the donor.
+const DONOR_STATUS_INTERVAL_MS: u64 = 1_000;
+/// Limit of unanswered questions. Longer than a link may be silent. Counts questions, not time: a joiner that was
+/// stalled, its disk busy with the SST, does not blame its donor.
+const UNANSWERED_LIMIT: u64 = 15;
+/// The donor reports the end of the SST within this time of its arrival.
+const DONOR_REPLY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The donor of this node.
+#[derive(Debug)]
+pub(super) struct Donor {
+    node: NodeId,
+    /// It has reported an SST in progress.
+    is_in_progress: bool,
+    asked_ms: u64,
+    /// Questions since its last report.
+    unanswered: u64,
+}
+
+/// Why there are no tables.
+pub(super) enum SstError {
+    /// The node leaves, or has failed; the log has the reason.
+    Leaving,
+    /// The server did not prepare: nothing has changed.
+    Unprepared,
+    /// The reason.
+    Failed(String),
+}
+
+impl Node {
+    /// Receives the tables of a donor. Returns their position.
+    pub(super) fn receive_state(&self, cluster: &ClusterHandle) -> Result<Gtid, SstError> {
+        use SstError::{Failed, Leaving, Unprepared};
+        let status = cluster.wait_for(None, |status| !status.history_uuid.is_undefined()).ok_or(Unprepared)?;
+        let history_uuid = status.history_uuid;
+        self.note(&format!("this node needs an SST from the cluster {history_uuid}"));
+        let state = Gtid { history_uuid, seqno: i64::try_from(status.apply_bound.0).unwrap_or(0) };
+        self.report_connected_at(state).map_err(|CallbackError| Unprepared)?;
+        // An SST to a killed node at this address may still be running: its data would come to this one.
+        cluster.send(Command::SendJoinRequest(JoinRequest::PrepareSst));
+        cluster.wait_for(None, |status| status.can_prepare_sst).ok_or(Unprepared)?;
+        cluster.set_waiting_for_sst(true);
+        let request = self.server.sst_request().map_err(|CallbackError| Unprepared)?;
+        // Until the SST is complete, the tables are undefined, whatever a killed server finds in them.
+        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).map_err(|CallbackError| Leaving)?;
+        cluster.send(Command::SendJoinRequest(JoinRequest::Join { request }));
+        let position = match cluster.wait_for_sst().ok_or(Leaving)? {
+            SstResult::Received(position) if position.history_uuid == history_uuid => position,
+            SstResult::Received(position) => {
+                let text = format!("the received state is at {position}, which is not of the cluster {history_uuid}");
+                return Err(Failed(text));
+            }
+            SstResult::Failed(code) => {
+                let text = format!("the SST failed with error {code}: read the lines above, and the donor's error log");
+                return Err(Failed(text));
+            }
+            SstResult::DonorLost(text) => return Err(Failed(text)),
+        };
+        self.note(&format!("the received state is at {position}"));
+        let has_snapshot =
+            |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|upto| status.apply_bound >= upto);
+        cluster.wait_for(None, has_snapshot).ok_or(Leaving)?;
+        // The tables match the vote results that the donor matches. A donor that is gone may have left as inconsistent.
+        let status = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());
+        self.inconsistency.on_sst_received(status.and_then(|status| status.donor_resolved_upto).unwrap_or(-1));
+        *lock(&self.saved) = Some(SavedState::running(history_uuid, self.member_id()));
+        Ok(position)
+    }
+
+    /// Ends the server, which has no tables and receives none: unless it leaves anyway, or was running before and still
+    /// has its tables.
+    pub(super) fn end_without_tables(&self, cluster: &ClusterHandle, error: &SstError) -> CallbackError {
+        let has_failed = self.gate.state() == GateState::Failed;
+        if !has_failed && cluster.is_leaving() {
+            return CallbackError;
+        }
+        let why = match error {
+            SstError::Failed(why) => why,
+            SstError::Leaving => "the SST cannot continue",
+            SstError::Unprepared => "the server did not prepare an SST: read the lines above",
+        };
+        if matches!(error, SstError::Unprepared) && lock(&self.order).is_some() {
+            self.server.log(Level::Error, &format!("{why}. Restart the server: it can receive the tables then"));
+            return CallbackError;
+        }
+        let text = format!(
+            "{why}. The server ends, since it has no tables. Restart it: it requests everything again, from any \
+             available donor"
+        );
+        self.server.log(Level::Error, &text);
+        self.server.end_process();
+        CallbackError
+    }
+
+    /// The server has received an SST, or failed to. False: none was requested.
+    pub fn state_received(&self, state: Gtid, code: i32) -> bool {
+        let cluster = self.cluster();
+        if let Some(cluster) = &cluster {
+            cluster.set_sst_result(if code == 0 { SstResult::Received(state) } else { SstResult::Failed(code) });
+        }
+        cluster.is_some()
+    }
+}
+
+impl ClusterHandle {
+    /// Starts or stops waiting for an SST.
+    fn set_waiting_for_sst(&self, is_waiting: bool) {
+        let mut mailbox = self.mailbox();
+        (mailbox.is_waiting_for_sst, mailbox.sst_result) = (is_waiting, None);
+    }
+
+    /// Waits for the end of the SST. None: the driver has ended.
+    fn wait_for_sst(&self) -> Option<SstResult> {
+        let mut mailbox = self.mailbox();
+        loop {
+            if let Some(result) = mailbox.sst_result.take() {
+                return Some(result);
+            }
+            if mailbox.is_over || mailbox.is_leaving {
+                return None;
+            }
+            mailbox = self.wait(mailbox, None)?;
+        }
+    }
+
+    /// Sets the result of the SST, if the node waits for one. The first result counts.
+    fn set_sst_result(&self, result: SstResult) {
+        let mut mailbox = self.mailbox();
+        if mailbox.is_waiting_for_sst {
+            mailbox.is_waiting_for_sst = false;
+            mailbox.sst_result = Some(result);
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl RaftDriver {
+    /// The leader allows the server to prepare.
+    pub(super) fn on_prepare_sst(&mut self) {
+        if matches!(self.join_request, Some(JoinRequest::PrepareSst)) {
+            self.join_request = None;
+            self.status.can_prepare_sst = true;
+        }
+    }
+
+    /// The leader names the donor.
+    pub(super) fn on_donor_assigned(&mut self, node: NodeId) {
+        if !matches!(self.join_request, Some(JoinRequest::Join { .. })) {
+            return;
+        }
+        self.node.note(&format!("{} is the donor of this node", self.name_of(node)));
+        self.status.donor_resolved_upto = None;
+        self.donor = Some(Donor { node, is_in_progress: false, asked_ms: 0, unanswered: 0 });
+    }
+
+    /// The donor reports its state.
+    pub(super) fn on_donation_status(&mut self, from: NodeId, status: DonationStatus, resolved_upto: i64) {
+        let Some(donor) = self.donor.as_mut().filter(|donor| donor.node == from) else { return };
+        match status {
+            DonationStatus::InProgress => (donor.is_in_progress, donor.unanswered) = (true, 0),
+            DonationStatus::Sent => {
+                self.status.donor_resolved_upto = Some(resolved_upto);
+                self.donor = None;
+            }
+            DonationStatus::Failed { code } => {
+                self.give_up_donor(&format!("could not send the SST (error {code}): read its error log"));
+            }
+            DonationStatus::NotStarted if donor.is_in_progress => {
+                self.give_up_donor("has restarted and no longer sends the SST");
+            }
+            // The leader's message may not have reached the donor yet.
+            DonationStatus::NotStarted => {}
+        }
+    }
+
+    /// Asks the donor for its state; gives up a donor that does not reply.
+    pub(super) fn check_donor(&mut self, now_ms: u64) {
+        let Some(donor) = &mut self.donor else { return };
+        if donor.asked_ms == 0 || now_ms - donor.asked_ms >= DONOR_STATUS_INTERVAL_MS {
+            if donor.unanswered == UNANSWERED_LIMIT {
+                let seconds = UNANSWERED_LIMIT * DONOR_STATUS_INTERVAL_MS / 1_000;
+                let text = format!("has not reported the SST for {seconds} s: it is down or unreachable");
+                return self.give_up_donor(&text);
+            }
+            donor.asked_ms = now_ms.max(1);
+            donor.unanswered += 1;
+            let node = donor.node;
+            self.links.send(node, &Frame::DonationStatusRequest);
+        }
+    }
+
+    fn give_up_donor(&mut self, what: &str) {
+        let Some(donor) = self.donor.take() else { return };
+        self.status.donor_resolved_upto = Some(-1);
+        self.cluster.set_sst_result(SstResult::DonorLost(format!("the donor, {}, {what}", self.name_of(donor.node))));
+    }
+
+    /// The node's name, for the error log.
+    fn name_of(&self, node: NodeId) -> String {
+        match self.peers.get(&node) {
+            Some(peer) => format!("{} ({})", peer.hello.name, peer.hello.address),
+            None => node.to_string(),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Membership changes: the leader gives a joiner with nearly all entries a vote, takes the vote of a leaving node, and
+//! that of a node that is gone and would block the others.
+//!
+//! One voter changes at a time. An absent node loses its vote before it could keep the others from a majority, or count
+//! beside its replacement; when it comes back, it gets a vote as a joiner.
+
+use super::driver::{Peer, RaftDriver};
+use super::leader::{AWAY_TIMEOUT_MS, CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
+use crate::consensus::NodeId;
+use crate::consensus::wire::Frame;
+use crate::entry::{self, Voter};
+use crate::node::lock;
+use std::collections::BTreeMap;
+
+impl RaftDriver {
+    /// Changes one voter, if needed. True: a change is in flight.
+    pub(super) fn reconcile_membership(&mut self) -> bool {
+        let now = self.now_ms();
+        for (node, peer) in &self.peers {
+            if self.hard_state.voters.contains_key(node) {
+                continue;
+            }
+            if peer.is_leaving {
+                self.links.send(*node, &Frame::LeaveReply);
+            }
+            // The node gets entries again when it reports itself.
+            if peer.unlinked_since_ms.is_some_and(|since| now - since > AWAY_TIMEOUT_MS) {
+                self.raft.remove_learner(*node);
+            }
+        }
+        if !self.raft.can_change_membership() {
+            return false;
+        }
+        let voters = self.hard_state.voters.clone();
+        if self.has_uncommitted_bootstrap {
+            self.has_uncommitted_bootstrap = false;
+            return self.propose_voters(voters);
+        }
+        let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
+        let leaver =
+            leaver.map(|(node, _)| *node).or_else(|| (self.is_leaving && voters.len() > 1).then(|| self.own_node()));
+        let requested_ms = self.leave_requested_ms(leaver);
+        let presence =
+            |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
+        let Some(voters) = next_voters(&voters, leaver, self.next_joiner(), presence) else { return false };
+        self.propose_voters(voters)
+    }
+
+    fn propose_voters(&mut self, voters: Voters) -> bool {
+        let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+        self.propose(entry::encode_membership(&voters), Some(&voters))
+    }
+
+    /// Since when that node has been the next to leave.
+    fn leave_requested_ms(&mut self, leaver: Option<NodeId>) -> u64 {
+        let now = self.now_ms();
+        let Some(leader_duties) = &mut self.leader_duties else { return now };
+        if leader_duties.leaver.map(|(node, _)| node) != leaver {
+            leader_duties.leaver = leaver.map(|node| (node, now));
+        }
+        leader_duties.leaver.map_or(now, |(_, since)| since)
+    }
+
+    /// Whether a voter is present without the leaver: it has replied since the leave was requested.
+    fn presence_since(&self, node: NodeId, requested_ms: u64) -> Presence {
+        let peer = self.peers.get(&node);
+        let is_linked = peer.is_some_and(|peer| peer.unlinked_since_ms.is_none());
+        let has_answered =
+            || self.raft.progress().any(|progress| progress.node == node && progress.last_contact_ms > requested_ms);
+        if node == self.own_node() || is_linked && has_answered() {
+            return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
+        }
+        // The link may be re-established, or be new with a new leader.
+        let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
+        let away_since = peer.and_then(|peer| peer.unlinked_since_ms).unwrap_or(requested_ms);
+        let is_given_up = self.now_ms() - led_since.max(away_since) >= AWAY_TIMEOUT_MS;
+        if is_given_up { Presence::Gone } else { Presence::Unknown }
+    }
+
+    /// Whether the node has tables: it is in the view, or requests one.
+    pub(super) fn has_tables(&self, node: NodeId) -> bool {
+        if node == self.own_node() {
+            return self.ordered_index.is_some() && !self.is_waiting_for_tables();
+        }
+        let Some((member_status, _)) = self.peers.get(&node).and_then(|peer| peer.status.as_ref()) else {
+            return false;
+        };
+        let is_in =
+            || lock(&self.node.order).as_ref().is_some_and(|order| order.order.is_in_view(member_status.member_id));
+        member_status.wants_view || is_in()
+    }
+
+    /// Whether this node waits for an SST.
+    pub(super) fn is_waiting_for_tables(&self) -> bool {
+        self.join_request.is_some() || self.status.snapshot_upto.is_some() && self.ordered_index.is_none()
+    }
+
+    /// Whether a voter is present, by the rules of the view.
+    fn presence(&self, node: NodeId) -> Presence {
+        let now = self.now_ms();
+        let since = self.leader_duties.as_ref().map_or(now, |leader_duties| leader_duties.since_ms);
+        match self.peers.get(&node) {
+            _ if node == self.own_node() => Presence::Present,
+            Some(peer) if peer.is_present(now) => Presence::Present,
+            // A new leader has not met all nodes yet.
+            _ if now - since < NEW_LEADER_GRACE_TIMEOUT_MS => Presence::Unknown,
+            _ => Presence::Gone,
+        }
+    }
+
+    fn next_joiner(&self) -> Option<(NodeId, String)> {
+        let nearly_caught_up = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
+        self.raft.progress().find_map(|progress| {
+            let peer = self.peers.get(&progress.node)?;
+            let wants_view = peer.status.as_ref().is_some_and(|(member_status, _)| member_status.wants_view);
+            let is_eligible = wants_view
+                && !peer.is_leaving
+                && peer.unlinked_since_ms.is_none()
+                && progress.match_index.0 >= nearly_caught_up
+                && self.node_at_address(&peer.hello.address, progress.node).is_none();
+            (is_eligible && !self.hard_state.voters.contains_key(&progress.node))
+                .then(|| (progress.node, peer.hello.address.clone()))
+        })
+    }
+
+    /// Another running node, this one included, with that address.
+    pub(super) fn node_at_address(&self, address: &str, besides: NodeId) -> Option<NodeId> {
+        let is_there = |(node, peer): &(&NodeId, &Peer)| {
+            **node != besides && peer.unlinked_since_ms.is_none() && peer.hello.address == address
+        };
+        let other = self.peers.iter().find(is_there).map(|(node, _)| *node);
+        other.or_else(|| (self.links.own().address == address).then(|| self.own_node()))
+    }
+}
+
+/// The voters, with their addresses.
+pub(super) type Voters = BTreeMap<NodeId, String>;
+
+/// What is known of a voter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It is present.
+    Present,
+    /// It is present and waits for an SST: it could not continue alone.
+    WithoutTables,
+    /// Unknown for now: wait a moment.
+    Unknown,
+    /// It is gone.
+    Gone,
+}
+
+/// The voters when `leaver` leaves, or else when `joiner` joins. `None`: no change for now.
+pub(super) fn next_voters(
+    voters: &Voters,
+    leaver: Option<NodeId>,
+    joiner: Option<(NodeId, String)>,
+    presence: impl Fn(NodeId) -> Presence,
+) -> Option<Voters> {
+    let gone = |voters: &Voters| voters.keys().copied().find(|node| presence(*node) == Presence::Gone);
+    if let Some(leaver) = leaver {
+        let rest = without(voters, leaver);
+        let count = |wanted| rest.keys().filter(|node| presence(**node) == wanted).count();
+        let there = count(Presence::Present);
+        if there == 0 {
+            return None;
+        }
+        if 2 * (there + count(Presence::WithoutTables)) > rest.len() {
+            return Some(rest);
+        }
+        // The remaining voters would have no majority. While the leaver is there, they do.
+        return gone(&rest).map(|gone| without(voters, gone));
+    }
+    let (joiner, address) = joiner?;
+    // A node that has lost its log is a new node at the same address; the old one does not come back.
+    let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
+    if let Some(former) = former.or_else(|| gone(voters)) {
+        return Some(without(voters, former));
+    }
+    let mut next = voters.clone();
+    next.insert(joiner, address);
+    Some(next)
+}
+
+fn without(voters: &Voters, node: NodeId) -> Voters {
+    let mut next = voters.clone();
+    next.remove(&node);
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn voters(nodes: &[u64]) -> Voters {
+        nodes.iter().map(|node| (NodeId(*node), format!("10.0.0.{node}:4567"))).collect()
+    }
+
+    /// The voters after each step, until nothing changes or everything requested is done.
+    fn steps(
+        nodes: &[u64],
+        unknown: &[u64],
+        gone: &[u64],
+        leaver: Option<u64>,
+        joiner: Option<(u64, u64)>,
+    ) -> Vec<Vec<u64>> {
+        let mut now = voters(nodes);
+        let mut steps = Vec::new();
+        let presence = |node: NodeId| match node.0 {
+            node if gone.contains(&node) => Presence::Gone,
+            node if unknown.contains(&node) => Presence::Unknown,
+            _ => Presence::Present,
+        };
+        while steps.len() < 9 {
+            let leaver = leaver.map(NodeId).filter(|node| now.contains_key(node));
+            let joiner = joiner.filter(|(node, _)| !now.contains_key(&NodeId(*node)));
+            let joiner = joiner.map(|(node, at)| (NodeId(node), format!("10.0.0.{at}:4567")));
+            let Some(next) = next_voters(&now, leaver, joiner, presence) else { break };
+            steps.push(next.keys().map(|node| node.0).collect());
+            now = next;
+        }
+        steps
+    }
+
+    #[test]
+    fn a_leaver_is_removed_at_once_if_the_others_keep_a_majority() {
+        assert_eq!(steps(&[1, 2, 3], &[], &[], Some(2), None), [[1, 3]]);
+        assert_eq!(steps(&[1, 2], &[], &[], Some(2), None), [[1]]);
+        assert_eq!(steps(&[1, 2, 3, 4], &[], &[4], Some(2), None), [[1, 3, 4]], "two of three");
+    }
+
+    #[test]
+    fn an_absent_voter_is_removed_first_if_the_others_lack_a_majority() {
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(2), None), [vec![1, 2], vec![1]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(1), None), [vec![1, 2], vec![2]], "also the leader itself");
+        assert_eq!(steps(&[1, 2, 3, 4, 5], &[], &[4, 5], Some(3), None), [vec![1, 2, 3, 5], vec![1, 2, 5]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], Some(3), None), [[1, 2]], "the leaver itself is gone");
+    }
+
+    #[test]
+    fn an_unknown_voter_is_awaited_only_if_it_matters() {
+        assert_eq!(steps(&[1, 2, 3], &[3], &[], Some(2), None), [[0; 0]; 0]);
+        assert_eq!(steps(&[1, 2, 3, 4], &[4], &[], Some(2), None), [[1, 3, 4]]);
+        assert_eq!(steps(&[1, 2, 3, 4, 5], &[4], &[5], Some(3), None), [vec![1, 2, 3, 4], vec![1, 2, 4]]);
+    }
+
+    #[test]
+    fn the_last_voter_with_tables_does_not_leave() {
+        let next = |nodes: &[u64], empty: &[u64], gone: &[u64], leaver: u64| {
+            let presence = |node: NodeId| match node.0 {
+                node if empty.contains(&node) => Presence::WithoutTables,
+                node if gone.contains(&node) => Presence::Gone,
+                _ => Presence::Present,
+            };
+            let next = next_voters(&voters(nodes), Some(NodeId(leaver)), None, presence);
+            next.map(|next| next.keys().map(|node| node.0).collect::<Vec<_>>())
+        };
+        assert_eq!(next(&[1, 2], &[1], &[], 2), None);
+        assert_eq!(next(&[1, 2, 3], &[1], &[3], 2), None);
+        assert_eq!(next(&[1, 2, 3], &[1], &[], 2).unwrap(), [1, 3]);
+        assert_eq!(next(&[1, 2, 3], &[1], &[], 1).unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn a_joiner_replaces_the_voter_at_its_address_or_an_absent_one() {
+        assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 4))), [[1, 2, 3, 4]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 3))), [vec![1, 2], vec![1, 2, 4]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], None, Some((4, 4))), [vec![1, 2], vec![1, 2, 4]]);
+        assert_eq!(steps(&[1, 2, 3], &[3], &[], None, Some((4, 4))), [[1, 2, 3, 4]], "it may be back soon");
+    }
+
+    #[test]
+    fn no_joiner_and_no_leaver_change_nothing() {
+        assert_eq!(steps(&[1, 2, 3], &[2], &[3], None, None), [[0; 0]; 0]);
+    }
+}

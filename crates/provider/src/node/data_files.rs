@@ -1,0 +1,102 @@
+//! A node's state in its data folder: `hortator.state.log`, `grastate.dat`, and the log.
+
+use std::path::Path;
+
+use super::{Error, Node, Setup, lock};
+use crate::consensus::hard_state::HardState;
+use crate::grastate;
+use crate::identity::Uuid;
+use crate::log::DiskLog;
+use crate::recovery;
+use crate::saved_state::SavedState;
+use crate::server::{CallbackError, Level, Server};
+
+impl Node {
+    /// Reads the saved state; without a history UUID if an administrator wants an SST.
+    pub(super) fn read_saved(setup: &Setup, server: &dyn Server) -> Result<Option<SavedState>, Error> {
+        let saved = SavedState::read(&setup.data_dir)?;
+        if saved.is_none() || grastate::exists(&setup.data_dir) {
+            return Ok(saved);
+        }
+        if Self::has_other_voters(&setup.data_dir)? {
+            server.log(
+                Level::Warning,
+                "grastate.dat was removed: this node waits for a donor and receives its tables by SST. To keep the \
+                 node's own tables, stop it before the SST starts and create an empty grastate.dat",
+            );
+            return Ok(Some(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)));
+        }
+        server.log(
+            Level::Warning,
+            "grastate.dat was removed, but there is no other node to receive tables from: the node continues with \
+             its own",
+        );
+        Ok(saved)
+    }
+
+    /// Opens the log and plans the recovery of the tables.
+    pub(super) fn open_log(&self, history_uuid: Uuid) -> Result<(), Error> {
+        let (log, opened) = DiskLog::open(&self.setup.data_dir, self.log_settings(), history_uuid.0)?;
+        if let Some(torn_tail) = opened.torn_tail {
+            self.note(&format!("the last write of the log was torn: {torn_tail}"));
+        }
+        let saved = *lock(&self.saved);
+        let tables = recovery::tables_at(self.setup.position, saved.as_ref());
+        let plan = match recovery::make_plan(&log, log.last(), history_uuid, tables, saved.as_ref()) {
+            Ok(plan) => plan,
+            // Other nodes hold what is missing here.
+            Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. })
+                if Self::has_other_voters(&self.setup.data_dir)? =>
+            {
+                self.set_log(log);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if plan.write_sets_behind > 0 && self.setup.has_binary_log {
+            return Err(recovery::Error::SecondCopy { count: plan.write_sets_behind }.into());
+        }
+        if let Some(remark) = &plan.remark {
+            self.server.log(Level::Warning, remark);
+        }
+        self.set_log(log);
+        *lock(&self.plan) = Some(plan);
+        Ok(())
+    }
+
+    /// Whether the cluster has other voters.
+    fn has_other_voters(data_dir: &Path) -> Result<bool, Error> {
+        let hard_state = HardState::read(data_dir)?;
+        Ok(hard_state.is_some_and(|hard_state| hard_state.voters.keys().any(|node| *node != hard_state.node)))
+    }
+
+    /// Saves the state, with the current lineage and `resolved_upto`.
+    pub(super) fn save(&self, state: SavedState) -> Result<(), CallbackError> {
+        let written = {
+            // Locked until the file is written: the Raft driver also writes it, after a bootstrap.
+            let mut saved = lock(&self.saved);
+            let resolved_upto = self.inconsistency.resolved_upto();
+            let state = SavedState { resolved_upto, lineage: *lock(&self.lineage), ..state };
+            *saved = Some(state);
+            state.write(&self.setup.data_dir)
+        };
+        written.map_err(|error| {
+            self.fail(&error.to_string());
+            CallbackError
+        })
+    }
+
+    /// Writes the current voters to `grastate.dat`. Does not create the file: an administrator may have removed it on
+    /// purpose.
+    pub(super) fn update_grastate(&self) {
+        // Locked until the file is written: others also write it.
+        let saved = lock(&self.saved);
+        let data_dir = &self.setup.data_dir;
+        let written =
+            saved.as_ref().filter(|_| grastate::exists(data_dir)).map(|state| grastate::write(data_dir, state));
+        if let Some(Err(error)) = written {
+            // Nothing depends on its content.
+            self.note(&format!("{} is not up to date: {error}", grastate::FILE_NAME));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Delivers ordered entries to the server: write sets of other nodes, own ones after a crash, and views.
+
+use super::cluster::Command;
+use super::{Node, OrderState, lock};
+use crate::entry::{Entry, Stamp, WriteSetHead};
+use crate::events;
+use crate::gate::GateState;
+use crate::identity::{Gtid, Uuid};
+use crate::log::Index;
+use crate::saved_state::SavedState;
+use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, View, ViewStatus};
+
+/// Flags for a write set that failed certification: it only takes its turn.
+const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
+
+/// The code for a joiner whose donor's server does not start the SST.
+pub(super) const DONATION_REFUSED: i32 = -1;
+
+/// An ordered entry, to be delivered in its turn.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    /// Its seqno.
+    pub seqno: i64,
+    /// The entry.
+    pub entry: Delivered,
+    /// The tables may hold parts of it.
+    pub is_replay: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Delivered {
+    WriteSet { head: WriteSetHead, data: Vec<u8>, passed: bool, depends_on: i64 },
+    View { number: i64, members: Vec<Member> },
+}
+
+impl Delivery {
+    /// Whether it can be applied in parallel with others.
+    pub fn is_write_set(&self) -> bool {
+        matches!(self.entry, Delivered::WriteSet { .. })
+    }
+
+    /// Its approximate memory use.
+    pub fn bytes(&self) -> usize {
+        match &self.entry {
+            Delivered::WriteSet { data, .. } => data.len() + size_of::<Self>(),
+            Delivered::View { members, .. } => members.len() * size_of::<Member>() + size_of::<Self>(),
+        }
+    }
+}
+
+impl Node {
+    /// Orders the next entry of the log. Some: deliver it.
+    pub(super) fn order_next(
+        &self,
+        index: Index,
+        stamp: Stamp,
+        entry: Entry,
+    ) -> Result<Option<Delivery>, CallbackError> {
+        let mut order_state = lock(&self.order);
+        let order = &mut order_state.as_mut().ok_or(CallbackError)?.order;
+        let verdict = order.apply_entry(index, stamp, &entry);
+        let seqno = stamp.seqno;
+        let entry = match (entry, verdict) {
+            (Entry::WriteSet { head, data, .. }, Some(verdict)) => {
+                Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
+            }
+            (Entry::View { number, members }, _) => Delivered::View { number, members },
+            _ => return Ok(None),
+        };
+        self.commit_monitor.set_last_ordered(seqno);
+        Ok(Some(Delivery { seqno, entry, is_replay: false }))
+    }
+
+    /// Delivers an entry of the queue to the server; if that fails, the node leaves. Returns whether the thread is
+    /// still needed.
+    pub(super) fn deliver_queued(&self, receiver: Receiver, delivery: Delivery) -> bool {
+        let (seqno, bytes) = (delivery.seqno, delivery.bytes());
+        let is_needed = self.deliver(receiver, delivery).unwrap_or_else(|_| {
+            self.fail_and_leave(&format!("seqno {seqno} could not be applied"));
+            true
+        });
+        if self.recv_queue.on_delivered(bytes)
+            && let Some(cluster) = self.cluster()
+        {
+            cluster.send(Command::Recheck);
+        }
+        is_needed
+    }
+
+    /// The donation is over: the server becomes synced again.
+    pub(super) fn rejoin_after_donation(&self) -> bool {
+        if self.gate.state() != GateState::Failed && self.server.synced().is_err() {
+            self.server.log(Level::Warning, "the server did not become synced after the donation");
+        }
+        true
+    }
+
+    /// The node has lost the quorum: tells the server, so that clients get errors.
+    pub(super) fn deliver_non_primary_view(&self, receiver: Receiver) -> bool {
+        let members = vec![self.own_member()];
+        let state = Gtid { history_uuid: self.last_committed().history_uuid, seqno: -1 };
+        let view = View { state, number: -1, status: ViewStatus::NonPrimary, own_index: 0, members };
+        self.note(
+            "quorum lost: this node is not connected to a majority of the cluster, and refuses statements \
+                   until it is",
+        );
+        if self.deliver_to_server(receiver, &view).is_err() {
+            self.server.log(Level::Warning, "the server refused the non-primary view");
+        }
+        true
+    }
+
+    /// Starts an SST to a joiner when everything up to `seqno` is applied.
+    pub(super) fn donate_state(&self, receiver: Receiver, request: &[u8], seqno: i64) -> bool {
+        if self.commit_monitor.wait_released(seqno, None) {
+            let state =
+                Gtid { history_uuid: self.last_committed().history_uuid, seqno: self.commit_monitor.last_released() };
+            self.note(&format!("this node sends its state at {state} to another node"));
+            if self.server.sst_donate(receiver, request, state).is_err() {
+                self.server.log(Level::Warning, "the server cannot start the SST: read the lines above");
+                self.finish_donation(DONATION_REFUSED);
+            }
+        }
+        true
+    }
+
+    /// Delivers an entry to the server. Returns whether the thread is still needed.
+    pub(super) fn deliver(&self, receiver: Receiver, delivery: Delivery) -> Result<bool, CallbackError> {
+        let Delivery { seqno, entry, is_replay } = delivery;
+        let history_uuid = self.last_committed().history_uuid;
+        let gtid = Gtid { history_uuid, seqno };
+        match entry {
+            Delivered::View { number, members } => {
+                self.deliver_view(receiver, gtid, number, members)?;
+                Ok(true)
+            }
+            Delivered::WriteSet { head, data, passed, depends_on } => {
+                let handle = Handle { id: head.trx, address: 0 };
+                let source = self.member_id_for_server(head.source);
+                let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
+                let flags = if passed { head.flags } else { FAILED };
+                let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
+                let data = if makes_tables { events::replacing_tables(data) } else { data };
+                self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
+                    let text = format!("the write set at {gtid} could not be applied: the tables are inconsistent");
+                    self.server.log(Level::Error, &text);
+                    self.record_failed_seqno(seqno);
+                })
+            }
+        }
+    }
+
+    /// In a view without this node, its members may have left streaming transactions open that end later in the order.
+    /// The server needs itself in each view, so this node adds itself, and a placeholder
+    /// ([`Node::placeholder_member`]).
+    fn deliver_view(
+        &self,
+        receiver: Receiver,
+        state: Gtid,
+        number: i64,
+        mut members: Vec<Member>,
+    ) -> Result<(), CallbackError> {
+        // Read once: another thread may change the member ID meanwhile.
+        let names = self.member_ids();
+        let own = Member { id: names.member, ..self.own_member() };
+        let own_id = own.id;
+        let own_index = members.iter().position(|member| member.id == own.id);
+        if own_index.is_none() {
+            members.insert(0, own);
+            members.push(self.placeholder_member()?);
+        }
+        let is_in = own_index.is_some();
+        let own_index = own_index.unwrap_or(0) as i32;
+        for member in &mut members {
+            member.id = names.for_server(member.id);
+        }
+        self.commit_monitor.enter(state.seqno, None).map_err(|_| CallbackError)?;
+        self.deliver_to_server(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
+        self.commit_monitor.leave(state.seqno);
+        self.commit_monitor.release(state.seqno);
+        let is_still_in = lock(&self.order).as_ref().is_some_and(|OrderState { order, .. }| order.is_in_view(own_id));
+        if is_in && is_still_in && self.gate.state() == GateState::Closed {
+            self.save(SavedState::running(state.history_uuid, own_id))?;
+            self.gate.set(GateState::Open);
+            self.server.synced()?;
+        }
+        Ok(())
+    }
+
+    /// A member that does not exist, for a view that this node has added itself to. If two primary views in a row have
+    /// the same members, the server assumes that there was no cluster in between, and drops open streaming transactions
+    /// of others; the next view with this node could have exactly the members of this one.
+    pub(super) fn placeholder_member(&self) -> Result<Member, CallbackError> {
+        let id = Uuid::random().map_err(|error| {
+            self.server.log(Level::Error, &format!("no random numbers for a UUID: {error}"));
+            CallbackError
+        })?;
+        Ok(Member { id, name: "nobody".to_owned(), incoming: String::new() })
+    }
+
+    /// Passes a write set to the server and ends its turn, whatever the server did. Returns whether the thread is still
+    /// needed.
+    pub(super) fn apply(
+        &self,
+        receiver: Receiver,
+        handle: Handle,
+        flags: Flags,
+        data: &[u8],
+        meta: &Meta,
+    ) -> Result<bool, CallbackError> {
+        let seqno = meta.gtid.seqno;
+        // A whole transaction waits for its dependencies. Fragments are applied in order.
+        let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END)) && !flags.has(Flags::ISOLATION);
+        let after = if is_whole { meta.depends_on } else { seqno - 1 };
+        if !self.commit_monitor.wait_released(after, None) {
+            return Err(CallbackError);
+        }
+        self.recv_queue.begin_applying(seqno);
+        let result = self.server.apply(receiver, handle, flags, data, meta);
+        self.recv_queue.end_applying(seqno);
+        // The server does not enter the commit order for every write set.
+        if self.commit_monitor.last_left() < seqno && self.commit_monitor.enter(seqno, None).is_ok() {
+            self.commit_monitor.leave(seqno);
+        }
+        self.commit_monitor.release(seqno);
+        self.counters.received.add(1);
+        self.counters.received_bytes.add(data.len() as i64);
+        result.map(|exit| !exit)
+    }
+}

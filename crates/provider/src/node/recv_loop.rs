@@ -1,0 +1,163 @@
+//! The loop of a receiving thread.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::commit::Proposal;
+use super::recv_queue::Work;
+use super::{Node, lock};
+use crate::gate::GateState;
+use crate::identity::Gtid;
+use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
+
+/// Retry interval of a rollback that finds no room in the log.
+const ROOM_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How long a leaving node waits for the others.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why a receiving thread ended. It exits in each case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// The node has left its cluster.
+    Left,
+    /// The server does not need the thread any more.
+    NotNeeded,
+}
+
+impl Node {
+    /// Runs a receiving thread, until it is not needed any more or the node leaves its cluster.
+    pub fn receive(&self, receiver: Receiver) -> Received {
+        self.recv_queue.add_thread();
+        while let Some((work, guard)) = self.recv_queue.next() {
+            let is_needed = match work {
+                Work::Begin => {
+                    if !self.start_up(receiver) {
+                        self.fail("the node cannot join the cluster");
+                    }
+                    true
+                }
+                Work::Rollback { trx, data } => self.deliver_rollback(receiver, trx, &data),
+                Work::Deliver(delivery) => self.deliver_queued(receiver, delivery),
+                Work::NonPrimary => self.deliver_non_primary_view(receiver),
+                Work::Donate { request, seqno } => self.donate_state(receiver, &request, seqno),
+                Work::Donated => self.rejoin_after_donation(),
+                Work::Leave => {
+                    self.leave_cluster(receiver);
+                    drop(guard);
+                    self.recv_queue.remove_thread(true);
+                    return Received::Left;
+                }
+            };
+            drop(guard);
+            if !is_needed && self.recv_queue.remove_thread(false) {
+                return Received::NotNeeded;
+            }
+        }
+        Received::Left
+    }
+
+    /// Leaves the cluster. What is ordered is applied first; later calls are refused.
+    pub fn disconnect(&self) {
+        self.gate.set(GateState::Closed);
+        if let Some(cluster) = self.cluster() {
+            cluster.start_leaving();
+        }
+        self.inconsistency.close();
+        self.recv_queue.disconnect();
+        if !self.recv_queue.is_connected() {
+            // No receiving thread is there that could do it.
+            self.close_cluster();
+        }
+    }
+
+    /// Closes the connection to the cluster, in order as far as the other nodes are reachable.
+    pub(super) fn close_cluster(&self) {
+        let cluster = lock(&self.cluster).take();
+        if let Some(cluster) = cluster {
+            cluster.leave_and_stop(LEAVE_TIMEOUT);
+        }
+    }
+
+    /// Rolls back a streaming transaction: on the other nodes, and its fragments here. Does not wait.
+    pub fn roll_back(&self, trx: u64, data: Vec<u8>) -> bool {
+        // In a cluster the rollback is proposed before the client gets its answer, so a client that then asks another
+        // node sees its effect.
+        self.send_without_waiting(&rollback(trx, &[&data])) || self.recv_queue.push(Work::Rollback { trx, data })
+    }
+
+    fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
+        let parts = [data];
+        let proposal = rollback(trx, &parts);
+        let ordered = loop {
+            if self.send_without_waiting(&proposal) {
+                return true;
+            }
+            match self.propose(&proposal) {
+                Ok(ordered) => break ordered,
+                Err(reason) => {
+                    // The fragments are in the log. Without room for the rollback this waits; the view after a leave
+                    // also ends the transaction.
+                    self.report_not_ordered(&reason);
+                    if self.recv_queue.wait_for_leave(ROOM_INTERVAL) {
+                        return true;
+                    }
+                }
+            }
+        };
+        if ordered.index.is_some_and(|index| self.flush_log(index).is_err()) {
+            return true;
+        }
+        let handle = Handle { id: trx, address: 0 };
+        self.apply(receiver, handle, Flags::ROLLBACK, data, &ordered.meta).unwrap_or_else(|_| {
+            self.fail_and_leave(&format!("the rollback at {} could not be applied", ordered.meta.gtid));
+            true
+        })
+    }
+
+    fn leave_cluster(&self, receiver: Receiver) {
+        // The gate is open again if the node was told to leave while it joined.
+        self.gate.set(GateState::Closed);
+        let has_failed = self.gate.state() == GateState::Failed;
+        if has_failed {
+            // No client may read here while the node gives up its vote.
+            self.deliver_disconnected_view(receiver);
+        }
+        // A failed node delivers nothing, so nothing need be held back.
+        self.recv_queue.is_held.store(!has_failed, Ordering::SeqCst);
+        self.close_cluster();
+        // Entries that were ordered while the node left.
+        for delivery in self.recv_queue.take_deliveries() {
+            if self.gate.state() != GateState::Failed {
+                self.deliver_queued(receiver, delivery);
+            }
+        }
+        self.gate.set(GateState::Closed);
+        self.recv_queue.is_held.store(false, Ordering::SeqCst);
+        if !has_failed {
+            self.deliver_disconnected_view(receiver);
+        }
+    }
+
+    /// Tells the server that the node has no cluster any more.
+    fn deliver_disconnected_view(&self, receiver: Receiver) {
+        let last = lock(&self.order)
+            .as_ref()
+            .map(|super::OrderState { order, .. }| (order.history_uuid, order.seqno, order.view_number));
+        if let Some((history_uuid, seqno, number)) = last {
+            if self.gate.state() != GateState::Failed {
+                self.commit_monitor.wait_released(seqno, None);
+            }
+            let state = Gtid { history_uuid, seqno };
+            let status = ViewStatus::Disconnected;
+            let view = View { state, number, status, own_index: -1, members: Vec::new() };
+            if self.server.view(receiver, &view).is_err() {
+                self.server.log(Level::Warning, "the server refused the disconnected view");
+            }
+        }
+    }
+}
+
+fn rollback<'a>(trx: u64, data: &'a [&'a [u8]]) -> Proposal<'a> {
+    Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data, transaction: None }
+}
