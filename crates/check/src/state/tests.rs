@@ -1,10 +1,9 @@
-//! What counts as a difference, without a server. Whole schemas on real servers are compared in the tests of the crates
-//! that load them.
+//! The differences between contents, without a server. The crates that load schemas compare them on real servers.
 
 use super::rows::content;
 use crate::definitions::without_name;
 
-/// The values of a row, as they are hashed.
+/// The values of a row, as input of the hash.
 type Values<'a> = &'a [Option<&'a [u8]>];
 
 #[test]
@@ -33,7 +32,7 @@ fn the_first_rows_that_differ_are_shown() {
     let difference = content(&[rows[0], rows[1]]).difference(&content(&[rows[0], rows[2]])).unwrap();
     assert_eq!(
         difference,
-        "the first has 2, the second 2; the first that differ:\n  only in the first: ('2', NULL)\n  \
+        "the first has 2 rows, the second 2; first differing rows:\n  only in the first: ('2', NULL)\n  \
          only in the second: ('2', '\\x00\\'')"
     );
 }

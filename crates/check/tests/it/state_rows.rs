@@ -1,4 +1,4 @@
-//! Values that look alike as text and are not the same.
+//! Different values that look alike as text.
 
 use hortator_check::state::{Options, describe_with};
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hortator_check::constraints::{
-    Constraint, Fault, Finding, ForeignKey, Offender, Prover, Watch, foreign_keys, unique_keys,
+    Constraint, Finding, ForeignKey, Observer, Validator, ViolatingRow, Violation, foreign_keys, unique_keys,
 };
 use hortator_mysql::{Connection, Error};
 
@@ -81,8 +81,8 @@ fn attempt(
         unique_keys(&mut connection, &touched.unique_keys())?.into_iter().map(Constraint::Unique).collect()
     };
     let watch = PoolWatch(pool);
-    let prover = Prover { open: &|| open(targets, pool), threads, rows_limit: ROWS_TOLD, watch: &watch };
-    let findings = prover.prove(&constraints)?;
+    let prover = Validator { open: &|| open(targets, pool), threads, rows_limit: ROWS_TOLD, observer: &watch };
+    let findings = prover.validate(&constraints)?;
     let outcome = if findings.is_empty() { ProofOutcome::Holds } else { ProofOutcome::Broken };
     let broken = if findings.is_empty() || pool.is_interrupted() {
         Vec::new()
@@ -112,7 +112,7 @@ fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
 
 struct PoolWatch<'a>(&'a Pool);
 
-impl Watch for PoolWatch<'_> {
+impl Observer for PoolWatch<'_> {
     fn runs_on(&self, prover: usize, connection_id: u32) {
         self.0.runs_on(prover, connection_id);
     }
@@ -129,9 +129,9 @@ fn wanted((number, finding): (usize, &Finding)) -> Vec<Wanted> {
 }
 
 /// The rows of a finding that are told: those that share a value, one after the other.
-fn told(finding: &Finding) -> impl Iterator<Item = &Offender> {
-    let first = match &finding.fault {
-        Fault::Rows { first, .. } => first.as_slice(),
+fn told(finding: &Finding) -> impl Iterator<Item = &ViolatingRow> {
+    let first = match &finding.violation {
+        Violation::Rows { first, .. } => first.as_slice(),
         _ => &[],
     };
     first.iter().flat_map(|row| std::iter::repeat_n(row, usize::try_from(row.rows).unwrap_or(1))).take(ROWS_TOLD)
@@ -139,11 +139,11 @@ fn told(finding: &Finding) -> impl Iterator<Item = &Offender> {
 
 /// A finding in words; `found` gives the places of its rows.
 fn broken(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> Broken {
-    let (name, message, rows) = match (&finding.constraint, &finding.fault) {
+    let (name, message, rows) = match (&finding.constraint, &finding.violation) {
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),
         (Constraint::Unique(key), fault) => {
             let message = match fault {
-                Fault::Unproven(why) => format!("its unique key cannot be proven: {why}"),
+                Violation::NotValidated(why) => format!("its unique key cannot be proven: {why}"),
                 _ => format!("{} row(s) share their values of a unique key with others", fault_rows(fault)),
             };
             (&key.name, message, fault_rows(fault))
@@ -158,25 +158,27 @@ fn broken(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> Broken 
     }
 }
 
-fn fault_rows(fault: &Fault) -> u64 {
+fn fault_rows(fault: &Violation) -> u64 {
     match fault {
-        Fault::Rows { count, .. } => *count,
-        Fault::NoParent | Fault::NoParentKey | Fault::Unproven(_) => 0,
+        Violation::Rows { count, .. } => *count,
+        Violation::NoParent | Violation::NoParentKey | Violation::NotValidated(_) => 0,
     }
 }
 
-fn foreign_key_message(key: &ForeignKey, fault: &Fault) -> String {
+fn foreign_key_message(key: &ForeignKey, fault: &Violation) -> String {
     let reference = format!("{} ({})", key.parent, names(&key.parent_columns));
     match fault {
-        Fault::Rows { count, .. } => {
+        Violation::Rows { count, .. } => {
             format!("{count} row(s) whose ({}) is not in {reference}", names(&key.columns))
         }
-        Fault::NoParent => format!("its ({}) refers to {reference}, and there is no such table", names(&key.columns)),
-        Fault::NoParentKey => format!(
+        Violation::NoParent => {
+            format!("its ({}) refers to {reference}, and there is no such table", names(&key.columns))
+        }
+        Violation::NoParentKey => format!(
             "its ({}) refers to {reference}, and that table has no key which begins with these columns",
             names(&key.columns)
         ),
-        Fault::Unproven(why) => {
+        Violation::NotValidated(why) => {
             format!("that its ({}) is in {reference} cannot be proven: {why}", names(&key.columns))
         }
     }
@@ -186,7 +188,7 @@ fn names(columns: &[Vec<u8>]) -> String {
     columns.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn broken_row(row: &Offender, found: Found) -> BrokenRow {
+fn broken_row(row: &ViolatingRow, found: Found) -> BrokenRow {
     let values = row.values.iter().map(|(name, value)| {
         let name = String::from_utf8_lossy(name);
         match value {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hortator_check::constraints::{Constraint, Fault, Finding, Prover, Scope, Watch, foreign_keys};
+use hortator_check::constraints::{Constraint, Finding, Observer, Scope, Validator, Violation, foreign_keys};
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error};
 
@@ -33,8 +33,9 @@ pub(super) fn prove(
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
     let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
-    let prover = Prover { open: &|| verify.open(), threads: verify.threads, rows_limit: ROWS_TOLD, watch: &Unwatched };
-    let broken = prover.prove(&keys)?;
+    let prover =
+        Validator { open: &|| verify.open(), threads: verify.threads, rows_limit: ROWS_TOLD, observer: &Unwatched };
+    let broken = prover.validate(&keys)?;
     findings.foreign_keys = (keys.len() - broken.len()) as u64;
     for finding in &broken {
         findings.problem(shown(finding));
@@ -42,13 +43,13 @@ pub(super) fn prove(
     Ok(())
 }
 
-fn shown(Finding { constraint, fault }: &Finding) -> String {
+fn shown(Finding { constraint, violation: fault }: &Finding) -> String {
     let name = match constraint {
         Constraint::ForeignKey(key) => String::from_utf8_lossy(&key.name),
         Constraint::Unique(key) => String::from_utf8_lossy(&key.name),
     };
     let told = match fault {
-        Fault::Rows { count, first } => {
+        Violation::Rows { count, first } => {
             let rows = first.iter().map(|row| {
                 let value = |(column, value): &(Vec<u8>, Option<Vec<u8>>)| {
                     let text = value.as_ref().map_or_else(
@@ -61,9 +62,9 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
             });
             format!("{count} rows refer to none that is there: {}", rows.collect::<Vec<_>>().join(", "))
         }
-        Fault::NoParent => "the table that it refers to is not there".to_owned(),
-        Fault::NoParentKey => "the table that it refers to has no key on those columns".to_owned(),
-        Fault::Unproven(refusal) => format!("it could not be proven: {refusal}"),
+        Violation::NoParent => "the table that it refers to is not there".to_owned(),
+        Violation::NoParentKey => "the table that it refers to has no key on those columns".to_owned(),
+        Violation::NotValidated(refusal) => format!("it could not be proven: {refusal}"),
     };
     format!("foreign key {name} of {}: {told}", constraint.table())
 }
@@ -71,7 +72,7 @@ fn shown(Finding { constraint, fault }: &Finding) -> String {
 /// Nobody looks on: an interrupt ends the program.
 struct Unwatched;
 
-impl Watch for Unwatched {
+impl Observer for Unwatched {
     fn runs_on(&self, _prover: usize, _connection_id: u32) {}
 
     fn is_ended(&self) -> bool {

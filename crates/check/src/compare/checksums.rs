@@ -1,30 +1,31 @@
-//! A count and sums of hashes: what is left of the rows of a range.
+//! The row count and checksums of a range.
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Rows};
+use hortator_mysql::{Column, RowSink};
 
 use crate::row_source::hash;
 
-/// Rows are dealt to so many buckets by their hash: of a range that is too large to look at, one of them is.
+/// The number of buckets: rows are assigned by their hash. Of a very large range only one bucket is read again.
 pub(super) const BUCKETS: usize = 256;
 
-/// The rows of one range on one side.
+/// The rows of one range at one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct Checksums {
     pub(super) rows: u64,
-    /// The wrapping sum of the hashes of each bucket's rows: whatever their order, and changed by a row more.
-    sums: Vec<u128>,
+    /// The wrapping sum of the hashes of each bucket's rows: independent of their order, and changed by an additional
+    /// row.
+    checksums: Vec<u128>,
 }
 
-impl Sums {
+impl Checksums {
     pub(super) fn new() -> Self {
-        Self { rows: 0, sums: vec![0; BUCKETS] }
+        Self { rows: 0, checksums: vec![0; BUCKETS] }
     }
 
-    /// The first bucket that is not the same.
+    /// The first bucket that differs.
     pub(super) fn first_difference(&self, other: &Self) -> Option<usize> {
-        (0..BUCKETS).find(|bucket| self.sums[*bucket] != other.sums[*bucket])
+        (0..BUCKETS).find(|bucket| self.checksums[*bucket] != other.checksums[*bucket])
     }
 }
 
@@ -33,14 +34,14 @@ pub(super) fn bucket(hash: u128) -> usize {
     (hash >> 120) as usize % BUCKETS
 }
 
-impl Rows for Sums {
+impl RowSink for Checksums {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
         let hash = hash(values);
-        let sum = &mut self.sums[bucket(hash)];
+        let sum = &mut self.checksums[bucket(hash)];
         *sum = sum.wrapping_add(hash);
         self.rows += 1;
         ControlFlow::Continue(())

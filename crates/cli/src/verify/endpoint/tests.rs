@@ -1,21 +1,21 @@
-//! Sides as DBAs write them.
+//! Endpoints as DBAs write them.
 
-use super::{SideArg, parse, split_password};
+use super::{EndpointArg, parse, split_password};
 
-/// Options as `name=value`, and what else a side may be.
-fn shown(side: &SideArg) -> String {
+/// Options as `name=value`, and the other parts of an endpoint.
+fn shown(endpoint: &EndpointArg) -> String {
     let value = |option: &hortator_mysql::options::Argument| {
         let value = option.value.as_ref().map(|value| format!("={}", value.to_string_lossy()));
         format!("{}{}", option.name, value.unwrap_or_default())
     };
-    let mut parts: Vec<String> = side.options.iter().map(value).collect();
-    parts.extend(side.group.iter().map(|group| format!("[{group}]")));
-    parts.extend(side.sandbox.iter().map(|(name, node)| format!("{name} {node}")));
+    let mut parts: Vec<String> = endpoint.options.iter().map(value).collect();
+    parts.extend(endpoint.group.iter().map(|group| format!("[{group}]")));
+    parts.extend(endpoint.sandbox.iter().map(|(name, node)| format!("{name} {node}")));
     parts.join(" ")
 }
 
 #[test]
-fn sides_are_read() {
+fn endpoints_are_parsed() {
     for (text, expected) in [
         ("db1", "host=db1"),
         ("db1:3307/shop", "host=db1 port=3307 database=shop"),
@@ -37,17 +37,17 @@ fn sides_are_read() {
 }
 
 #[test]
-fn what_is_not_a_side_is_told() {
+fn invalid_endpoints_are_errors() {
     for (text, expected) in [
-        ("", "there is no host"),
+        ("", "the host is missing"),
         ("http://db1", "a URL begins with mysql://"),
-        ("db1:many", "`many` is no port"),
-        ("db1:70000", "`70000` is no port"),
+        ("db1:many", "`many` is not a port"),
+        ("db1:70000", "`70000` is not a port"),
         ("db1/%zz", "two hexadecimal digits"),
         ("db1/%f", "two hexadecimal digits"),
-        ("socket:", "give the socket's file"),
-        ("group:", "give the groups' suffix"),
-        ("sandbox:trial/two", "nodes are counted"),
+        ("socket:", "give the path of the socket"),
+        ("group:", "give the suffix of the groups"),
+        ("sandbox:trial/two", "give a node number"),
         ("sandbox:trial?user=x", "only ?database=NAME"),
         ("db1?password=x", "better in an option file"),
         ("db1?password-fd=x", "takes a number"),

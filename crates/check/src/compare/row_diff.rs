@@ -1,43 +1,42 @@
-//! Which rows of a range differ: read again, first their hashes, then the few that are shown.
+//! Finds the differing rows of a range: reads it again, first the hashes, then the few rows to show.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Rows};
+use hortator_mysql::{Column, Connection, RowSink};
 
-use super::moment::{Connected, at_once};
+use super::checksums::{Checksums, bucket};
 use super::ranges::Range;
-use super::sums::{Sums, bucket};
+use super::snapshot::{Connected, run_both};
 use super::tables::TablePlan;
 use super::{Error, Which};
 use crate::row_source::{hash, show_value};
 
-/// Hashes kept of each side. A range with more rows is looked at by one of its buckets.
+/// The maximum number of hashes per endpoint. Of a range with more rows only one bucket is compared.
 const HASHES_LIMIT: usize = 1 << 20;
-/// Rows shown of each side.
+/// Rows shown per endpoint.
 pub(super) const SHOWN_ROWS: usize = 3;
 
-/// Adds the first rows that only the first side has, and those that only the second has (or has more often).
+/// Adds the first rows that only the first endpoint has, and those that only the second has (or has more often).
 pub(super) fn rows(
     plan: &TablePlan,
     range: &Range,
-    sums: &[Sums; 2],
+    checksums: &[Checksums; 2],
     (first, second): (&mut Connection, &mut Connection),
     connected: &Connected,
     shown: &mut [Vec<String>; 2],
 ) -> Result<(), Error> {
-    let is_large = sums.iter().any(|sums| sums.rows > HASHES_LIMIT as u64);
-    let bucket = if is_large { sums[0].first_difference(&sums[1]) } else { None };
+    let is_large = checksums.iter().any(|checksums| checksums.rows > HASHES_LIMIT as u64);
+    let bucket = if is_large { checksums[0].first_difference(&checksums[1]) } else { None };
     let mut both = |readers: [&mut dyn SendRows; 2]| -> Result<(), Error> {
         let [here, there] = readers;
         let read = |connection: &mut Connection, which: Which, reader: &mut dyn SendRows| {
             let query = range.select_in_order(&plan.sources[which.index()], plan.key.as_ref());
             let done = connection.query(&query, reader.rows());
-            done.map(drop).map_err(|error| {
-                connected.error(which, &format!("looking for the rows of {} that differ", plan.name), error)
-            })
+            done.map(drop)
+                .map_err(|error| connected.error(which, &format!("finding the differing rows of {}", plan.name), error))
         };
-        let [here, there] = at_once(|| read(first, Which::First, here), || read(second, Which::Second, there));
+        let [here, there] = run_both(|| read(first, Which::First, here), || read(second, Which::Second, there));
         here.and(there)
     };
 
@@ -60,14 +59,14 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The first hashes that stand in `mine` more often than in `theirs`, in the order of `mine`, each with how often.
+/// The first hashes that occur in `mine` more often than in `theirs`, in the order of `mine`, each with its surplus.
 fn lacking(mine: &[u128], theirs: &[u128]) -> HashMap<u128, usize> {
     let mut surplus: HashMap<u128, i64> = HashMap::new();
     for hash in mine {
         *surplus.entry(*hash).or_default() += 1;
     }
     for hash in theirs {
-        // Those that only they have are found when the two are exchanged.
+        // A second call with exchanged arguments finds the others.
         if let Some(count) = surplus.get_mut(hash) {
             *count -= 1;
         }
@@ -88,23 +87,23 @@ fn lacking(mine: &[u128], theirs: &[u128]) -> HashMap<u128, usize> {
 
 /// Readers that may be handed to another thread.
 trait SendRows: Send {
-    fn rows(&mut self) -> &mut dyn Rows;
+    fn rows(&mut self) -> &mut dyn RowSink;
 }
 
-/// Keeps the hashes of rows in their order.
+/// Collects the hashes of rows in order.
 struct Hashes {
-    /// The one bucket that is looked at; `None` for all.
+    /// The one bucket to compare; `None` for all.
     bucket: Option<usize>,
     kept: Vec<u128>,
 }
 
 impl SendRows for Hashes {
-    fn rows(&mut self) -> &mut dyn Rows {
+    fn rows(&mut self) -> &mut dyn RowSink {
         self
     }
 }
 
-impl Rows for Hashes {
+impl RowSink for Hashes {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -118,7 +117,7 @@ impl Rows for Hashes {
     }
 }
 
-/// Keeps the wanted rows as text.
+/// Collects the wanted rows as text.
 struct Shown<'a> {
     wanted: HashMap<u128, usize>,
     labels: &'a [String],
@@ -132,12 +131,12 @@ impl<'a> Shown<'a> {
 }
 
 impl SendRows for Shown<'_> {
-    fn rows(&mut self) -> &mut dyn Rows {
+    fn rows(&mut self) -> &mut dyn RowSink {
         self
     }
 }
 
-impl Rows for Shown<'_> {
+impl RowSink for Shown<'_> {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         if self.wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -1,4 +1,4 @@
-//! Proves constraints side by side, the foreign keys of a large table in pieces.
+//! Validates constraints in parallel, the foreign keys of a large table by key ranges.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,75 +6,76 @@ use std::sync::{Mutex, PoisonError};
 use hortator_mysql::{Connection, Error, Row};
 
 use super::declared::{Constraint, ForeignKey, ParentKey, UniqueKey, parent_key, primary_key};
-use super::pieces::{Piece, pieces};
+use super::key_ranges::{KeyRange, key_ranges};
 use super::queries::{Read, duplicates, orphans};
-use super::{Fault, Finding, Offender};
+use super::{Finding, ViolatingRow, Violation};
 
-/// What goes on while constraints are proven, for those who would end it.
-pub trait Watch: Sync {
-    /// A prover (from 1) runs its queries on this connection; 0 for none.
-    fn runs_on(&self, prover: usize, connection_id: u32);
-    /// Whether the proof is to end.
+/// Observes a validation, and may end it.
+pub trait Observer: Sync {
+    /// A validator thread (from 1) runs its queries on this connection; 0 for none.
+    fn runs_on(&self, validator: usize, connection_id: u32);
+    /// Whether the validation should end.
     fn is_ended(&self) -> bool;
 }
 
-/// Proves constraints.
-pub struct Prover<'a> {
+/// Validates constraints.
+pub struct Validator<'a> {
     /// Opens one more connection.
     pub open: &'a (dyn Fn() -> Result<Connection, Error> + Sync),
-    /// Most connections at a time.
+    /// The maximum number of parallel connections.
     pub threads: usize,
-    /// How many rows that break a constraint are told with their values, of each constraint.
+    /// The maximum number of violating rows with their values, per constraint.
     pub rows_limit: usize,
-    /// Who looks on.
-    pub watch: &'a dyn Watch,
+    /// The observer.
+    pub observer: &'a dyn Observer,
 }
 
-/// What it takes to prove a constraint.
+/// How to validate a constraint.
 enum Plan {
-    /// It is known already.
-    Fault(Fault),
-    /// Rows without a parent are looked for in each of the pieces; `own` are the primary key's columns to tell them by.
-    Orphans { own: Vec<Vec<u8>>, pieces: Vec<Piece> },
-    /// Values that several rows share are looked for.
+    /// The violation is already known.
+    Violation(Violation),
+    /// Search each of the ranges for rows without a parent; `own` are the primary key's columns, which identify the
+    /// rows.
+    Orphans { own: Vec<Vec<u8>>, key_ranges: Vec<KeyRange> },
+    /// Search for values that several rows share.
     Duplicates,
 }
 
-/// What was found of a constraint, in the whole or in a piece.
+/// The result for a constraint, for the whole table or one range.
 #[derive(Default)]
 struct Found {
     count: u64,
-    first: Vec<Offender>,
+    first: Vec<ViolatingRow>,
     refusal: Option<String>,
 }
 
-impl Prover<'_> {
-    /// The constraints that do not hold, in the order given. Without a meaning once the watch has ended it.
+impl Validator<'_> {
+    /// The violated constraints, in the given order. Incomplete if the observer has ended the validation.
     ///
     /// # Errors
-    /// When there is no connection, or one is lost. A query that the server refuses is a finding.
-    pub fn prove(&self, constraints: &[Constraint]) -> Result<Vec<Finding>, Error> {
-        let plans = self.side_by_side(constraints, |connection, constraint| {
+    /// When a connection fails. A query that the server refuses is a finding.
+    pub fn validate(&self, constraints: &[Constraint]) -> Result<Vec<Finding>, Error> {
+        let plans = self.run_in_parallel(constraints, |connection, constraint| {
             or_refusal(self.plan(connection, constraint))
-                .map(|plan| plan.unwrap_or_else(|why| Plan::Fault(Fault::Unproven(why))))
+                .map(|plan| plan.unwrap_or_else(|why| Plan::Violation(Violation::NotValidated(why))))
         })?;
-        let whole = [Piece::WHOLE];
-        let jobs: Vec<(usize, &Constraint, &[Vec<u8>], &Piece)> = plans
+        let whole = [KeyRange::WHOLE];
+        let jobs: Vec<(usize, &Constraint, &[Vec<u8>], &KeyRange)> = plans
             .iter()
             .zip(constraints)
             .enumerate()
             .flat_map(|(number, (plan, constraint))| {
-                let (own, pieces) = match plan {
-                    Some(Plan::Orphans { own, pieces }) => (&own[..], &pieces[..]),
+                let (own, key_ranges) = match plan {
+                    Some(Plan::Orphans { own, key_ranges }) => (&own[..], &key_ranges[..]),
                     Some(Plan::Duplicates) => (&[][..], &whole[..]),
-                    Some(Plan::Fault(_)) | None => (&[][..], &[][..]),
+                    Some(Plan::Violation(_)) | None => (&[][..], &[][..]),
                 };
-                pieces.iter().map(move |piece| (number, constraint, own, piece))
+                key_ranges.iter().map(move |key_range| (number, constraint, own, key_range))
             })
             .collect();
-        let found = self.side_by_side(&jobs, |connection, (_, constraint, own, piece)| {
+        let found = self.run_in_parallel(&jobs, |connection, (_, constraint, own, key_range)| {
             let found = match constraint {
-                Constraint::ForeignKey(key) => self.orphans(connection, key, own, piece),
+                Constraint::ForeignKey(key) => self.orphans(connection, key, own, key_range),
                 Constraint::Unique(key) => self.duplicates(connection, key),
             };
             let refused = |why| Found { refusal: Some(why), ..Found::default() };
@@ -90,19 +91,19 @@ impl Prover<'_> {
             all.refusal = all.refusal.take().or(found.refusal);
         }
         let findings = plans.into_iter().zip(together).zip(constraints).filter_map(|((plan, found), constraint)| {
-            let fault = match (plan, found) {
-                (Some(Plan::Fault(fault)), _) => fault,
-                (_, Found { refusal: Some(why), .. }) => Fault::Unproven(why),
+            let violation = match (plan, found) {
+                (Some(Plan::Violation(violation)), _) => violation,
+                (_, Found { refusal: Some(why), .. }) => Violation::NotValidated(why),
                 (_, Found { count: 0, .. }) => return None,
-                (_, Found { count, first, .. }) => Fault::Rows { count, first },
+                (_, Found { count, first, .. }) => Violation::Rows { count, first },
             };
-            Some(Finding { constraint: constraint.clone(), fault })
+            Some(Finding { constraint: constraint.clone(), violation })
         });
         Ok(findings.collect())
     }
 
-    /// Does something with each item, over connections of their own; `None` for items left when the watch ended it.
-    fn side_by_side<T: Sync, R: Send>(
+    /// Processes each item in parallel, over separate connections; `None` for items left when the observer ended it.
+    fn run_in_parallel<T: Sync, R: Send>(
         &self,
         items: &[T],
         work: impl Fn(&mut Connection, &T) -> Result<R, Error> + Sync,
@@ -110,16 +111,16 @@ impl Prover<'_> {
         let next = AtomicUsize::new(0);
         let has_failed = AtomicBool::new(false);
         let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
-        let run = |prover: usize| -> Result<(), Error> {
+        let run = |validator: usize| -> Result<(), Error> {
             let mut connection: Option<Connection> = None;
-            while !self.watch.is_ended() && !has_failed.load(Ordering::Relaxed) {
+            while !self.observer.is_ended() && !has_failed.load(Ordering::Relaxed) {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(number) else { break };
                 let connection = match &mut connection {
                     Some(connection) => connection,
                     none => none.insert((self.open)()?),
                 };
-                self.watch.runs_on(prover, connection.id());
+                self.observer.runs_on(validator, connection.id());
                 let result = work(connection, item)?;
                 results.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(result);
             }
@@ -127,17 +128,17 @@ impl Prover<'_> {
         };
         std::thread::scope(|scope| {
             let (run, has_failed) = (&run, &has_failed);
-            let provers: Vec<_> = (1..=self.threads.clamp(1, items.len().max(1)))
-                .map(|prover| {
+            let validators: Vec<_> = (1..=self.threads.clamp(1, items.len().max(1)))
+                .map(|validator| {
                     scope.spawn(move || {
-                        let done = run(prover);
-                        self.watch.runs_on(prover, 0);
+                        let done = run(validator);
+                        self.observer.runs_on(validator, 0);
                         has_failed.fetch_or(done.is_err(), Ordering::Relaxed);
                         done
                     })
                 })
                 .collect();
-            provers.into_iter().try_for_each(|prover| match prover.join() {
+            validators.into_iter().try_for_each(|validator| match validator.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
             })
@@ -148,14 +149,14 @@ impl Prover<'_> {
     fn plan(&self, connection: &mut Connection, constraint: &Constraint) -> Result<Plan, Error> {
         let Constraint::ForeignKey(key) = constraint else { return Ok(Plan::Duplicates) };
         match parent_key(connection, key)? {
-            ParentKey::NoTable => return Ok(Plan::Fault(Fault::NoParent)),
-            // Without a key, each row would be looked for in the whole of the parent.
-            ParentKey::NoKey => return Ok(Plan::Fault(Fault::NoParentKey)),
+            ParentKey::NoTable => return Ok(Plan::Violation(Violation::NoParent)),
+            // Without a key, each row would need a scan of the whole parent.
+            ParentKey::NoKey => return Ok(Plan::Violation(Violation::NoParentKey)),
             ParentKey::There => {}
         }
         let mut own = primary_key(connection, &key.child)?;
         own.retain(|column| !key.columns.contains(column));
-        Ok(Plan::Orphans { own, pieces: pieces(connection, key, self.threads)? })
+        Ok(Plan::Orphans { own, key_ranges: key_ranges(connection, key, self.threads)? })
     }
 
     fn orphans(
@@ -163,20 +164,20 @@ impl Prover<'_> {
         connection: &mut Connection,
         key: &ForeignKey,
         own: &[Vec<u8>],
-        piece: &Piece,
+        key_range: &KeyRange,
     ) -> Result<Found, Error> {
-        let rows = connection.fetch(&orphans(key, own, piece, Read::First(self.rows_limit + 1)))?;
+        let rows = connection.fetch(&orphans(key, own, key_range, Read::First(self.rows_limit + 1)))?;
         let names: Vec<&Vec<u8>> = key.columns.iter().chain(own).collect();
         let count = match rows.len() > self.rows_limit {
-            true => count(connection, &orphans(key, &[], piece, Read::Count))?,
+            true => count(connection, &orphans(key, &[], key_range, Read::Count))?,
             false => rows.len() as u64,
         };
-        let offender = |row: Row| Offender {
+        let violating_row = |row: Row| ViolatingRow {
             values: names.iter().map(|&name| name.clone()).zip(row).collect(),
             constrained: key.columns.len(),
             rows: 1,
         };
-        let first = rows.into_iter().take(self.rows_limit).map(offender).collect();
+        let first = rows.into_iter().take(self.rows_limit).map(violating_row).collect();
         Ok(Found { count, first, refusal: None })
     }
 
@@ -187,17 +188,17 @@ impl Prover<'_> {
         }
         let count = count(connection, &duplicates(key, Read::Count))?;
         let names: Vec<&Vec<u8>> = key.columns.iter().map(|(column, _)| column).collect();
-        let offender = |mut row: Row| Offender {
+        let violating_row = |mut row: Row| ViolatingRow {
             rows: row.pop().flatten().map_or(1, |count| number(&count)),
             values: names.iter().map(|&name| name.clone()).zip(row).collect(),
             constrained: names.len(),
         };
-        let first = groups.into_iter().take(self.rows_limit).map(offender).collect();
+        let first = groups.into_iter().take(self.rows_limit).map(violating_row).collect();
         Ok(Found { count, first, refusal: None })
     }
 }
 
-/// A refusal of the server's in words, apart from what ends a proof.
+/// Separates a refusal of the server, as text, from errors that end the validation.
 fn or_refusal<T>(result: Result<T, Error>) -> Result<Result<T, String>, Error> {
     match result {
         Ok(value) => Ok(Ok(value)),

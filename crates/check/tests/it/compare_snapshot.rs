@@ -1,4 +1,4 @@
-//! Comparisons of servers that are written to, or end, meanwhile.
+//! Comparisons of servers that are written to, or end, at the same time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,8 +8,8 @@ use hortator_check::compare::{Options, Progress, compare};
 use crate::pair::{SCHEMA, pair, run_both, shown};
 use crate::{connect, run, server};
 
-/// Comparisons tried until a writer comes between two snapshots.
-const TRIES: usize = 100;
+/// The number of comparisons until a write comes between two snapshots.
+const ATTEMPTS: usize = 100;
 
 #[test]
 fn connections_that_may_see_different_moments_are_told() {
@@ -21,7 +21,7 @@ fn connections_that_may_see_different_moments_are_told() {
     assert_eq!(pair.compare(&options).remarks, [""; 0]);
 
     let done = AtomicBool::new(false);
-    let told = thread::scope(|scope| {
+    let remarks = thread::scope(|scope| {
         let [_, writer] = &mut connections;
         let write = || {
             while !done.load(Ordering::Relaxed) {
@@ -29,16 +29,16 @@ fn connections_that_may_see_different_moments_are_told() {
             }
         };
         scope.spawn(write);
-        let told = (0..TRIES).map(|_| pair.compare(&options).remarks).find(|remarks| !remarks.is_empty());
+        let remarks = (0..ATTEMPTS).map(|_| pair.compare(&options).remarks).find(|remarks| !remarks.is_empty());
         let locked = pair.compare(&Options { lock: true, ..options.clone() });
         let alone = pair.compare(&Options { threads: 1, ..options.clone() });
         done.store(true, Ordering::Relaxed);
         assert_eq!((locked.remarks, alone.remarks), (Vec::new(), Vec::new()));
-        told
+        remarks
     });
-    let told = told.expect("a writer came between the snapshots").join("\n");
-    assert!(told.contains("the second side may not all see the same moment"), "{told}");
-    assert!(!told.contains("the first side"), "{told}");
+    let remarks = remarks.expect("a writer came between the snapshots").join("\n");
+    assert!(remarks.contains("the second endpoint may see different snapshots"), "{remarks}");
+    assert!(!remarks.contains("the first endpoint"), "{remarks}");
 }
 
 #[test]
@@ -50,36 +50,36 @@ fn a_lock_needs_the_right_to_it() {
         &mut connections[0],
         &["CREATE OR REPLACE USER reader@localhost", "GRANT SELECT ON shop.* TO reader@localhost"],
     );
-    let mut sides = pair.sides();
-    sides[0].connect.user = "reader".to_owned();
+    let mut endpoints = pair.endpoints();
+    endpoints[0].connect.user = "reader".to_owned();
     let lock = Options { lock: true, ..Options::default() };
-    let error = compare(&sides, &lock, &Progress::default()).unwrap_err().to_string();
-    let without = compare(&sides, &Options::default(), &Progress::default()).map(|report| shown(&report));
+    let error = compare(&endpoints, &lock, &Progress::default()).unwrap_err().to_string();
+    let without = compare(&endpoints, &Options::default(), &Progress::default()).map(|report| shown(&report));
     run(&mut connections[0], &["DROP USER reader@localhost"]);
-    assert!(error.contains("the first side (") && error.contains("ERROR 1227"), "{error}");
+    assert!(error.contains("the first endpoint (") && error.contains("ERROR 1227"), "{error}");
     assert_eq!(without.unwrap(), [""; 0]);
 }
 
 #[test]
 fn a_server_that_is_killed_meanwhile_is_an_error() {
     let servers = [server(), server()];
-    let sides = servers.each_ref().map(|server| {
+    let endpoints = servers.each_ref().map(|server| {
         let mut connection = connect(server);
         run(&mut connection, &[&format!("CREATE DATABASE {SCHEMA}"), &format!("USE {SCHEMA}")]);
         run(&mut connection, &["CREATE TABLE shop.t (id INT PRIMARY KEY, v CHAR(100))"]);
         run(&mut connection, &["INSERT INTO shop.t SELECT seq, REPEAT('x', 100) FROM seq_1_to_200000"]);
-        hortator_check::compare::Side { connect: server.node(0).connect_options(), schema: Some(SCHEMA.to_owned()) }
+        hortator_check::compare::Endpoint { connect: server.node(0).connect_options(), schema: Some(SCHEMA.to_owned()) }
     });
     let progress = Progress::default();
     let options = Options { threads: 2, range_rows: Some(100), ..Options::default() };
     let error = thread::scope(|scope| {
-        let comparison = scope.spawn(|| compare(&sides, &options, &progress));
+        let comparison = scope.spawn(|| compare(&endpoints, &options, &progress));
         while progress.rows() == 0 && !comparison.is_finished() {
             thread::yield_now();
         }
         servers[1].node(0).kill().unwrap();
         comparison.join().unwrap().unwrap_err().to_string()
     });
-    assert!(error.starts_with("the second side (") && error.contains("lost the connection"), "{error}");
+    assert!(error.starts_with("the second endpoint (") && error.contains("lost the connection"), "{error}");
     assert!(error.contains("reading rows of shop.t"), "{error}");
 }

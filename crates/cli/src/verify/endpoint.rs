@@ -1,11 +1,11 @@
-//! One side of a comparison as a DBA writes it: a host, a URL, a socket, a sandbox, or a group of the option files.
+//! An endpoint of a comparison as a DBA writes it: a host, a URL, a socket, a sandbox, or a group of the option files.
 //!
-//! What a side says goes over what the command line says for both. A password in it does not stay in the process list:
-//! [`split_password`] finds it before anything else is done, and it comes back by the number of a pipe.
+//! The options of an endpoint override the common options of the command line. A password in it does not stay in the
+//! process list: [`split_password`] removes it before anything else, and passes it through a pipe, by number.
 
 use std::os::unix::ffi::OsStringExt;
 
-use hortator_check::compare::Side;
+use hortator_check::compare::Endpoint;
 use hortator_mysql::options::Argument;
 use hortator_sandbox::Sandbox;
 
@@ -17,10 +17,10 @@ const SOCKET: &str = "socket:";
 const SANDBOX: &str = "sandbox:";
 const GROUP: &str = "group:";
 
-/// What one side says.
+/// One endpoint as given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SideArg {
-    /// Connection options, in the order in which they count.
+pub struct EndpointArg {
+    /// Connection options, in order of precedence.
     options: Vec<Argument>,
     /// A suffix of the option files' groups.
     group: Option<String>,
@@ -28,12 +28,12 @@ pub struct SideArg {
     sandbox: Option<(String, usize)>,
 }
 
-impl SideArg {
-    /// Connection options and schema, on the ground of those that are for both sides.
+impl EndpointArg {
+    /// Connection options and schema, with the common options as defaults.
     ///
     /// # Errors
-    /// When an option is not understood, or there is no such sandbox.
-    pub(super) fn resolve(&self, both: &ConnectionArgs) -> anyhow::Result<Side> {
+    /// When an option is invalid, or the sandbox does not exist.
+    pub(super) fn resolve(&self, both: &ConnectionArgs) -> anyhow::Result<Endpoint> {
         let database = self.options.iter().rfind(|option| option.name == "database");
         let connect = match &self.sandbox {
             Some((name, node)) => {
@@ -48,63 +48,62 @@ impl SideArg {
             None => both.with(&self.options, self.group.as_deref()).resolve()?,
         };
         let schema = connect.database.clone().filter(|schema| !schema.is_empty());
-        Ok(Side { connect, schema })
+        Ok(Endpoint { connect, schema })
     }
 }
 
-/// Reads what was written for a side.
+/// Parses an endpoint.
 ///
 /// # Errors
-/// What is not understood, and what would be.
-pub(super) fn parse(text: &str) -> Result<SideArg, String> {
-    let (place, query) = text.split_once('?').unwrap_or((text, ""));
-    let mut side = SideArg::default();
-    if let Some(file) = place.strip_prefix(SOCKET) {
+/// A description of the error and of the valid form.
+pub(super) fn parse(text: &str) -> Result<EndpointArg, String> {
+    let (target, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut endpoint = EndpointArg::default();
+    if let Some(file) = target.strip_prefix(SOCKET) {
         let file = decoded(file)?;
         if file.is_empty() {
-            return Err("give the socket's file, as in socket:/run/mysqld/mysqld.sock".to_owned());
+            return Err("give the path of the socket, for example socket:/run/mysqld/mysqld.sock".to_owned());
         }
-        side.push("host", b"localhost".to_vec());
-        side.push("socket", file);
-    } else if let Some(name) = place.strip_prefix(SANDBOX) {
+        endpoint.push("host", b"localhost".to_vec());
+        endpoint.push("socket", file);
+    } else if let Some(name) = target.strip_prefix(SANDBOX) {
         let (name, node) = name.split_once('/').unwrap_or((name, "1"));
         let node = node.strip_prefix("node").unwrap_or(node);
-        let node = node.parse().map_err(|_| "nodes are counted 1, 2, 3 …".to_owned())?;
-        side.sandbox = Some((name.to_owned(), node));
-    } else if let Some(suffix) = place.strip_prefix(GROUP) {
+        let node = node.parse().map_err(|_| "give a node number: 1, 2, 3 …".to_owned())?;
+        endpoint.sandbox = Some((name.to_owned(), node));
+    } else if let Some(suffix) = target.strip_prefix(GROUP) {
         if suffix.is_empty() {
-            return Err("give the groups' suffix, as in group:_db1 for [client_db1]".to_owned());
+            return Err("give the suffix of the groups, for example group:_db1 for [client_db1]".to_owned());
         }
-        side.group = Some(suffix.to_owned());
+        endpoint.group = Some(suffix.to_owned());
     } else {
-        let address = SCHEMES.iter().find_map(|scheme| place.strip_prefix(scheme));
-        if address.is_none() && place.contains("://") {
+        let address = SCHEMES.iter().find_map(|scheme| target.strip_prefix(scheme));
+        if address.is_none() && target.contains("://") {
             return Err(format!("a URL begins with {} or {}", SCHEMES[0], SCHEMES[1]));
         }
-        side.address(address.unwrap_or(place))?;
+        endpoint.address(address.unwrap_or(target))?;
     }
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match name {
             PASSWORD_FD => {
                 let fd = value.parse().map_err(|_| format!("{PASSWORD_FD} takes a number"))?;
-                let password =
-                    read_handed_over(fd).map_err(|error| format!("the password does not arrive: {error}"))?;
+                let password = read_handed_over(fd).map_err(|error| format!("cannot read the password: {error}"))?;
                 let text = password.into_string().map_err(|_| "the password is not UTF-8".to_owned())?;
-                side.push("password", decoded(&text)?);
+                endpoint.push("password", decoded(&text)?);
             }
             "password" => {
                 return Err("give the password as mysql://USER:PASSWORD@HOST, or better in an option file".to_owned());
             }
-            _ if pair.contains('=') => side.push(name, decoded(value)?),
-            _ => side.options.push(Argument { name: name.to_owned(), value: None }),
+            _ if pair.contains('=') => endpoint.push(name, decoded(value)?),
+            _ => endpoint.options.push(Argument { name: name.to_owned(), value: None }),
         }
     }
-    let is_connected = side.sandbox.is_none() || side.options.iter().all(|option| option.name == "database");
-    if is_connected { Ok(side) } else { Err("of a sandbox only ?database=NAME can be said".to_owned()) }
+    let is_connected = endpoint.sandbox.is_none() || endpoint.options.iter().all(|option| option.name == "database");
+    if is_connected { Ok(endpoint) } else { Err("a sandbox takes only ?database=NAME".to_owned()) }
 }
 
-impl SideArg {
+impl EndpointArg {
     fn push(&mut self, name: &str, value: Vec<u8>) {
         let value = Some(std::ffi::OsString::from_vec(value));
         self.options.push(Argument { name: name.to_owned(), value });
@@ -120,11 +119,13 @@ impl SideArg {
             None => server.split_once(':').unwrap_or((server, "")),
         };
         if host.is_empty() {
-            return Err("there is no host: HOST, mysql://HOST, socket:FILE, sandbox:NAME or group:SUFFIX".to_owned());
+            return Err(
+                "the host is missing: give HOST, mysql://HOST, socket:FILE, sandbox:NAME or group:SUFFIX".to_owned()
+            );
         }
         self.push("host", decoded(host)?);
         if !port.is_empty() {
-            port.parse::<u16>().map_err(|_| format!("`{port}` is no port: 1 to 65535"))?;
+            port.parse::<u16>().map_err(|_| format!("`{port}` is not a port: give 1 to 65535"))?;
             self.push("port", port.as_bytes().to_vec());
         }
         if let Some(account) = account {
@@ -142,7 +143,7 @@ impl SideArg {
     }
 }
 
-/// A part of a URL with its `%40` read.
+/// Decodes `%40` and the like in a part of a URL.
 fn decoded(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -154,13 +155,13 @@ fn decoded(text: &str) -> Result<Vec<u8>, String> {
         }
         let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
         let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(value.ok_or("behind `%` stand two hexadecimal digits; a `%` itself is `%25`")?);
+        bytes.push(value.ok_or("`%` is not followed by two hexadecimal digits: write `%` itself as `%25`")?);
         rest = &rest[2..];
     }
     Ok(bytes)
 }
 
-/// A side's text without its password, and the password; nothing where it has none.
+/// An endpoint's text without its password, and the password; None if it has no password.
 pub fn split_password(text: &str) -> Option<(String, String)> {
     let scheme = SCHEMES.iter().find(|scheme| text.starts_with(**scheme)).copied().unwrap_or_default();
     let rest = &text[scheme.len()..];
