@@ -95,7 +95,7 @@ fn files_that_are_not_what_they_should_be() {
     let server = Server::shared();
     let options = account(&server, "files");
     for (ca, words) in
-        [("/nonexistent/ca.pem", "cannot read /nonexistent/ca.pem"), ("/dev/null", "holds no certificate")]
+        [("/nonexistent/ca.pem", "cannot read /nonexistent/ca.pem"), ("/dev/null", "contains no certificate")]
     {
         let settings = TlsSettings { verify: Verify::Host, ca: Some(ca.into()), identity: None };
         let error = Connection::open(&with(&options, settings)).unwrap_err();
