@@ -1,19 +1,19 @@
-//! What is defined in a schema, as `SHOW CREATE` gives it.
+//! The definitions in a schema, as `SHOW CREATE` returns them.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier};
+use hortator_mysql::{Column, Connection, Error, RowSink, quote_identifier};
 
 use crate::row_source::exactly;
 
-/// A kind of thing that a schema holds.
+/// A kind of database object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// The schema itself: its default character set and collation.
     Schema,
-    /// A table with rows of its own.
+    /// A base table.
     Table,
     /// A MariaDB sequence.
     Sequence,
@@ -33,8 +33,8 @@ pub enum Kind {
     Event,
 }
 
-/// Where the names of a kind stand, and what must be the same beyond `SHOW CREATE`. The first column is the name, the
-/// others are part of the definition; each has a `{schema}` to be filled in.
+/// The catalog query for the names of each kind, and for properties beyond `SHOW CREATE` that must be equal. The first
+/// column is the name, the others are part of the definition; `{schema}` is a placeholder.
 const SOURCES: [(Kind, &str); 10] = [
     (Kind::Schema, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME"),
     (
@@ -67,11 +67,11 @@ const SOURCES: [(Kind, &str); 10] = [
     (Kind::Event, "SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA"),
 ];
 
-/// Columns of `SHOW CREATE` that tell when something was created: no part of what it is.
+/// Columns of `SHOW CREATE` with creation times, which are not part of a definition.
 const TIMES: [&[u8]; 1] = [b"Created"];
 
 impl Kind {
-    /// What `SHOW CREATE` calls it.
+    /// The name that `SHOW CREATE` uses.
     #[must_use]
     pub fn sql(self) -> &'static str {
         match self {
@@ -107,15 +107,15 @@ pub(crate) type Definition = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 /// All definitions of a schema, by kind and name.
 pub(crate) type Definitions = BTreeMap<(Kind, Vec<u8>), Definition>;
 
-/// Both sides must see definitions and times in one form, whatever the servers' defaults are. That the schema is the
-/// default one matters to `SHOW CREATE VIEW`, which then leaves its name out.
+/// Both endpoints must return definitions and times in the same form, whatever the servers' defaults are. The schema is
+/// the default schema, because `SHOW CREATE VIEW` then leaves out its name.
 pub(crate) fn prepare_session(connection: &mut Connection, schema: &[u8]) -> Result<(), Error> {
     connection.execute(b"SET NAMES utf8mb4")?;
     connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
     connection.select_db(schema)
 }
 
-/// Every definition of a schema. `any_name`: without the schema's own name.
+/// Reads all definitions of a schema. `any_name`: without the schema's own name.
 pub(crate) fn read(connection: &mut Connection, schema: &[u8], any_name: bool) -> Result<Definitions, Error> {
     let mut definitions = BTreeMap::new();
     for (kind, source) in SOURCES {
@@ -138,7 +138,7 @@ pub(crate) fn read(connection: &mut Connection, schema: &[u8], any_name: bool) -
     Ok(definitions)
 }
 
-/// One definition that is not the same in two schemas.
+/// One definition that differs between two schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) kind: Kind,
@@ -147,12 +147,12 @@ pub(crate) struct Difference {
     pub(crate) what: What,
 }
 
-/// What is different.
+/// The difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     OnlyFirst,
     OnlySecond,
-    /// A column of `SHOW CREATE` or of the catalog, and what each side has.
+    /// A column of `SHOW CREATE` or of the catalog, with the values of both endpoints.
     Differs {
         column: String,
         first: String,
@@ -203,7 +203,7 @@ fn shown(value: Option<&Option<Vec<u8>>>) -> String {
     }
 }
 
-/// A row whose values have the names of their columns.
+/// A row as pairs of column name and value.
 pub(crate) type NamedRow = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 fn show_create(connection: &mut Connection, schema: &[u8], kind: Kind, name: &[u8]) -> Result<NamedRow, Error> {
@@ -226,14 +226,14 @@ pub(crate) fn named_rows(connection: &mut Connection, sql: &[u8]) -> Result<Vec<
     Ok(named.rows)
 }
 
-/// Keeps rows with the names of their columns.
+/// Collects rows with the names of their columns.
 #[derive(Default)]
 struct Named {
     columns: Vec<Vec<u8>>,
     rows: Vec<NamedRow>,
 }
 
-impl Rows for Named {
+impl RowSink for Named {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         self.columns = columns.iter().map(|column| column.name.clone()).collect();
         ControlFlow::Continue(())
@@ -246,13 +246,13 @@ impl Rows for Named {
     }
 }
 
-/// The text without the schema's name where it stands before a dot; in the schema's own definition, anywhere.
+/// The text without the schema's name where a dot follows; in the schema's own definition, anywhere.
 pub(crate) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> Vec<u8> {
     const ANY: &[u8] = b"(this schema)";
     if own_definition && text == schema {
         return ANY.to_vec();
     }
-    // A table, a column or a user may have the schema's name.
+    // A table, a column or a user may have the same name as the schema.
     let before_dot: &[u8] = if own_definition { b"" } else { b"." };
     let name = [quote_identifier(schema).as_slice(), before_dot].concat();
     let mut replaced = Vec::with_capacity(text.len());
@@ -271,7 +271,8 @@ pub(crate) fn without_name(text: &[u8], schema: &[u8], own_definition: bool) -> 
 pub(crate) fn without_counter(text: &[u8]) -> Vec<u8> {
     const OPTIONS: &[u8] = b"\n) ENGINE=";
     const COUNTER: &[u8] = b" AUTO_INCREMENT=";
-    // Line ends in comments and defaults are escaped, so this one ends the columns; a comment of the table comes later.
+    // Line ends in comments and defaults are escaped, so this line end is the end of the columns; a table comment
+    // follows later.
     let Some(options) = memchr::memmem::find(text, OPTIONS) else { return text.to_vec() };
     let engine_end =
         options + OPTIONS.len() + text[options + OPTIONS.len()..].iter().take_while(|byte| **byte != b' ').count();

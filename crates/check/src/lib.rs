@@ -1,10 +1,10 @@
-//! Finds out whether what is on a server is what should be there.
+//! Checks whether a server has the expected data.
 //!
-//! [`compare`] holds two servers or schemas against each other while both are there, in parallel. [`state`] is all of one
-//! schema, kept to be held against another that comes later. Both read definitions and rows in the same way.
-//! [`constraints`] proves what a schema declares of its rows.
+//! [`compare`] compares two servers or schemas directly, in parallel. [`state`] records the content of one schema for a
+//! later comparison. Both read definitions and rows in the same way. [`constraints`] validates the declared constraints
+//! of a schema.
 //!
-//! What it is not: it repairs nothing and writes nothing. It prints nothing, and reads no dump.
+//! Not in this crate: it repairs nothing and writes nothing. It prints nothing, and reads no dump.
 
 pub mod compare;
 pub mod constraints;

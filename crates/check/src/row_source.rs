@@ -1,37 +1,38 @@
-//! The rows of a table as they are compared: every value in a form that nothing makes equal to another.
+//! The rows of a table for a comparison: every value in a form that distinguishes it from all other values.
 //!
-//! Values come as the server stores them, in no other character set. What their text would hide is asked for beside it:
-//! the bits of a FLOAT, the number of an ENUM or a SET, invisible and generated columns, the history of versioned rows.
+//! Values come as the server stores them, without conversion to another character set. Extra expressions cover what
+//! their text would hide: the bits of a FLOAT, the number of an ENUM or a SET, invisible and generated columns, the
+//! history of versioned rows.
 
-use hortator_mysql::{Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Connection, Error, RowSink, quote_identifier, quote_string};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::definitions::Kind;
 
-/// Bytes shown of each value.
+/// The bytes of each value in a message.
 const SHOWN_VALUE_BYTES: usize = 80;
 
-/// What is selected to know a table's rows.
+/// The expressions to select from a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowSource {
-    /// The table, quoted, and the history where it has one.
-    place: Vec<u8>,
+    /// The quoted table, with its history if it has one.
+    table_expression: Vec<u8>,
     /// The values of a row.
     values: Vec<Value>,
-    /// Whether the rows of the past are among them.
+    /// Whether historical rows are included.
     pub(crate) is_versioned: bool,
 }
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Value {
-    /// What a message calls it; empty where it needs no name.
+    /// Its name in a message; empty if it needs none.
     label: Vec<u8>,
     expression: Vec<u8>,
 }
 
 impl RowSource {
-    /// For a table or sequence. `row_times`: the times at which versioned rows came and went count too.
+    /// For a table or sequence. `row_times`: include the start and end times of versioned rows.
     pub(crate) fn of(
         connection: &mut Connection,
         schema: &[u8],
@@ -39,10 +40,10 @@ impl RowSource {
         kind: Kind,
         row_times: bool,
     ) -> Result<Self, Error> {
-        let mut place = [quote_identifier(schema), quote_identifier(table)].join(&b'.');
+        let mut table_expression = [quote_identifier(schema), quote_identifier(table)].join(&b'.');
         if kind == Kind::Sequence {
             let all = Value { label: Vec::new(), expression: b"*".to_vec() };
-            return Ok(Self { place, values: vec![all], is_versioned: false });
+            return Ok(Self { table_expression, values: vec![all], is_versioned: false });
         }
         let list = [
             b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), UPPER(COALESCE(GENERATION_EXPRESSION, '')) \
@@ -75,10 +76,10 @@ impl RowSource {
                     by_transaction = data_type == b"bigint";
                     end = name;
                 }
-                // The text of a FLOAT is rounded to six digits; that of a DOUBLE tells it from every other (but for the
-                // sign of a zero, which no text of the server has).
+                // The text of a FLOAT is rounded to six digits; the text of a DOUBLE is unique (except for the sign of
+                // zero, which no text of the server shows).
                 (_, b"float") => values.push(Value { label, expression: [name.as_slice(), b" + 0e0"].concat() }),
-                // The empty text is a member's, or that of the error value 0.
+                // The empty text may be a member, or the error value 0.
                 (_, b"enum" | b"set") => {
                     let number = [name.as_slice(), b" + 0"].concat();
                     values.push(Value { label: [label.as_slice(), b" + 0"].concat(), expression: number });
@@ -88,7 +89,7 @@ impl RowSource {
             }
         }
         if is_versioned {
-            place.extend_from_slice(b" FOR SYSTEM_TIME ALL");
+            table_expression.extend_from_slice(b" FOR SYSTEM_TIME ALL");
             let forever: &[u8] = if by_transaction { b" = 18446744073709551615" } else { b" > NOW(6)" };
             let value = |label: &str, expression| Value { label: label.into(), expression };
             values.push(value("is current", [end.as_slice(), forever].concat()));
@@ -99,17 +100,17 @@ impl RowSource {
         if values.is_empty() {
             values.push(Value { label: Vec::new(), expression: b"1".to_vec() });
         }
-        Ok(Self { place, values, is_versioned })
+        Ok(Self { table_expression, values, is_versioned })
     }
 
-    /// A SELECT of everything that a row of this table is.
+    /// A SELECT of all values of all rows.
     pub(crate) fn select(&self) -> Vec<u8> {
-        [b"SELECT ".as_slice(), &self.values(), b" FROM ", &self.place].concat()
+        [b"SELECT ".as_slice(), &self.values(), b" FROM ", &self.table_expression].concat()
     }
 
-    /// The table as FROM names it.
-    pub(crate) fn place(&self) -> &[u8] {
-        &self.place
+    /// The table in a FROM clause.
+    pub(crate) fn table_expression(&self) -> &[u8] {
+        &self.table_expression
     }
 
     fn values(&self) -> Vec<u8> {
@@ -117,12 +118,12 @@ impl RowSource {
         expressions.join(&b", "[..])
     }
 
-    /// What the values are called.
+    /// The names of the values.
     pub(crate) fn labels(&self) -> Vec<Vec<u8>> {
         self.values.iter().map(|value| value.label.clone()).collect()
     }
 
-    /// The same with its values in the order of the other's; `None` where the two do not have the same columns.
+    /// The same source with its values in the other's order; `None` if the two do not have the same columns.
     pub(crate) fn in_order_of(&self, other: &Self) -> Option<Self> {
         let find = |wanted: &Value| {
             let same = |value: &&Value| value.label.eq_ignore_ascii_case(&wanted.label);
@@ -133,15 +134,15 @@ impl RowSource {
     }
 }
 
-/// A condition that a name in a catalog is this one. The collation of information_schema ignores case; names on most
+/// A condition for exactly this name in a catalog. The collation of information_schema ignores case; names on most
 /// systems do not.
 pub(crate) fn exactly(column: &str, name: &[u8]) -> Vec<u8> {
     let name = quote_string(name);
     [column.as_bytes(), b" = ", &name, b" AND BINARY ", column.as_bytes(), b" = ", &name].concat()
 }
 
-/// Runs a query whose values come as they are stored, in no other character set: nothing is lost or made equal.
-pub(crate) fn query_as_stored(connection: &mut Connection, query: &[u8], rows: &mut dyn Rows) -> Result<(), Error> {
+/// Runs a query whose values come as they are stored, without conversion: nothing is lost or becomes equal.
+pub(crate) fn query_as_stored(connection: &mut Connection, query: &[u8], rows: &mut dyn RowSink) -> Result<(), Error> {
     connection.execute(b"SET SESSION character_set_results = NULL")?;
     let done = connection.query(query, rows);
     if !done.as_ref().is_err_and(Error::is_lost) {
@@ -170,7 +171,7 @@ pub(crate) fn show<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> String
     format!("({})", values.map(show_value).collect::<Vec<_>>().join(", "))
 }
 
-/// A value for a message: no longer than a line.
+/// A value for a message, at most about one line.
 pub(crate) fn show_value(value: Option<&[u8]>) -> String {
     match value {
         None => "NULL".to_owned(),

@@ -1,4 +1,4 @@
-//! The dump is the same every time, has the rows that it promises, and keeps the keys of its own schema.
+//! The dump is the same every time, has the expected rows, and satisfies the keys of its own schema.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ fn the_same_bytes_every_time() {
     let one = generate(first.path(), 0.01).unwrap();
     let other = generate(second.path(), 0.01).unwrap();
     assert_eq!(one.checksum, other.checksum);
-    // A change of this number means that figures measured before speak of another dump.
+    // If this number changes, earlier figures were measured on another dump.
     assert_eq!(format!("{:032x}", one.checksum), "22473d1e7a9bd122d89a4e469e7bff3f");
 }
 
@@ -71,7 +71,7 @@ fn keeps_its_keys() {
 }
 
 #[test]
-fn a_cached_dump_is_used_again_and_a_damaged_one_made_anew() {
+fn a_cached_dump_is_reused_and_a_damaged_one_is_generated_again() {
     let parent = tempfile::tempdir().unwrap();
     let dump = cached(parent.path(), 0.001).unwrap();
     let file = dump.folder.join("load_titles.dump");
@@ -85,7 +85,7 @@ fn a_cached_dump_is_used_again_and_a_damaged_one_made_anew() {
 }
 
 #[test]
-fn a_scale_out_of_range_is_told() {
+fn a_scale_out_of_range_is_an_error() {
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(matches!(generate(Path::new("/nowhere"), scale), Err(Error::Scale { .. })));
     }

@@ -1,18 +1,18 @@
-//! Why a comparison did not come to a result.
+//! The errors of a comparison.
 
 use std::fmt;
 
-/// One of the two sides.
+/// One of the two endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The one named first.
+    /// The first endpoint.
     First,
-    /// The other.
+    /// The second endpoint.
     Second,
 }
 
 impl Which {
-    /// Both, in their order.
+    /// Both endpoints, in order.
     pub const BOTH: [Self; 2] = [Self::First, Self::Second];
 
     /// 0 or 1.
@@ -31,26 +31,26 @@ impl fmt::Display for Which {
     }
 }
 
-/// Why a comparison did not come to a result.
+/// The error that ended a comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A server refused, or the connection was lost.
-    #[error("the {which} side ({address}), {doing}: {source}")]
+    /// A server refused a statement, or the connection was lost.
+    #[error("the {which} endpoint ({address}), {action}: {source}")]
     Server {
-        /// The side.
+        /// The endpoint.
         which: Which,
-        /// Where it listens.
+        /// The address of its server.
         address: String,
-        /// What was under way.
-        doing: String,
-        /// What the server or the connection says.
+        /// The failed action.
+        action: String,
+        /// The error of the server or connection.
         source: Box<hortator_mysql::Error>,
     },
 
-    /// A name that neither side knows.
-    #[error("neither side has {what}, or the accounts may not see it; look for a misspelt name")]
-    Neither {
-        /// What was looked for.
+    /// A name that exists at neither endpoint.
+    #[error("{what} exists at neither endpoint, or the accounts cannot see it: check the name")]
+    NotFound {
+        /// The kind and name.
         what: String,
     },
 }

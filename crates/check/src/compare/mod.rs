@@ -1,23 +1,24 @@
-//! Two servers, or two schemas, held against each other: what is defined in them and every row.
+//! Compares two servers, or two schemas: all definitions and all rows.
 //!
-//! Rows are read from both sides and hashed here. (A server that hashes them itself with anything that is not a mere
-//! CRC-32 spends several times what it spends on handing them out: docs/verify.md has the figures.) A table with a key is
-//! cut into ranges of it, which several connections read side by side; of each range, both sides' rows give a count and a
-//! sum of their hashes, whatever their order. A table without a key is one range. Where sums differ, the range is read
-//! again to find the first rows that differ. Memory does not grow with tables or rows.
+//! Rows are read from both endpoints and hashed here. (A server that computes hashes better than CRC-32 needs several
+//! times the time of sending the rows: docs/verify.md has the figures.) A table with a key is split into key ranges,
+//! which several connections read in parallel; for each range, the rows of both endpoints give a count and a sum of
+//! their hashes, independent of their order. A table without a key is one range. Where checksums differ, the range is
+//! read again to find the first differing rows. Memory does not grow with tables or rows.
 //!
-//! From the outside in: [`compare`] here, `schemas` (which ones), `tables` (keys and columns), `ranges` (cutting),
-//! `workers` (reading), `differing` (which rows), `moment` (the snapshot that all connections of a side share).
+//! From the outside in: [`compare`] here, `schemas` (the selection), `tables` (keys and columns), `ranges` (splitting),
+//! `workers` (reading), `row_diff` (the differing rows), `snapshot` (the snapshot that all connections to an endpoint
+//! share).
 
-mod differing;
+mod checksums;
 mod error;
-mod moment;
 mod options;
 mod progress;
 mod ranges;
 mod report;
+mod row_diff;
 mod schemas;
-mod sums;
+mod snapshot;
 mod tables;
 mod workers;
 
@@ -25,22 +26,22 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 pub use error::{Error, Which};
-pub use options::{Options, Side, is_of_the_server};
+pub use options::{Endpoint, Options, is_system_schema};
 pub use progress::Progress;
 pub use report::{Difference, Report, TableRows};
 
 use crate::definitions;
 use report::Findings;
 
-/// Compares two sides. Nothing is written on either; the sessions are this function's own.
+/// Compares two endpoints. Writes nothing at either; uses sessions of its own.
 ///
 /// # Errors
-/// When a side cannot be reached or read to the end, or nothing of what the options name is on either.
-pub fn compare(sides: &[Side; 2], options: &Options, progress: &Progress) -> Result<Report, Error> {
+/// When an endpoint cannot be reached or read, or none of the names in the options exists at either.
+pub fn compare(endpoints: &[Endpoint; 2], options: &Options, progress: &Progress) -> Result<Report, Error> {
     let start = Instant::now();
-    let mut connected = moment::connect(sides)?;
+    let mut connected = snapshot::connect(endpoints)?;
     let mut findings = Findings::default();
-    let pairs = schemas::pairs(&mut connected, sides, options)?;
+    let pairs = schemas::pairs(&mut connected, endpoints, options)?;
     let mut plans = Vec::new();
     let mut missing: BTreeSet<String> = options.tables.iter().cloned().collect();
     for pair in &pairs {
@@ -61,10 +62,10 @@ pub fn compare(sides: &[Side; 2], options: &Options, progress: &Progress) -> Res
         }
     }
     if let Some(table) = missing.first() {
-        return Err(Error::Neither { what: format!("a table, view or sequence `{table}`") });
+        return Err(Error::NotFound { what: format!("a table, view or sequence `{table}`") });
     }
     if options.rows {
-        workers::compare_rows(sides, &mut connected, &plans, options, progress, &mut findings)?;
+        workers::compare_rows(endpoints, &mut connected, &plans, options, progress, &mut findings)?;
     }
-    Ok(findings.report(sides, start.elapsed()))
+    Ok(findings.report(endpoints, start.elapsed()))
 }

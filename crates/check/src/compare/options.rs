@@ -1,39 +1,40 @@
-//! What to compare.
+//! The options of a comparison.
 
 use hortator_mysql::ConnectOptions;
 
-/// Schemas that belong to the server, in lower case.
-const OF_THE_SERVER: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+/// The server's own schemas, in lower case.
+const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
 
-/// One of the two sides.
+/// One of the two endpoints.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct Endpoint {
     /// The server.
     pub connect: ConnectOptions,
-    /// The one schema that is meant; `None` for all that the options name.
+    /// The schema to compare; `None` for all that the options select.
     pub schema: Option<String>,
 }
 
-/// What of the two sides is compared, and how.
+/// The selection and method of a comparison.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Schemas, where no side names one; none for all that are not the server's own.
+    /// Schemas, if no endpoint names one; empty for all but the server's own.
     pub databases: Vec<String>,
-    /// Tables, as `table` or `schema.table`; none for all. Where some are named, what belongs to no table is left out.
+    /// Tables, as `table` or `schema.table`; empty for all. With named tables, objects that do not belong to a table
+    /// are skipped.
     pub tables: Vec<String>,
-    /// Connections to each side that read rows.
+    /// Connections per endpoint that read rows.
     pub threads: usize,
-    /// Whether definitions are compared.
+    /// Whether to compare definitions.
     pub definitions: bool,
-    /// Whether rows are compared.
+    /// Whether to compare rows.
     pub rows: bool,
-    /// Whether the next value of AUTO_INCREMENT and of sequences counts: nodes of a cluster have their own.
+    /// Whether to compare the next values of AUTO_INCREMENT and of sequences: cluster nodes have their own.
     pub counters: bool,
-    /// Whether the times at which rows of system-versioned tables came and went count.
+    /// Whether to compare the start and end times of system-versioned rows.
     pub row_times: bool,
-    /// Rows of a range; `None` for about 16 MiB of them.
+    /// Rows per range; `None` for about 16 MiB of rows.
     pub range_rows: Option<u64>,
-    /// Stop all writing on both sides for the moment in which the snapshots begin.
+    /// Lock out writers at both endpoints while the snapshots are opened.
     pub lock: bool,
 }
 
@@ -53,8 +54,8 @@ impl Default for Options {
     }
 }
 
-/// Whether a schema is the server's own, and never compared unless it is named.
+/// Whether a schema belongs to the server; it is compared only if named.
 #[must_use]
-pub fn is_of_the_server(schema: &str) -> bool {
-    OF_THE_SERVER.iter().any(|own| own.eq_ignore_ascii_case(schema))
+pub fn is_system_schema(schema: &str) -> bool {
+    SYSTEM_SCHEMAS.iter().any(|own| own.eq_ignore_ascii_case(schema))
 }

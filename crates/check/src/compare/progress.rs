@@ -1,31 +1,31 @@
-//! How far a comparison is, to be read from another thread.
+//! The progress of a comparison, readable from another thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Counters of a comparison.
+/// The counters of a comparison.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Rows of the first side that are to be read, as its server estimates them.
+    /// The server's estimate of the rows at the first endpoint.
     expected_rows: AtomicU64,
     rows: AtomicU64,
     table: Mutex<String>,
 }
 
 impl Progress {
-    /// Rows of the first side read so far.
+    /// Rows read from the first endpoint so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Rows of the first side that are to be read, as its server estimates them; 0 while that is not known.
+    /// The server's estimate of the rows at the first endpoint; 0 while unknown.
     #[must_use]
     pub fn expected_rows(&self) -> u64 {
         self.expected_rows.load(Ordering::Relaxed)
     }
 
-    /// The table that was begun last.
+    /// The table that was started last.
     #[must_use]
     pub fn table(&self) -> String {
         self.table.lock().unwrap_or_else(PoisonError::into_inner).clone()

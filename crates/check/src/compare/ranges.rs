@@ -1,13 +1,13 @@
-//! Cuts a table into ranges of a key, such that both sides mean the same rows by each.
+//! Splits a table into key ranges that contain the same rows at both endpoints.
 //!
-//! The ends of ranges are values of the key that the first side has, found by walking its index. They are given to both
-//! sides as literals that mean the stored value, in its own character set and collation. Only keys for which that is
-//! certain are used.
+//! The bounds of ranges are key values at the first endpoint, found by walking its index. Both endpoints get them as
+//! literals that denote the stored value, in its own character set and collation. Only keys for which that is certain
+//! are used.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier};
+use hortator_mysql::{Column, Connection, Error, RowSink, quote_identifier};
 
 use crate::definitions::{NamedRow, named_rows};
 use crate::row_source::{RowSource, exactly, query_as_stored};
@@ -26,12 +26,12 @@ struct KeyColumn {
     literal: Literal,
 }
 
-/// How a value of a column is written so that it means itself.
+/// How a value of a column is written as a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Literal {
-    /// As the server's text has it.
+    /// As in the server's text.
     Number,
-    /// Between quotes.
+    /// In quotes.
     Quoted,
     /// As bytes with a character set and a collation.
     Text { charset: String, collation: String },
@@ -46,7 +46,7 @@ impl Literal {
             "date" | "datetime" | "timestamp" | "time" | "uuid" | "inet4" | "inet6" => Self::Quoted,
             "binary" | "varbinary" => Self::Bytes,
             "char" | "varchar" => Self::Text { charset: charset.to_owned(), collation: collation.to_owned() },
-            // FLOAT's text is not its value, ENUM and SET sort by number and compare as text, BIT has none.
+            // The text of FLOAT is not its value, ENUM and SET sort by number and compare as text, BIT has no text.
             _ => return None,
         })
     }
@@ -70,17 +70,17 @@ impl Literal {
     }
 }
 
-/// The end of a range: a literal for each column of the key.
+/// The bound of a range: a literal for each column of the key.
 type End = Vec<Vec<u8>>;
 
-/// The rows behind one end, up to and with another.
+/// The rows after one bound, up to and including another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Range {
     after: Option<End>,
     upto: Option<End>,
 }
 
-/// The keys of a table that it can be cut by, the server's order.
+/// The keys by which a table can be split, in the server's order.
 pub(super) fn keys(connection: &mut Connection, schema: &[u8], table: &[u8]) -> Result<Vec<Key>, Error> {
     let list = [
         b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), COALESCE(CHARACTER_SET_NAME, ''), COALESCE(COLLATION_NAME, '') \
@@ -121,20 +121,20 @@ fn texts(values: impl Iterator<Item = Option<Vec<u8>>>) -> Vec<String> {
     values.map(|value| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()).collect()
 }
 
-/// A column of `SHOW INDEX`; empty where it is NULL or this server has no such column.
+/// A column of `SHOW INDEX`; empty if it is NULL or this server has no such column.
 fn value(row: &NamedRow, name: &str) -> String {
     let found = row.iter().find(|(column, _)| column == name.as_bytes()).and_then(|(_, value)| value.clone());
     String::from_utf8_lossy(&found.unwrap_or_default()).into_owned()
 }
 
 impl Range {
-    /// Where a range that begins behind this one's end begins; `None` for the last one.
+    /// The start of the range after this one; `None` for the last range.
     pub(super) fn next(&self) -> Option<Self> {
         let end = self.upto.clone()?;
         Some(Self { after: Some(end), upto: None })
     }
 
-    /// Gives the range an end so that it holds at most `rows` rows of this side; none if it holds fewer.
+    /// Sets the end of the range so that it holds at most `rows` rows at this endpoint; no end if it holds fewer.
     pub(super) fn end_after(
         &mut self,
         connection: &mut Connection,
@@ -148,7 +148,7 @@ impl Range {
             b"SELECT ",
             names.as_slice(),
             b" FROM ",
-            source.place(),
+            source.table_expression(),
             &self.condition(key),
             b" ORDER BY ",
             &names,
@@ -161,7 +161,7 @@ impl Range {
         Ok(())
     }
 
-    /// All rows of the range.
+    /// A SELECT of all rows of the range.
     pub(super) fn select(&self, source: &RowSource, key: Option<&Key>) -> Vec<u8> {
         match key {
             Some(key) => [source.select(), self.condition(key)].concat(),
@@ -169,7 +169,7 @@ impl Range {
         }
     }
 
-    /// The same in the key's order.
+    /// The same in key order.
     pub(super) fn select_in_order(&self, source: &RowSource, key: Option<&Key>) -> Vec<u8> {
         let mut query = self.select(source, key);
         if let Some(key) = key {
@@ -180,7 +180,7 @@ impl Range {
         query
     }
 
-    /// Index and condition, to stand behind the table.
+    /// Index hint and condition, to follow the table.
     fn condition(&self, key: &Key) -> Vec<u8> {
         let after = self.after.as_ref().map(|end| beyond(key, end, b">", b">"));
         let upto = self.upto.as_ref().map(|end| beyond(key, end, b"<", b"<="));
@@ -193,16 +193,16 @@ impl Range {
     }
 }
 
-/// That a key lies beyond an end in lexicographic order, in the form that servers use an index for:
-/// `(a > 1 OR (a = 1 AND b > 2))`. The last column's comparison may take the end itself in.
+/// The condition that the key is beyond a bound in lexicographic order, in the form for which servers use an index: `(a
+/// > 1 OR (a = 1 AND b > 2))`. The last column's comparison may include the bound.
 fn beyond(key: &Key, end: &End, comparison: &[u8], last: &[u8]) -> Vec<u8> {
     let mut alternatives = Vec::new();
-    for place in 0..key.columns.len() {
+    for position in 0..key.columns.len() {
         let mut parts = Vec::new();
-        for (index, (column, literal)) in key.columns.iter().zip(end).take(place + 1).enumerate() {
-            let operator = match index == place {
+        for (index, (column, literal)) in key.columns.iter().zip(end).take(position + 1).enumerate() {
+            let operator = match index == position {
                 false => b"=".as_slice(),
-                true if place + 1 == key.columns.len() => last,
+                true if position + 1 == key.columns.len() => last,
                 true => comparison,
             };
             parts.push([column.name.as_slice(), b" ", operator, b" ", literal].concat());
@@ -212,13 +212,13 @@ fn beyond(key: &Key, end: &End, comparison: &[u8], last: &[u8]) -> Vec<u8> {
     [b"(", alternatives.join(&b" OR "[..]).as_slice(), b")"].concat()
 }
 
-/// Takes the key's values of a row.
+/// Reads the key's values of a row.
 struct EndReader<'a> {
     key: &'a Key,
     found: &'a mut End,
 }
 
-impl Rows for EndReader<'_> {
+impl RowSink for EndReader<'_> {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

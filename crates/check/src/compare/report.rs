@@ -1,4 +1,4 @@
-//! What a comparison found.
+//! The result of a comparison.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::moment::Moment;
+use super::snapshot::Snapshot;
 use super::tables::TablePlan;
-use super::{Side, Which};
+use super::{Endpoint, Which};
 use crate::definitions::{self, Definitions, Kind, What};
 use crate::row_source::RowSource;
 
-/// Differences that are kept in words; all are counted.
+/// The number of differences that are described; all are counted.
 const LISTED_LIMIT: usize = 1_000;
-/// Lines of a definition that are kept for each side.
+/// The number of lines of a definition that are kept per endpoint.
 const LINES_LIMIT: usize = 20;
-/// Tables that a remark names.
+/// The number of tables that a remark names.
 const NAMED_LIMIT: usize = 5;
 
-/// One thing that is not the same.
+/// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The schema, as the first side names it.
+    /// The schema's name at the first endpoint.
     pub schema: String,
-    /// `table`, `view`, `trigger` … as `SHOW CREATE` calls it; `rows` for what a table holds.
+    /// `table`, `view`, `trigger` … as in `SHOW CREATE`; `rows` for the rows of a table.
     pub kind: String,
     /// Its name; empty for the schema itself.
     pub name: String,
-    /// What is different.
+    /// A description of the difference.
     pub what: String,
-    /// What only the first has: lines of a definition, or the first rows.
+    /// Content that only the first endpoint has: lines of a definition, or the first rows.
     pub first: Vec<String>,
-    /// What only the second has.
+    /// Content that only the second endpoint has.
     pub second: Vec<String>,
 }
 
@@ -47,45 +47,45 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What was read of one table.
+/// The comparison of one table's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableRows {
-    /// `schema.table`, as the first side names it.
+    /// `schema.table`, as named at the first endpoint.
     pub table: String,
-    /// Rows of each side.
+    /// Rows at each endpoint.
     pub rows: [u64; 2],
-    /// Whether it was cut by a key; else it was read in one pass.
+    /// Whether the table was split by a key; otherwise it was read in one pass.
     pub by_key: bool,
-    /// How many ranges it was read in.
+    /// The number of ranges.
     pub ranges: u64,
-    /// How many of them are not the same.
+    /// The number of ranges that differ.
     pub differing_ranges: u64,
 }
 
-/// The result.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Whether nothing differs.
+    /// Whether there is no difference.
     pub same: bool,
-    /// Where each side listens.
-    pub sides: [String; 2],
-    /// Definitions of the first side by kind.
+    /// The address of each endpoint.
+    pub endpoints: [String; 2],
+    /// Definitions of the first endpoint by kind.
     pub definitions: BTreeMap<String, usize>,
-    /// Rows of each side.
+    /// Rows at each endpoint.
     pub rows: [u64; 2],
     /// The tables whose rows were compared, by name.
     pub tables: Vec<TableRows>,
     /// The first differences.
     pub differences: Vec<Difference>,
-    /// All of them.
+    /// The number of all differences.
     pub difference_count: u64,
-    /// What limits the result.
+    /// Limits of the result.
     pub remarks: Vec<String>,
-    /// Seconds.
+    /// The elapsed time in seconds.
     pub elapsed_s: f64,
 }
 
-/// What is gathered on the way to a [`Report`].
+/// The findings for a [`Report`].
 #[derive(Default)]
 pub(super) struct Findings {
     definitions: BTreeMap<Kind, usize>,
@@ -104,7 +104,7 @@ impl Findings {
         }
     }
 
-    /// Something that only one side has.
+    /// An object that only one endpoint has.
     pub(super) fn only(&mut self, which: Which, schema: &str, kind: &str, name: &str) {
         self.add(Difference {
             schema: schema.to_owned(),
@@ -116,14 +116,14 @@ impl Findings {
         });
     }
 
-    /// The definitions that were compared.
+    /// Counts compared definitions.
     pub(super) fn count(&mut self, definitions: &Definitions) {
         for (kind, _) in definitions.keys() {
             *self.definitions.entry(*kind).or_default() += 1;
         }
     }
 
-    /// Definitions that differ.
+    /// Adds differing definitions.
     pub(super) fn definitions(&mut self, schema: &str, found: Vec<definitions::Difference>) {
         for definitions::Difference { kind, name, what } in found {
             let (kind, name) = (kind.to_string(), String::from_utf8_lossy(&name).into_owned());
@@ -145,7 +145,7 @@ impl Findings {
         }
     }
 
-    /// A table whose rows cannot be compared.
+    /// Adds a table whose rows cannot be compared.
     pub(super) fn other_columns(&mut self, schema: &str, table: &str, sources: [&RowSource; 2]) {
         let [first, second] = sources.map(|source| {
             let labels = source.labels();
@@ -155,13 +155,13 @@ impl Findings {
             schema: schema.to_owned(),
             kind: "rows".to_owned(),
             name: table.to_owned(),
-            what: "not compared, as the tables do not have the same columns".to_owned(),
+            what: "not compared, because the tables do not have the same columns".to_owned(),
             first: vec![first],
             second: vec![second],
         });
     }
 
-    /// A table whose rows differ.
+    /// Adds a table whose rows differ.
     pub(super) fn rows(
         &mut self,
         plan: &TablePlan,
@@ -172,55 +172,58 @@ impl Findings {
     ) {
         let (schema, name) = plan.name.split_once('.').unwrap_or(("", &plan.name));
         let [here, there] = rows;
-        let mut what = format!("the first has {here}, the second {there}");
+        let mut what = format!("the first has {here} rows, the second {there}");
         if ranges > 1 {
             what.push_str(&format!("; {differing} of {ranges} ranges of the key differ"));
         }
         what.push_str(match first.is_empty() && second.is_empty() {
-            true => "; they differed when they were read, and no more when they were read again",
-            false => "; the first that differ:",
+            true => "; they differed at first, but not when they were read again",
+            false => "; first differing rows:",
         });
         let kind = "rows".to_owned();
         self.add(Difference { schema: schema.to_owned(), kind, name: name.to_owned(), what, first, second });
     }
 
-    /// A table that was read.
+    /// Adds a compared table.
     pub(super) fn table(&mut self, table: TableRows) {
         self.tables.push(table);
     }
 
-    /// A table whose engine knows no snapshots.
+    /// Adds a table whose engine has no snapshots.
     pub(super) fn no_snapshot(&mut self, engine: &str, table: &str) {
         self.no_snapshot.entry(engine.to_owned()).or_default().insert(table.to_owned());
     }
 
-    /// Whether a side's connections see the same.
-    pub(super) fn moment(&mut self, which: Which, moment: Moment) {
-        let because = match moment {
-            Moment::One => return,
-            Moment::Disturbed => "it was written to each time while their snapshots began",
-            Moment::Untold => "its server does not tell whether it was written to while their snapshots began",
+    /// Adds a remark if the connections to an endpoint may see different snapshots.
+    pub(super) fn snapshot(&mut self, which: Which, snapshot: Snapshot) {
+        let reason = match snapshot {
+            Snapshot::Consistent => return,
+            Snapshot::Inconsistent => "there was a write at each attempt to open their snapshots",
+            Snapshot::Unknown => "the server does not report concurrent writes",
         };
         self.remarks.push(format!(
-            "the connections to the {which} side may not all see the same moment: {because}; with --lock, or one thread, \
-             they do"
+            "the connections to the {which} endpoint may see different snapshots: {reason}. Use --lock or one thread \
+             to avoid this"
         ));
     }
 
-    pub(super) fn report(mut self, sides: &[Side; 2], elapsed: Duration) -> Report {
+    pub(super) fn report(mut self, endpoints: &[Endpoint; 2], elapsed: Duration) -> Report {
         for (engine, tables) in &self.no_snapshot {
             let named: Vec<&str> = tables.iter().take(NAMED_LIMIT).map(String::as_str).collect();
             let more = match tables.len() - named.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            self.remarks.push(format!("no snapshot of {engine} tables, read as they are: {}{more}", named.join(", ")));
+            self.remarks.push(format!(
+                "{engine} tables have no snapshot, their current rows were read: {}{more}",
+                named.join(", ")
+            ));
         }
         self.tables.sort_by(|one, other| one.table.cmp(&other.table));
         let rows = Which::BOTH.map(|which| self.tables.iter().map(|table| table.rows[which.index()]).sum());
         Report {
             same: self.difference_count == 0,
-            sides: sides.each_ref().map(|side| side.connect.address.to_string()),
+            endpoints: endpoints.each_ref().map(|endpoint| endpoint.connect.address.to_string()),
             definitions: self.definitions.into_iter().map(|(kind, count)| (kind.to_string(), count)).collect(),
             rows,
             tables: self.tables,
@@ -232,9 +235,9 @@ impl Findings {
     }
 }
 
-/// The lines that only one of two texts has; where that is none, since only their order differs, all lines.
+/// The lines that only one of two texts has; if there are none, because only the order differs, all lines.
 fn lines(first: &str, second: &str) -> (Vec<String>, Vec<String>) {
-    // The comma behind a line depends on whether another follows.
+    // The comma at the end of a line depends on whether another line follows.
     let all = |text: &str| text.lines().map(|line| line.trim().trim_end_matches(',').to_owned()).collect::<Vec<_>>();
     let (here, there) = (all(first), all(second));
     let only = |mine: &[String], theirs: &[String]| -> Vec<String> {

@@ -1,28 +1,32 @@
-//! Which schemas and which definitions in them are compared.
+//! The selection of schemas, and of definitions in them.
 
 use std::collections::BTreeSet;
 
 use hortator_mysql::{Connection, Error as ServerError};
 
-use super::moment::Connected;
 use super::report::Findings;
-use super::{Error, Options, Side, Which, is_of_the_server};
+use super::snapshot::Connected;
+use super::{Endpoint, Error, Options, Which, is_system_schema};
 use crate::definitions::{Definitions, Kind, without_counter};
 
-/// A schema's name on each side, and whether it is there.
+/// A schema's name at each endpoint, and whether it exists there.
 pub(super) struct Pair {
     names: [String; 2],
     is_there: [bool; 2],
 }
 
-/// The schemas that are meant, by name.
-pub(super) fn pairs(connected: &mut Connected, sides: &[Side; 2], options: &Options) -> Result<Vec<Pair>, Error> {
+/// The selected schemas, by name.
+pub(super) fn pairs(
+    connected: &mut Connected,
+    endpoints: &[Endpoint; 2],
+    options: &Options,
+) -> Result<Vec<Pair>, Error> {
     let all = connected.both("reading the names of schemas", |connection, _| names(connection))?;
-    let wanted: Vec<[String; 2]> = match sides.each_ref().map(|side| side.schema.clone()) {
+    let wanted: Vec<[String; 2]> = match endpoints.each_ref().map(|endpoint| endpoint.schema.clone()) {
         [Some(first), Some(second)] => vec![[first, second]],
         [Some(name), None] | [None, Some(name)] => vec![[name.clone(), name]],
         [None, None] if options.databases.is_empty() => {
-            let own = all.iter().flatten().filter(|name| !is_of_the_server(name));
+            let own = all.iter().flatten().filter(|name| !is_system_schema(name));
             own.cloned().collect::<BTreeSet<_>>().into_iter().map(|name| [name.clone(), name]).collect()
         }
         [None, None] => options.databases.iter().map(|name| [name.clone(), name.clone()]).collect(),
@@ -30,7 +34,7 @@ pub(super) fn pairs(connected: &mut Connected, sides: &[Side; 2], options: &Opti
     let pair = |names: [String; 2]| {
         let is_there = Which::BOTH.map(|which| all[which.index()].contains(&names[which.index()]));
         match is_there {
-            [false, false] => Err(Error::Neither { what: format!("a schema `{}`", names[0]) }),
+            [false, false] => Err(Error::NotFound { what: format!("a schema `{}`", names[0]) }),
             _ => Ok(Pair { names, is_there }),
         }
     };
@@ -43,7 +47,7 @@ fn names(connection: &mut Connection) -> Result<Vec<String>, ServerError> {
     Ok(names.map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
 }
 
-/// The schema's names if both sides have it; else that is a finding.
+/// The schema's names if both endpoints have it; otherwise adds a finding.
 pub(super) fn in_both(pair: &Pair, findings: &mut Findings) -> Option<[String; 2]> {
     match pair.is_there {
         [true, true] => Some(pair.names.clone()),
@@ -55,7 +59,7 @@ pub(super) fn in_both(pair: &Pair, findings: &mut Findings) -> Option<[String; 2
     }
 }
 
-/// What of a schema's definitions is compared. Names of tables that are found are taken out of `missing`.
+/// The selected definitions of a schema. Removes found tables from `missing`.
 pub(super) fn wanted(
     mut all: Definitions,
     names: &[String; 2],

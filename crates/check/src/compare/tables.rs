@@ -1,33 +1,33 @@
-//! What is to be known of a table before its rows are read: its columns, a key to cut it by, and how large it may be.
+//! The plan for reading a table: its columns, a key to split it by, and its approximate size.
 
 use hortator_mysql::{Connection, Error as ServerError};
 
-use super::moment::Connected;
 use super::ranges::{self, Key};
 use super::report::Findings;
+use super::snapshot::Connected;
 use super::{Error, Options};
 use crate::definitions::{Definitions, Kind};
 use crate::row_source::{RowSource, exactly};
 
-/// Bytes of a range's rows, about: what one reader reads at a time.
+/// The approximate bytes of a range, which one reader reads at a time.
 const RANGE_BYTES: u64 = 16 << 20;
-/// Rows of a range, whatever they weigh.
+/// The limits for the rows of a range, whatever their size.
 const RANGE_ROWS: std::ops::RangeInclusive<u64> = 1_000..=100_000;
 
 /// A table whose rows are compared.
 #[derive(Debug)]
 pub(super) struct TablePlan {
-    /// `schema.table`, as the first side names it.
+    /// `schema.table`, as named at the first endpoint.
     pub(super) name: String,
     pub(super) sources: [RowSource; 2],
-    /// What it is cut by; without one it is read in one pass.
+    /// The key to split by; without a key the table is read in one pass.
     pub(super) key: Option<Key>,
     pub(super) range_rows: u64,
-    /// Rows of the first side, as its server estimates them.
+    /// The server's estimate of the rows at the first endpoint.
     pub(super) expected_rows: u64,
 }
 
-/// What one side's server says of a table.
+/// One server's information about a table.
 struct Facts {
     source: RowSource,
     keys: Vec<Key>,
@@ -36,7 +36,7 @@ struct Facts {
     row_bytes: u64,
 }
 
-/// The tables that both sides have and whose rows can be compared.
+/// The tables that both endpoints have and whose rows can be compared.
 pub(super) fn plan(
     connected: &mut Connected,
     schemas: &[String; 2],
@@ -53,8 +53,8 @@ pub(super) fn plan(
         }
         let shown = String::from_utf8_lossy(table).into_owned();
         let name = format!("{}.{shown}", schemas[0]);
-        let doing = format!("reading the columns of {name}");
-        let [first, second] = connected.both(&doing, |connection, which| {
+        let action = format!("reading the columns of {name}");
+        let [first, second] = connected.both(&action, |connection, which| {
             facts(connection, schemas[which.index()].as_bytes(), table, *kind, options.row_times)
         })?;
         for engine in [&first.engine, &second.engine] {
@@ -88,7 +88,7 @@ fn facts(
 ) -> Result<Facts, ServerError> {
     let source = RowSource::of(connection, schema, table, kind, row_times)?;
     let keys = if source.is_versioned || kind == Kind::Sequence {
-        // The key of a versioned table does not tell its past rows apart; a sequence has one row.
+        // The key of a versioned table does not distinguish its historical rows; a sequence has one row.
         Vec::new()
     } else {
         ranges::keys(connection, schema, table)?
@@ -106,7 +106,7 @@ fn facts(
         let value = row.get(index).cloned().flatten().unwrap_or_default();
         String::from_utf8_lossy(&value).into_owned()
     };
-    // An estimate that cannot be read is none.
+    // An unreadable estimate counts as none.
     let number = |index: usize| text(index).parse().unwrap_or_default();
     Ok(Facts { source, keys, engine: text(0), rows: number(1), row_bytes: number(2) })
 }

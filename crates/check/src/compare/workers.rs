@@ -1,4 +1,4 @@
-//! Reads the ranges of all tables, several at a time, each on both sides at once.
+//! Reads the ranges of all tables, several at a time, each at both endpoints in parallel.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -7,35 +7,35 @@ use std::thread;
 
 use hortator_mysql::Connection;
 
-use super::differing;
-use super::moment::{self, Connected, at_once};
+use super::checksums::Checksums;
 use super::ranges::Range;
 use super::report::{Findings, TableRows};
-use super::sums::Sums;
+use super::row_diff;
+use super::snapshot::{self, Connected, run_both};
 use super::tables::TablePlan;
-use super::{Error, Options, Progress, Side, Which};
+use super::{Endpoint, Error, Options, Progress, Which};
 
-/// Ranges of a table that are remembered because they differ; the first of them is shown.
+/// The number of differing ranges of a table that are kept; the first of them is shown.
 const DIFFERING_LIMIT: usize = 16;
 
-/// One range to be read.
+/// One range to read.
 struct Job {
     plan: usize,
     number: u64,
     range: Range,
 }
 
-/// What was found of one table.
+/// The result for one table.
 #[derive(Default)]
 struct Found {
     rows: [u64; 2],
     ranges: u64,
     differing: u64,
-    /// Number, range and both sides' sums of the first that differ, in the order of the numbers.
-    first: Vec<(u64, Range, [Sums; 2])>,
+    /// Number, range and both endpoints' checksums of the first differing ranges, ordered by number.
+    first: Vec<(u64, Range, [Checksums; 2])>,
 }
 
-/// What the threads share.
+/// Shared by the threads.
 struct Shared<'a> {
     plans: &'a [TablePlan],
     progress: &'a Progress,
@@ -46,19 +46,20 @@ struct Shared<'a> {
 
 /// Compares the rows of all tables.
 pub(super) fn compare_rows(
-    sides: &[Side; 2],
+    endpoints: &[Endpoint; 2],
     connected: &mut Connected,
     plans: &[TablePlan],
     options: &Options,
     progress: &Progress,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    let [first, second] = at_once(|| moment::readers(&sides[0], options), || moment::readers(&sides[1], options));
-    let doing = "opening snapshots";
-    let mut first = first.map_err(|error| connected.error(Which::First, doing, error))?;
-    let mut second = second.map_err(|error| connected.error(Which::Second, doing, error))?;
+    let [first, second] =
+        run_both(|| snapshot::readers(&endpoints[0], options), || snapshot::readers(&endpoints[1], options));
+    let action = "opening snapshots";
+    let mut first = first.map_err(|error| connected.error(Which::First, action, error))?;
+    let mut second = second.map_err(|error| connected.error(Which::Second, action, error))?;
     for (which, readers) in Which::BOTH.into_iter().zip([&first, &second]) {
-        findings.moment(which, readers.moment);
+        findings.snapshot(which, readers.snapshot);
     }
     progress.expect(plans.iter().map(|plan| plan.expected_rows).sum());
     let shared = Shared {
@@ -75,23 +76,23 @@ pub(super) fn compare_rows(
             let (shared, receiver, connected) = (&shared, &receiver, &*connected);
             scope.spawn(move || shared.work(pair, receiver, connected));
         }
-        let cut = shared.cut(sides, connected, &sender);
-        // Readers end when nobody can send any more.
+        let cut = shared.split(endpoints, connected, &sender);
+        // Readers end when no sender is left.
         drop(sender);
         cut
     });
     let Shared { found, failed, .. } = shared;
-    // What a reader met is the cause, where there is one.
+    // A reader's error is the cause, if there is one.
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
     cut?;
     for (plan, found) in plans.iter().zip(found.into_inner().unwrap_or_else(PoisonError::into_inner)) {
         let mut shown = [Vec::new(), Vec::new()];
-        for (_, range, sums) in &found.first {
+        for (_, range, checksums) in &found.first {
             let readers = (&mut first.connections[0], &mut second.connections[0]);
-            differing::rows(plan, range, sums, readers, connected, &mut shown)?;
-            if shown.iter().any(|rows| rows.len() >= differing::SHOWN_ROWS) {
+            row_diff::rows(plan, range, checksums, readers, connected, &mut shown)?;
+            if shown.iter().any(|rows| rows.len() >= row_diff::SHOWN_ROWS) {
                 break;
             }
         }
@@ -110,16 +111,16 @@ pub(super) fn compare_rows(
 }
 
 impl Shared<'_> {
-    /// Cuts tables into ranges and hands them out: first those that are one pass, the longest in front, as nobody can help
-    /// with them.
-    fn cut(&self, sides: &[Side; 2], connected: &Connected, sender: &SyncSender<Job>) -> Result<(), Error> {
+    /// Splits tables into ranges and sends them: first the tables that are read in one pass, the longest first, because
+    /// they cannot be split among readers.
+    fn split(&self, endpoints: &[Endpoint; 2], connected: &Connected, sender: &SyncSender<Job>) -> Result<(), Error> {
         let mut order: Vec<usize> = (0..self.plans.len()).collect();
         order.sort_by_key(|plan| {
             let plan = &self.plans[*plan];
             (plan.key.is_some(), std::cmp::Reverse(plan.expected_rows))
         });
-        let failed = |doing: &str, error| connected.error(Which::First, doing, error);
-        let mut connection = moment::open(&sides[0]).map_err(|error| failed("connecting", error))?;
+        let failed = |action: &str, error| connected.error(Which::First, action, error);
+        let mut connection = snapshot::open(&endpoints[0]).map_err(|error| failed("connecting", error))?;
         for index in order {
             let plan = &self.plans[index];
             let mut next = Some(Range::default());
@@ -127,11 +128,11 @@ impl Shared<'_> {
             while let Some(mut range) = next {
                 if let Some(key) = &plan.key {
                     let cut = range.end_after(&mut connection, &plan.sources[0], key, plan.range_rows);
-                    cut.map_err(|error| failed(&format!("looking for ranges of {}", plan.name), error))?;
+                    cut.map_err(|error| failed(&format!("finding the ranges of {}", plan.name), error))?;
                 }
                 next = range.next();
                 number += 1;
-                // Nobody takes it any more where all readers have failed.
+                // If all readers have failed, no receiver is left.
                 if self.has_failed.load(Ordering::Relaxed) || sender.send(Job { plan: index, number, range }).is_err() {
                     return Ok(());
                 }
@@ -140,7 +141,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Takes ranges until there are no more.
+    /// Reads ranges until there are no more.
     fn work(
         &self,
         (first, second): (&mut Connection, &mut Connection),
@@ -151,7 +152,7 @@ impl Shared<'_> {
             let job = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(job) = job else { return };
             if self.has_failed.load(Ordering::Relaxed) {
-                // The channel is emptied, so that whoever fills it does not wait.
+                // Drain the channel, so that the sender does not block.
                 continue;
             }
             if let Err(error) = self.read(&job, first, second, connected) {
@@ -161,7 +162,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Reads one range on both sides.
+    /// Reads one range at both endpoints.
     fn read(
         &self,
         job: &Job,
@@ -172,23 +173,24 @@ impl Shared<'_> {
         let plan = &self.plans[job.plan];
         self.progress.begin(plan.name.clone());
         let read = |connection: &mut Connection, which: Which| {
-            let mut sums = Sums::new();
+            let mut checksums = Checksums::new();
             let query = job.range.select(&plan.sources[which.index()], plan.key.as_ref());
-            let done = connection.query(&query, &mut sums);
-            done.map(|_| sums).map_err(|error| connected.error(which, &format!("reading rows of {}", plan.name), error))
+            let done = connection.query(&query, &mut checksums);
+            done.map(|_| checksums)
+                .map_err(|error| connected.error(which, &format!("reading rows of {}", plan.name), error))
         };
-        let [here, there] = at_once(|| read(first, Which::First), || read(second, Which::Second));
-        let sums = [here?, there?];
-        self.progress.read(sums[0].rows);
+        let [here, there] = run_both(|| read(first, Which::First), || read(second, Which::Second));
+        let checksums = [here?, there?];
+        self.progress.read(checksums[0].rows);
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let found = &mut all[job.plan];
         found.ranges += 1;
-        for (total, sums) in found.rows.iter_mut().zip(&sums) {
-            *total += sums.rows;
+        for (total, checksums) in found.rows.iter_mut().zip(&checksums) {
+            *total += checksums.rows;
         }
-        if sums[0] != sums[1] {
+        if checksums[0] != checksums[1] {
             found.differing += 1;
-            found.first.push((job.number, job.range.clone(), sums));
+            found.first.push((job.number, job.range.clone(), checksums));
             found.first.sort_by_key(|(number, ..)| *number);
             found.first.truncate(DIFFERING_LIMIT);
         }

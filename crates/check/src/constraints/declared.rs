@@ -1,58 +1,59 @@
-//! Which constraints are declared: foreign keys and unique keys, as the server lists them.
+//! The declared constraints: foreign keys and unique keys, as the server lists them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_string};
 
-/// A constraint that can be proven.
+/// A constraint that can be validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constraint {
-    /// A row's parent is there.
+    /// Every row has its parent.
     ForeignKey(ForeignKey),
     /// No two rows have the same values.
     Unique(UniqueKey),
 }
 
-/// A foreign key. A row of which any of the columns is NULL refers to nothing (MATCH SIMPLE, all that servers have).
+/// A foreign key. A row with NULL in any of the columns has no reference (MATCH SIMPLE, the only kind in servers).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignKey {
     /// Its name, unique within the child's schema.
     pub name: Vec<u8>,
-    /// The table that refers.
+    /// The referencing table.
     pub child: TableName,
     /// Its columns.
     pub columns: Vec<Vec<u8>>,
-    /// The table referred to.
+    /// The referenced table.
     pub parent: TableName,
-    /// The columns there, in the order of `columns`.
+    /// The referenced columns, in the order of `columns`.
     pub parent_columns: Vec<Vec<u8>>,
 }
 
-/// A unique key. Rows of which any of the columns is NULL are all different.
+/// A unique key. Rows with NULL in any of the columns are distinct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueKey {
     /// The table.
     pub table: TableName,
-    /// The key's name; `PRIMARY` for that.
+    /// The key's name; `PRIMARY` for the primary key.
     pub name: Vec<u8>,
-    /// Its columns, each with the number of characters (bytes, for binary columns) that count, where not all do.
+    /// Its columns, each with the number of significant characters (bytes for binary columns), if not all are
+    /// significant.
     pub columns: Vec<(Vec<u8>, Option<u64>)>,
 }
 
-/// Which constraints are meant.
+/// The selection of constraints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// Those of these tables.
+    /// The constraints of these tables.
     pub of: BTreeSet<TableName>,
-    /// Foreign keys that refer to these tables.
+    /// Foreign keys that reference these tables.
     pub to: BTreeSet<TableName>,
-    /// All of these schemas' tables, and foreign keys that refer to any of them.
+    /// All tables of these schemas, and foreign keys that reference any of them.
     pub schemas: BTreeSet<Vec<u8>>,
 }
 
 impl Scope {
-    /// All that one schema declares, and what others refer to in it.
+    /// All constraints of one schema, and all foreign keys that reference it.
     #[must_use]
     pub fn schema(name: impl Into<Vec<u8>>) -> Self {
         Self { schemas: BTreeSet::from([name.into()]), ..Self::default() }
@@ -65,17 +66,17 @@ impl Scope {
             || self.schemas.contains(&key.parent.schema)
     }
 
-    /// The schemas of tables that may have constraints in the scope; `None` where any may.
+    /// The schemas of tables that may have constraints in the scope; `None` if any may.
     fn schemas_of(&self) -> Option<BTreeSet<&Vec<u8>>> {
         let only_of = self.to.is_empty() && self.schemas.is_empty();
         only_of.then(|| self.of.iter().map(|table| &table.schema).collect())
     }
 }
 
-/// The foreign keys in scope that this account may see, by child and name.
+/// The foreign keys in scope that are visible to this account, by child and name.
 ///
 /// # Errors
-/// What the server or the connection says.
+/// Any error of the server or the connection.
 pub fn foreign_keys(connection: &mut Connection, scope: &Scope) -> Result<Vec<ForeignKey>, Error> {
     let mut query = b"SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, \
                       REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE \
@@ -105,10 +106,10 @@ pub fn foreign_keys(connection: &mut Connection, scope: &Scope) -> Result<Vec<Fo
     Ok(found.into_values().filter(|key| scope.has(key)).collect())
 }
 
-/// The unique keys of the tables in scope that this account may see, primary keys among them.
+/// The unique keys, including primary keys, of the tables in scope that are visible to this account.
 ///
 /// # Errors
-/// What the server or the connection says.
+/// Any error of the server or the connection.
 pub fn unique_keys(connection: &mut Connection, scope: &Scope) -> Result<Vec<UniqueKey>, Error> {
     let schemas = scope.of.iter().map(|table| &table.schema).chain(&scope.schemas).collect();
     let mut query = b"SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART \
@@ -144,26 +145,26 @@ fn restrict(query: &mut Vec<u8>, schemas: Option<BTreeSet<&Vec<u8>>>) {
     query.push(b')');
 }
 
-/// What the server itself needs of the parent to check a constraint.
+/// The parent's key, which the server needs to check a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParentKey {
-    /// There is no such table.
+    /// The parent table does not exist.
     NoTable,
-    /// No index of it begins with the columns referred to, whole and in their order.
+    /// No index of the parent begins with the referenced columns, complete and in order.
     NoKey,
-    /// It is there.
+    /// The key exists.
     There,
 }
 
 pub(super) fn parent_key(connection: &mut Connection, key: &ForeignKey) -> Result<ParentKey, Error> {
-    let place = place(&key.parent);
-    let tables = connection.fetch(&[b"SELECT 1 FROM information_schema.TABLES WHERE ", &place[..]].concat())?;
+    let condition = table_condition(&key.parent);
+    let tables = connection.fetch(&[b"SELECT 1 FROM information_schema.TABLES WHERE ", &condition[..]].concat())?;
     if tables.is_empty() {
         return Ok(ParentKey::NoTable);
     }
     let query = [
         b"SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS WHERE INDEX_TYPE = 'BTREE' AND ",
-        &place[..],
+        &condition[..],
         b" ORDER BY INDEX_NAME, SEQ_IN_INDEX",
     ]
     .concat();
@@ -180,25 +181,25 @@ pub(super) fn parent_key(connection: &mut Connection, key: &ForeignKey) -> Resul
     Ok(if indexes.values().any(begins) { ParentKey::There } else { ParentKey::NoKey })
 }
 
-/// Columns have their names in any case.
+/// Column names are equal in any case.
 fn same_name(one: &[u8], other: &[u8]) -> bool {
     String::from_utf8_lossy(one).to_lowercase() == String::from_utf8_lossy(other).to_lowercase()
 }
 
-/// The primary key's columns of a table; none where it has none.
+/// The primary key's columns of a table; empty if it has none.
 pub(super) fn primary_key(connection: &mut Connection, table: &TableName) -> Result<Vec<Vec<u8>>, Error> {
     let query = [
         b"SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE INDEX_NAME = 'PRIMARY' AND ",
-        &place(table)[..],
+        &table_condition(table)[..],
         b" ORDER BY SEQ_IN_INDEX",
     ]
     .concat();
     Ok(connection.fetch(&query)?.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
 }
 
-/// The condition that finds one table in `information_schema`. The server compares names there in a collation that knows
-/// no case, also where tables may differ in case only.
-pub(super) fn place(table: &TableName) -> Vec<u8> {
+/// The condition for one table in `information_schema`. The server compares names there in a case-insensitive
+/// collation, even where tables may differ in case only.
+pub(super) fn table_condition(table: &TableName) -> Vec<u8> {
     let (schema, name) = (quote_string(&table.schema), quote_string(&table.table));
     [
         b"TABLE_SCHEMA = ",

@@ -1,63 +1,62 @@
-//! Whether what a schema declares of its rows is true of them: foreign keys, and unique keys.
+//! Validates declared constraints: foreign keys and unique keys.
 //!
-//! A server takes both for granted when checks were off while rows went in: it never looks again. Here each constraint
-//! is asked for with one query of its own: an anti-join for a foreign key (rows whose parent is not there), a count by
-//! value for a unique key. Constraints are proven side by side, over as many connections as the caller allows.
+//! If checks were off while rows were written, a server assumes that both are valid and never checks again. Here one
+//! query per constraint checks it: an anti-join for a foreign key (rows without a parent), a count by value for a
+//! unique key. Constraints are validated in parallel, over as many connections as the caller allows.
 //!
-//! All rows of a table count, whoever put them in and when. Nothing is locked: what others change meanwhile may or may
-//! not be seen.
+//! All rows of a table count. Nothing is locked: concurrent changes may or may not be seen.
 
 mod declared;
-mod pieces;
-mod prover;
+mod key_ranges;
 mod queries;
+mod validator;
 
 use hortator_mysql::catalog::TableName;
 
 pub use declared::{Constraint, ForeignKey, Scope, UniqueKey, foreign_keys, unique_keys};
-pub use prover::{Prover, Watch};
+pub use validator::{Observer, Validator};
 
-/// A constraint that does not hold, or that could not be proven.
+/// A constraint that is violated, or that could not be validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which one.
+    /// The constraint.
     pub constraint: Constraint,
-    /// What is wrong with it.
-    pub fault: Fault,
+    /// The violation.
+    pub violation: Violation,
 }
 
-/// What is wrong with a constraint.
+/// The violation of a constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Rows that break it: all that have no parent; of equal ones, all.
+pub enum Violation {
+    /// Violating rows: all rows without a parent; all of the rows with equal values.
     Rows {
-        /// How many.
+        /// Their number.
         count: u64,
-        /// The first of them, as many as were asked for.
-        first: Vec<Offender>,
+        /// The first of them, up to the requested number.
+        first: Vec<ViolatingRow>,
     },
-    /// The parent table is not there.
+    /// The parent table does not exist.
     NoParent,
-    /// The parent has no key that begins with the columns referred to (or not these columns): the server can neither
-    /// check the constraint nor can this.
+    /// The parent has no key that begins with the referenced columns (or lacks the columns): neither the server nor
+    /// this crate can check the constraint.
     NoParentKey,
-    /// The server refuses the query, in its words.
-    Unproven(String),
+    /// The server refused the query, with this message.
+    NotValidated(String),
 }
 
-/// A row that breaks a constraint.
+/// A row that violates a constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offender {
+pub struct ViolatingRow {
     /// Names and values of the constraint's columns, then of the primary key's other columns. Texts are UTF-8.
     pub values: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// How many of them are the constraint's.
+    /// The number of the constraint's columns among them.
     pub constrained: usize,
-    /// How many rows these values stand for: all that share the values of a unique key, else 1.
+    /// The number of rows with these values: all rows with the same values of a unique key, else 1.
     pub rows: u64,
 }
 
 impl Constraint {
-    /// The table whose rows it is about.
+    /// The constrained table.
     #[must_use]
     pub fn table(&self) -> &TableName {
         match self {

@@ -1,25 +1,25 @@
-//! The queries that look for rows which break a constraint.
+//! The queries for violating rows.
 //!
-//! Comparisons are left to the server, in the columns' own types and collations: what it takes for equal when it checks
-//! a row is equal here.
+//! The server does the comparisons, in the columns' own types and collations: values are equal here if they are equal
+//! when it checks a row.
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::quote_identifier;
 
 use super::declared::{ForeignKey, UniqueKey};
-use super::pieces::Piece;
+use super::key_ranges::KeyRange;
 
-/// What to read of the rows found.
+/// The result to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// The first rows, as many as this.
+    /// The first rows, up to this number.
     First(usize),
-    /// Their number.
+    /// The number of rows.
     Count,
 }
 
-/// Rows of the child whose parent is not there. A join, because servers answer NOT EXISTS with a copy of the parent's key.
-pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], piece: &Piece, read: Read) -> Vec<u8> {
+/// Rows of the child without a parent. A join, because servers execute NOT EXISTS with a copy of the parent's key.
+pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], key_range: &KeyRange, read: Read) -> Vec<u8> {
     let mut query = b"SELECT ".to_vec();
     select(&mut query, &key.columns, primary_key, read);
     query.extend_from_slice(b" FROM ");
@@ -37,13 +37,13 @@ pub(super) fn orphans(key: &ForeignKey, primary_key: &[Vec<u8>], piece: &Piece, 
         query.extend_from_slice(b" IS NOT NULL AND ");
     }
     let first = of(b"c", key.columns.first().map_or(&b""[..], Vec::as_slice));
-    for (bound, sign) in [(piece.from, ">="), (piece.to, "<")] {
+    for (bound, sign) in [(key_range.from, ">="), (key_range.to, "<")] {
         if let Some(bound) = bound {
             query.extend_from_slice(&first);
             query.extend_from_slice(format!(" {sign} {bound} AND ").as_bytes());
         }
     }
-    // Equal to something, so not NULL where a parent is there.
+    // Equal to a value, so not NULL if the parent exists.
     query.extend(of(b"p", key.parent_columns.first().map_or(&b""[..], Vec::as_slice)));
     query.extend_from_slice(b" IS NULL");
     limit(&mut query, read);

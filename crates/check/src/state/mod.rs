@@ -1,12 +1,12 @@
-//! All of a schema, for comparison with another: what is defined in it, and every row.
+//! The state of a schema, for comparison with another: all definitions, and all rows.
 //!
-//! Two states are equal when each table, view, sequence, trigger, routine and event of one has the same `SHOW CREATE` in
-//! the other (which holds AUTO_INCREMENT, keys and character sets), and each table and sequence holds the same rows, as
-//! often. Rows have no order of their own in SQL: they are compared as sorted by the bytes of all columns.
+//! Two states are equal when each table, view, sequence, trigger, routine and event of one has the same `SHOW CREATE`
+//! in the other (which includes AUTO_INCREMENT, keys and character sets), and each table and sequence holds the same
+//! rows, equally often. Rows have no order in SQL: they are compared sorted by the bytes of all columns.
 //!
-//! Memory does not grow with the tables: of a large one only a count and hashes stay (128 bits a bucket of rows), and
-//! [`State::differing_rows`] reads it again to show which rows differ. Rows that change during [`describe`] make the
-//! state of no moment: this is for a schema that nobody writes to.
+//! Memory does not grow with the tables: of a large table only a count and hashes are kept (128 bits per bucket of
+//! rows), and [`State::differing_rows`] reads it again to show the differing rows. The state is inconsistent if rows
+//! change during [`describe`]: use it on a schema without writers.
 
 mod rows;
 #[cfg(test)]
@@ -20,17 +20,17 @@ use rows::Content;
 pub use crate::definitions::Kind;
 use crate::definitions::{self, Definition};
 
-/// What of a schema is compared.
+/// The options of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The schema's own name is left out of definitions, so that two schemas of different names can be equal.
+    /// Leave out the schema's own name in definitions, so that two schemas of different names can be equal.
     pub any_name: bool,
-    /// The times at which rows of system-versioned tables came and went count too. Without it only whether a row is the
-    /// current one does, since each load happens at a time of its own.
+    /// Compare the start and end times of system-versioned rows. Without this only whether a row is current counts,
+    /// because each load has its own times.
     pub row_times: bool,
 }
 
-/// What a schema was when [`describe`] looked.
+/// The state of a schema at the time of [`describe`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     schema: Vec<u8>,
@@ -39,17 +39,17 @@ pub struct State {
     contents: BTreeMap<Vec<u8>, Content>,
 }
 
-/// Reads all of a schema. The connection's session is changed by it (character set, `sql_mode`, time zone, default
-/// schema): give it one of its own.
+/// Reads the state of a schema. This changes the connection's session (character set, `sql_mode`, time zone, default
+/// schema): give it a separate connection.
 ///
 /// # Errors
-/// Whatever the server or the connection says. A definition that the server can't show, such as that of a view on a
-/// table which is gone, is no error: what the server says of it is its definition.
+/// Any error of the server or the connection. A definition that the server cannot show, such as that of a view on a
+/// missing table, is not an error: the server's message is its definition.
 pub fn describe(connection: &mut Connection, schema: impl AsRef<[u8]>) -> Result<State, Error> {
     describe_with(connection, schema, Options::default())
 }
 
-/// [`describe`], with a say in what is compared.
+/// As [`describe`], with options.
 ///
 /// # Errors
 /// As [`describe`].
@@ -65,13 +65,13 @@ pub fn describe_with(connection: &mut Connection, schema: impl AsRef<[u8]>, opti
 }
 
 impl State {
-    /// What differs between the two, one entry for each definition and each table's rows, in an order that does not
-    /// change; empty when they are the same. Of a small table the entry shows the first rows that differ.
+    /// The differences between the two, one entry for each definition and each table's rows, in a stable order; empty
+    /// when they are equal. For a small table the entry shows the first differing rows.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let definitions = definitions::differences(&self.definitions, &other.definitions);
         let definitions = definitions.into_iter().map(|difference| difference.to_string());
-        // A table that only one has is told above.
+        // The definitions above include a table that only one schema has.
         let in_both = self.contents.iter().filter_map(|(name, mine)| Some((name, mine, other.contents.get(name)?)));
         let contents = in_both.filter_map(|(name, mine, theirs)| {
             let found = mine.difference(theirs)?;
@@ -80,11 +80,11 @@ impl State {
         definitions.chain(contents).collect()
     }
 
-    /// The first rows that differ in each table whose content differs, read again from both schemas: for large tables,
-    /// of which [`State::differences`] knows only that they differ.
+    /// The first differing rows of each table whose content differs, read again from both schemas: for large tables,
+    /// for which [`State::differences`] only knows that they differ.
     ///
     /// # Errors
-    /// Whatever the servers or the connections say.
+    /// Any error of the servers or the connections.
     pub fn differing_rows(
         &self,
         mine: &mut Connection,
@@ -107,13 +107,13 @@ impl State {
         Ok(found)
     }
 
-    /// Rows of all tables and sequences.
+    /// The number of rows of all tables and sequences.
     #[must_use]
     pub fn row_count(&self) -> u64 {
         self.contents.values().map(Content::row_count).sum()
     }
 
-    /// How many definitions of each kind there are, for a summary.
+    /// The number of definitions of each kind, for a summary.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<Kind, usize> {
         let mut counts = BTreeMap::new();

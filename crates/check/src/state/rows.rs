@@ -1,8 +1,8 @@
-//! The rows of a table, kept where they are few and hashed where they are many.
+//! The rows of a table: kept if they are few, hashed if they are many.
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Error, Rows};
+use hortator_mysql::{Column, Connection, Error, RowSink};
 
 use super::{Kind, Options};
 use crate::row_source::{RowSource, hash, query_as_stored, show};
@@ -10,25 +10,27 @@ use crate::row_source::{RowSource, hash, query_as_stored, show};
 /// A row's values as the server's text; `None` is NULL.
 pub(super) type Row = Vec<Option<Vec<u8>>>;
 
-/// A table with more rows than this is known by its hashes only.
+/// A table with more rows is only hashed.
 const KEPT_LIMIT_ROWS: u64 = 10_000;
-/// So is one whose values are longer than this together.
+/// A table with more bytes of values is only hashed.
 const KEPT_LIMIT_BYTES: usize = 8 << 20;
-/// Rows are dealt to so many buckets by their hash: a difference is then looked for in a few of them only.
+/// The number of buckets: rows are assigned by their hash, so that the search for a difference reads only a few of
+/// them.
 const BUCKETS: usize = 256;
-/// A changed row leaves one bucket and enters another; two of those are looked at, at most.
+/// A changed row leaves one bucket and enters another; at most two such changes are searched.
 const BUCKETS_LOOKED_AT: usize = 4;
-/// Rows that are read again to show a difference, at most.
+/// The maximum number of rows that are read again to show a difference.
 const BUCKET_LIMIT_ROWS: usize = 100_000;
-/// Rows shown of each side.
+/// Rows shown per endpoint.
 const SHOWN_ROWS: usize = 3;
 
-/// What a table holds.
+/// The content of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     count: u64,
-    /// The wrapping sum of the hashes of each bucket's rows: whatever their order, and changed by a row more.
-    sums: Vec<u128>,
+    /// The wrapping sum of the hashes of each bucket's rows: independent of their order, and changed by an additional
+    /// row.
+    checksums: Vec<u128>,
     /// All rows, sorted, of a small table.
     kept: Option<Vec<Row>>,
 }
@@ -38,12 +40,12 @@ impl Content {
         self.count
     }
 
-    /// Says what differs, if anything does.
+    /// A description of the difference, if any.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.differing_buckets(other).is_empty() {
             return None;
         }
-        let counts = format!("the first has {}, the second {}", self.count, other.count);
+        let counts = format!("the first has {} rows, the second {}", self.count, other.count);
         let rows = match (&self.kept, &other.kept) {
             (Some(mine), Some(theirs)) => first_differences(mine, theirs),
             _ => None,
@@ -56,7 +58,7 @@ impl Content {
 
     /// The first buckets whose rows differ.
     pub(super) fn differing_buckets(&self, other: &Self) -> Vec<usize> {
-        let differs = |bucket: &usize| self.sums[*bucket] != other.sums[*bucket];
+        let differs = |bucket: &usize| self.checksums[*bucket] != other.checksums[*bucket];
         (0..BUCKETS).filter(differs).take(BUCKETS_LOOKED_AT).collect()
     }
 }
@@ -69,14 +71,14 @@ pub(super) fn read(
     kind: Kind,
     options: Options,
 ) -> Result<Content, Error> {
-    let mut reader = Reader { count: 0, sums: vec![0; BUCKETS], kept: Some(Vec::new()), kept_bytes: 0 };
+    let mut reader = Reader { count: 0, checksums: vec![0; BUCKETS], kept: Some(Vec::new()), kept_bytes: 0 };
     let query = RowSource::of(connection, schema, table, kind, options.row_times)?.select();
     query_as_stored(connection, &query, &mut reader)?;
-    let Reader { count, sums, mut kept, .. } = reader;
+    let Reader { count, checksums, mut kept, .. } = reader;
     if let Some(rows) = &mut kept {
         rows.sort_unstable();
     }
-    Ok(Content { count, sums, kept })
+    Ok(Content { count, checksums, kept })
 }
 
 /// Reads the rows of a few buckets, sorted.
@@ -95,7 +97,7 @@ pub(super) fn read_buckets(
     Ok(reader.rows)
 }
 
-/// The first rows of each side that the other lacks (or has less often); both sides are sorted.
+/// The first rows of each endpoint that the other lacks (or has less often); both are sorted.
 pub(super) fn first_differences(mine: &[Row], theirs: &[Row]) -> Option<String> {
     let (mut only_mine, mut only_theirs) = (Vec::new(), Vec::new());
     let (mut here, mut there) = (mine.iter().peekable(), theirs.iter().peekable());
@@ -111,30 +113,30 @@ pub(super) fn first_differences(mine: &[Row], theirs: &[Row]) -> Option<String> 
             (None, Some(_)) => only_theirs.extend(there.next()),
         }
     }
-    let side = |which: &str, rows: &[&Row]| {
+    let endpoint = |which: &str, rows: &[&Row]| {
         rows.iter()
             .map(|row| format!("\n  only in the {which}: {}", show(row.iter().map(Option::as_deref))))
             .collect::<String>()
     };
-    let found = side("first", &only_mine) + &side("second", &only_theirs);
-    (!found.is_empty()).then(|| format!("the first that differ:{found}"))
+    let found = endpoint("first", &only_mine) + &endpoint("second", &only_theirs);
+    (!found.is_empty()).then(|| format!("first differing rows:{found}"))
 }
 
 struct Reader {
     count: u64,
-    sums: Vec<u128>,
+    checksums: Vec<u128>,
     kept: Option<Vec<Row>>,
     kept_bytes: usize,
 }
 
-impl Rows for Reader {
+impl RowSink for Reader {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
         let hash = hash(values);
-        let sum = &mut self.sums[bucket(hash)];
+        let sum = &mut self.checksums[bucket(hash)];
         *sum = sum.wrapping_add(hash);
         self.count += 1;
         self.kept_bytes += values.iter().flatten().map(|value| value.len()).sum::<usize>();
@@ -153,7 +155,7 @@ struct BucketReader<'a> {
     rows: Vec<Row>,
 }
 
-impl Rows for BucketReader<'_> {
+impl RowSink for BucketReader<'_> {
     fn columns(&mut self, _: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -176,13 +178,13 @@ fn bucket(hash: u128) -> usize {
 
 #[cfg(test)]
 pub(super) fn content(rows: &[&[Option<&[u8]>]]) -> Content {
-    let mut reader = Reader { count: 0, sums: vec![0; BUCKETS], kept: Some(Vec::new()), kept_bytes: 0 };
+    let mut reader = Reader { count: 0, checksums: vec![0; BUCKETS], kept: Some(Vec::new()), kept_bytes: 0 };
     for row in rows {
         let _ = reader.row(row);
     }
-    let Reader { count, sums, mut kept, .. } = reader;
+    let Reader { count, checksums, mut kept, .. } = reader;
     if let Some(rows) = &mut kept {
         rows.sort_unstable();
     }
-    Content { count, sums, kept }
+    Content { count, checksums, kept }
 }

@@ -1,10 +1,9 @@
-//! What counts as a difference, without a server. Whole schemas on real servers are compared in the tests of the crates
-//! that load them.
+//! The differences between contents, without a server. The crates that load schemas compare them on real servers.
 
 use super::rows::content;
 use crate::definitions::without_name;
 
-/// The values of a row, as they are hashed.
+/// The values of a row, as input of the hash.
 type Values<'a> = &'a [Option<&'a [u8]>];
 
 #[test]
@@ -16,7 +15,7 @@ fn rows_are_equal_in_any_order_and_only_as_often() {
 }
 
 #[test]
-fn values_do_not_run_into_each_other() {
+fn adjacent_values_are_distinguished() {
     let pairs: [(Values<'_>, Values<'_>); 3] = [
         (&[Some(b"ab"), Some(b"c")], &[Some(b"a"), Some(b"bc")]),
         (&[None], &[Some(b"")]),
@@ -33,13 +32,13 @@ fn the_first_rows_that_differ_are_shown() {
     let difference = content(&[rows[0], rows[1]]).difference(&content(&[rows[0], rows[2]])).unwrap();
     assert_eq!(
         difference,
-        "the first has 2, the second 2; the first that differ:\n  only in the first: ('2', NULL)\n  \
+        "the first has 2 rows, the second 2; first differing rows:\n  only in the first: ('2', NULL)\n  \
          only in the second: ('2', '\\x00\\'')"
     );
 }
 
 #[test]
-fn a_schemas_name_is_left_out_where_it_qualifies() {
+fn a_schemas_name_is_removed_as_a_qualifier() {
     for (text, expected, own_definition) in [
         ("select `a`.`t`.`x` from `a`.`t`", "select (this schema).`t`.`x` from (this schema).`t`", false),
         ("`aa`.`a b` `a` a", "`aa`.`a b` `a` a", false),

@@ -1,11 +1,11 @@
-//! Two servers that have one of everything, and one thing different.
+//! Two servers that have one object of each kind, and one difference.
 
 use hortator_check::compare::{Error, Options, Progress, Which, compare};
 
 use crate::pair::{SCHEMA, pair, run_both, shown};
 use crate::run;
 
-/// One of every kind of thing.
+/// One object of each kind.
 const EVERYTHING: [&str; 14] = [
     "CREATE TABLE parent (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL, KEY by_name (name))",
     "CREATE TABLE child (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES parent (id))",
@@ -32,7 +32,7 @@ fn the_same_is_the_same() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &EVERYTHING);
-    // The rows of the other side stand in another order.
+    // The rows at the other endpoint have another order.
     run(&mut connections[1], &["TRUNCATE keyless", "INSERT INTO keyless VALUES ('b', NULL), ('a', 1), ('a', 1)"]);
     let report = pair.compare(&options());
     assert_eq!(shown(&report), [""; 0]);
@@ -51,12 +51,12 @@ fn the_same_is_the_same() {
     let expected = "database 1, event 1, function 1, procedure 1, sequence 1, table 4, trigger 1, view 1";
     assert_eq!(kinds.join(", "), expected);
     let engines: Vec<_> = report.remarks.iter().filter(|remark| remark.contains("MyISAM")).collect();
-    assert_eq!(engines, ["no snapshot of MyISAM tables, read as they are: shop.old"]);
+    assert_eq!(engines, ["MyISAM tables have no snapshot, their current rows were read: shop.old"]);
 }
 
 #[test]
-fn each_thing_that_differs_is_told() {
-    // What happens on the second side, and what is told of it.
+fn each_difference_is_reported() {
+    // The change at the second endpoint, and the reported difference.
     let cases: &[(&str, &[&str])] = &[
         ("ALTER DATABASE shop CHARSET latin1", &["database shop: Create Database differs"]),
         ("CREATE TABLE more (x INT)", &["table shop.more: only the second has it"]),
@@ -76,11 +76,11 @@ fn each_thing_that_differs_is_told() {
         ("DROP EVENT later", &["event shop.later: only the first has it"]),
         ("ALTER EVENT later ENABLE", &["event shop.later: Create Event differs"]),
         ("ALTER TABLE parent AUTO_INCREMENT = 50", &["table shop.parent: Create Table differs", "AUTO_INCREMENT=50"]),
-        ("DO NEXTVAL(numbers)", &["rows of shop.numbers: the first has 1, the second 1"]),
+        ("DO NEXTVAL(numbers)", &["rows of shop.numbers: the first has 1 rows, the second 1"]),
         (
             "DELETE FROM child WHERE id = 8",
-            &["rows of shop.child: the first has 20, the second 19; 1 of 3 ranges of the key differ; \
-                 the first that differ:\n  only in the first:  (id = '8', parent = '8')"],
+            &["rows of shop.child: the first has 20 rows, the second 19; 1 of 3 ranges of the key differ; \
+                 first differing rows:\n  only in the first:  (id = '8', parent = '8')"],
         ),
         ("INSERT INTO child VALUES (99, NULL)", &["only in the second: (id = '99', parent = NULL)"]),
         ("INSERT INTO child VALUES (-5, 1)", &["only in the second: (id = '-5', parent = '1')"]),
@@ -94,15 +94,19 @@ fn each_thing_that_differs_is_told() {
         ),
         (
             "INSERT INTO keyless VALUES ('a', 1)",
-            &["rows of shop.keyless: the first has 3, the second 4; the first that differ:\n  \
+            &["rows of shop.keyless: the first has 3 rows, the second 4; first differing rows:\n  \
                  only in the second: (word = 'a', number = '1')"],
         ),
         (
             "DELETE FROM keyless WHERE word = 'a' LIMIT 1; INSERT INTO keyless VALUES ('b', NULL)",
-            &["the first has 3, the second 3", "only in the first:  (word = 'a'", "only in the second: (word = 'b'"],
+            &[
+                "the first has 3 rows, the second 3",
+                "only in the first:  (word = 'a'",
+                "only in the second: (word = 'b'",
+            ],
         ),
-        ("TRUNCATE keyless", &["rows of shop.keyless: the first has 3, the second 0"]),
-        ("UPDATE old SET id = 3 WHERE id = 2", &["rows of shop.old: the first has 2, the second 2"]),
+        ("TRUNCATE keyless", &["rows of shop.keyless: the first has 3 rows, the second 0"]),
+        ("UPDATE old SET id = 3 WHERE id = 2", &["rows of shop.old: the first has 2 rows, the second 2"]),
         (
             "ALTER TABLE keyless ADD more INT",
             &["table shop.keyless: Create Table differs", "rows of shop.keyless: not compared"],
@@ -117,10 +121,10 @@ fn each_thing_that_differs_is_told() {
         let report = pair.compare(&options());
         let found = shown(&report);
         assert!(!report.same && !found.is_empty(), "{change}");
-        for told in *expected {
-            assert!(found.iter().any(|found| found.contains(told)), "{change}: {found:#?}");
+        for text in *expected {
+            assert!(found.iter().any(|found| found.contains(text)), "{change}: {found:#?}");
         }
-        let plain = expected.iter().filter(|told| !told.starts_with("AUTO") && !told.starts_with("only")).count();
+        let plain = expected.iter().filter(|text| !text.starts_with("AUTO") && !text.starts_with("only")).count();
         assert!(found.len() <= plain.max(2), "{change}: {found:#?}");
     }
 }
@@ -149,7 +153,7 @@ fn counters_need_not_count() {
 }
 
 #[test]
-fn only_what_is_named_is_compared() {
+fn only_named_objects_are_compared() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &EVERYTHING);
@@ -159,43 +163,46 @@ fn only_what_is_named_is_compared() {
     let found = shown(&pair.compare(&named(&["child"])));
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(shown(&pair.compare(&named(&["names"]))), ["view shop.names: only the first has it"]);
-    let error = compare(&pair.sides(), &named(&["parent", "shop.nowhere"]), &Progress::default()).unwrap_err();
-    assert!(error.to_string().contains("neither side has a table, view or sequence `shop.nowhere`"), "{error}");
+    let error = compare(&pair.endpoints(), &named(&["parent", "shop.nowhere"]), &Progress::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("a table, view or sequence `shop.nowhere` exists at neither endpoint"),
+        "{error}"
+    );
 }
 
 #[test]
-fn schemas_are_those_of_both_sides() {
+fn schemas_of_both_endpoints_are_compared() {
     let pair = pair();
     let mut connections = pair.fresh();
     run(&mut connections[0], &["CREATE OR REPLACE DATABASE here", "CREATE TABLE here.t (x INT)"]);
     run(&mut connections[1], &["CREATE OR REPLACE DATABASE there"]);
-    let sides = pair.sides().map(|side| hortator_check::compare::Side { schema: None, ..side });
-    let all = compare(&sides, &options(), &Progress::default()).unwrap();
+    let endpoints = pair.endpoints().map(|endpoint| hortator_check::compare::Endpoint { schema: None, ..endpoint });
+    let all = compare(&endpoints, &options(), &Progress::default()).unwrap();
     let named = Options { databases: vec![SCHEMA.to_owned()], ..options() };
-    let one = compare(&sides, &named, &Progress::default()).unwrap();
+    let one = compare(&endpoints, &named, &Progress::default()).unwrap();
     let nowhere = Options { databases: vec!["nowhere".to_owned()], ..options() };
-    let error = compare(&sides, &nowhere, &Progress::default()).unwrap_err();
+    let error = compare(&endpoints, &nowhere, &Progress::default()).unwrap_err();
     run(&mut connections[0], &["DROP DATABASE here"]);
     run(&mut connections[1], &["DROP DATABASE there"]);
     assert_eq!(shown(&all), ["schema here: only the first has it", "schema there: only the second has it"]);
     assert!(one.same);
-    assert!(error.to_string().contains("neither side has a schema `nowhere`"), "{error}");
+    assert!(error.to_string().contains("a schema `nowhere` exists at neither endpoint"), "{error}");
 }
 
 #[test]
-fn a_side_that_cannot_be_read_is_named() {
+fn an_unreadable_endpoint_is_named() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &["CREATE TABLE t (x INT)", "CREATE TABLE broken (x INT) ENGINE=MyISAM"]);
-    let mut sides = pair.sides();
-    sides[1].connect.user = "nobody".to_owned();
-    let error = compare(&sides, &options(), &Progress::default()).unwrap_err();
+    let mut endpoints = pair.endpoints();
+    endpoints[1].connect.user = "nobody".to_owned();
+    let error = compare(&endpoints, &options(), &Progress::default()).unwrap_err();
     assert!(matches!(error, Error::Server { which: Which::Second, .. }), "{error}");
     assert!(error.to_string().contains("connecting: ERROR 1045"), "{error}");
 
     let data = pair.servers[1].node(0).data_dir();
     run(&mut connections[1], &["FLUSH TABLES"]);
     std::fs::write(data.join(SCHEMA).join("broken.MYI"), b"nothing").unwrap();
-    let error = compare(&pair.sides(), &options(), &Progress::default()).unwrap_err().to_string();
-    assert!(error.starts_with("the second side (") && error.contains("shop.broken"), "{error}");
+    let error = compare(&pair.endpoints(), &options(), &Progress::default()).unwrap_err().to_string();
+    assert!(error.starts_with("the second endpoint (") && error.contains("shop.broken"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Values that look alike and are not the same, and keys of every type to cut tables by.
+//! Different values that look alike, and keys of every type to split tables by.
 
 use hortator_check::compare::Options;
 
@@ -59,8 +59,8 @@ fn values_that_look_alike_differ() {
 }
 
 #[test]
-fn tables_are_cut_by_keys_of_any_type() {
-    // A key, its values from a number, and whether ranges can be cut by it.
+fn tables_are_split_by_keys_of_any_type() {
+    // A key, its values from a number, and whether it can be used to split.
     let cases = [
         ("a INT PRIMARY KEY", "a", "CAST(seq AS SIGNED) - 20", true),
         ("a BIGINT UNSIGNED PRIMARY KEY", "a", "18446744073709551615 - seq", true),
@@ -115,7 +115,7 @@ fn tables_are_cut_by_keys_of_any_type() {
         assert!(rows == 40 || definition.contains("ENUM"), "{definition}: {rows} rows");
         let ranges = if by_key { rows / 6 + 1 } else { 1 };
         assert_eq!((table.by_key, table.ranges), (by_key, ranges), "{definition}");
-        // Each row is in one range: a change of any is found, once.
+        // Each row is in one range: a change of any row is found once.
         for row in [1, 6, 7, 40] {
             run(&mut connections[1], &[&format!("UPDATE t SET v = -v WHERE v = {row}")]);
             let found = pair.compare(&options);
@@ -128,7 +128,7 @@ fn tables_are_cut_by_keys_of_any_type() {
 }
 
 #[test]
-fn keys_that_only_one_side_has_are_not_used() {
+fn keys_of_only_one_endpoint_are_not_used() {
     let pair = pair();
     let mut connections = pair.fresh();
     run(&mut connections[0], &["CREATE TABLE t (a VARCHAR(5) COLLATE utf8mb4_general_ci PRIMARY KEY)"]);
@@ -144,7 +144,7 @@ fn keys_that_only_one_side_has_are_not_used() {
 }
 
 #[test]
-fn of_versioned_rows_the_history_counts_and_its_times_only_when_asked() {
+fn history_of_versioned_rows_is_compared_and_its_times_on_request() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(
@@ -160,5 +160,5 @@ fn of_versioned_rows_the_history_counts_and_its_times_only_when_asked() {
     assert_eq!(shown(&pair.compare(&with_times)).len(), 1);
     run(&mut connections[1], &["UPDATE t SET x = 3", "UPDATE t SET x = 2"]);
     let found = shown(&pair.compare(&Options::default()));
-    assert!(found.len() == 1 && found[0].contains("the first has 2, the second 4"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("the first has 2 rows, the second 4"), "{found:?}");
 }

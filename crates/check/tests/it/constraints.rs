@@ -1,10 +1,10 @@
-//! Constraints that hold, and every way in which they may not, on real rows.
+//! Valid constraints, and every kind of violation, on real rows.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use hortator_check::constraints::{
-    Constraint, Fault, Finding, ForeignKey, Prover, Scope, Watch, foreign_keys, unique_keys,
+    Constraint, Finding, ForeignKey, Observer, Scope, Validator, Violation, foreign_keys, unique_keys,
 };
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Address, ConnectOptions, Connection, Error};
@@ -12,7 +12,7 @@ use hortator_sandbox::{Builder, Temporary};
 
 use crate::{connect, run, server};
 
-/// Looks on, and ends the proof after so many constraints.
+/// An observer that ends the validation after that many constraints.
 struct Looker {
     ends_after: usize,
     seen: Mutex<BTreeSet<usize>>,
@@ -25,10 +25,10 @@ impl Looker {
     }
 }
 
-impl Watch for Looker {
-    fn runs_on(&self, prover: usize, connection_id: u32) {
+impl Observer for Looker {
+    fn runs_on(&self, validator: usize, connection_id: u32) {
         if connection_id != 0 {
-            self.seen.lock().unwrap().insert(prover);
+            self.seen.lock().unwrap().insert(validator);
             *self.begun.lock().unwrap() += 1;
         }
     }
@@ -42,8 +42,10 @@ fn table(schema: &str, table: &str) -> TableName {
     TableName { schema: schema.into(), table: table.into() }
 }
 
-fn prove(server: &Temporary, constraints: &[Constraint], rows_limit: usize) -> Vec<Finding> {
-    Prover { open: &|| open(server), threads: 3, rows_limit, watch: &Looker::patient() }.prove(constraints).unwrap()
+fn validate(server: &Temporary, constraints: &[Constraint], rows_limit: usize) -> Vec<Finding> {
+    Validator { open: &|| open(server), threads: 3, rows_limit, observer: &Looker::patient() }
+        .validate(constraints)
+        .unwrap()
 }
 
 fn open(server: &Temporary) -> Result<Connection, Error> {
@@ -54,15 +56,15 @@ fn keys_of(connection: &mut Connection, scope: &Scope) -> Vec<Constraint> {
     foreign_keys(connection, scope).unwrap().into_iter().map(Constraint::ForeignKey).collect()
 }
 
-/// `table.constraint: what is wrong: values; values`
+/// `table.constraint: violation: values; values`
 fn shown(finding: &Finding) -> String {
     let name = match &finding.constraint {
         Constraint::ForeignKey(key) => &key.name,
         Constraint::Unique(key) => &key.name,
     };
-    let fault = match &finding.fault {
-        Fault::Rows { count, first } => {
-            let row = |row: &hortator_check::constraints::Offender| {
+    let violation = match &finding.violation {
+        Violation::Rows { count, first } => {
+            let row = |row: &hortator_check::constraints::ViolatingRow| {
                 let value = |(_, value): &(Vec<u8>, Option<Vec<u8>>)| {
                     value.as_ref().map_or("NULL".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
                 };
@@ -72,11 +74,11 @@ fn shown(finding: &Finding) -> String {
             rows.sort();
             format!("{count}: {}", rows.join("; "))
         }
-        Fault::NoParent => "no parent".to_owned(),
-        Fault::NoParentKey => "no parent key".to_owned(),
-        Fault::Unproven(why) => format!("unproven: {why}"),
+        Violation::NoParent => "no parent".to_owned(),
+        Violation::NoParentKey => "no parent key".to_owned(),
+        Violation::NotValidated(why) => format!("not validated: {why}"),
     };
-    format!("{}.{}: {fault}", finding.constraint.table(), String::from_utf8_lossy(name))
+    format!("{}.{}: {violation}", finding.constraint.table(), String::from_utf8_lossy(name))
 }
 
 fn all_shown(findings: &[Finding]) -> Vec<String> {
@@ -84,7 +86,7 @@ fn all_shown(findings: &[Finding]) -> Vec<String> {
 }
 
 #[test]
-fn foreign_keys_are_proven_as_the_server_would_check_them() {
+fn foreign_keys_are_validated_as_the_server_checks_them() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -115,13 +117,14 @@ fn foreign_keys_are_proven_as_the_server_would_check_them() {
     run(
         &mut root,
         &[
-            // What the server takes with its checks on must be proven: case, accents, padding, NULL in part of a key.
+            // Rows that the server accepts with its checks on must be valid: case, accents, padding, NULL in part of a
+            // key.
             "INSERT INTO c (id,a,b,c,d,far,up) VALUES (2,NULL,'no',NULL,NULL,NULL,NULL)",
             "INSERT INTO c (id,a,b,c,d,far,up) VALUES (1,1,'APFEL ','é ',1.5,18446744073709551615,1)",
             "INSERT INTO `odd``na.me` VALUES (1,NULL),(2,1)",
         ],
     );
-    assert_eq!(all_shown(&prove(&server, &constraints, 5)), Vec::<String>::new());
+    assert_eq!(all_shown(&validate(&server, &constraints, 5)), Vec::<String>::new());
 
     run(
         &mut root,
@@ -140,13 +143,13 @@ fn foreign_keys_are_proven_as_the_server_would_check_them() {
         "one.c.self: 1: 77,10",
         "one.odd`na.me.it's: 1: 4,3",
     ];
-    assert_eq!(all_shown(&prove(&server, &constraints, 5)), found);
-    let few = prove(&server, &constraints, 1);
-    assert!(matches!(&few[4].fault, Fault::Rows { count: 2, first } if first.len() == 1), "{:?}", few[4]);
+    assert_eq!(all_shown(&validate(&server, &constraints, 5)), found);
+    let few = validate(&server, &constraints, 1);
+    assert!(matches!(&few[4].violation, Violation::Rows { count: 2, first } if first.len() == 1), "{:?}", few[4]);
 }
 
 #[test]
-fn the_scope_says_which_keys_are_meant() {
+fn the_scope_selects_constraints() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -176,7 +179,7 @@ fn the_scope_says_which_keys_are_meant() {
 }
 
 #[test]
-fn parents_that_cannot_be_looked_into() {
+fn unreadable_parents() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -192,7 +195,7 @@ fn parents_that_cannot_be_looked_into() {
         ],
     );
     let mut constraints = keys_of(&mut root, &Scope::schema("d"));
-    // A column that is gone by the time it is asked for.
+    // A column that is missing at the time of the query.
     constraints.push(Constraint::ForeignKey(ForeignKey {
         name: "late".into(),
         child: table("d", "bare"),
@@ -200,15 +203,15 @@ fn parents_that_cannot_be_looked_into() {
         parent: table("d", "p"),
         parent_columns: vec!["id".into()],
     }));
-    let found = all_shown(&prove(&server, &constraints, 5));
+    let found = all_shown(&validate(&server, &constraints, 5));
     assert_eq!(found[0], "d.bare.bare: no parent key");
     assert_eq!(found[1], "d.gone.gone: no parent");
-    assert!(found[2].starts_with("d.bare.late: unproven: error 1054: Unknown column 'c.nix'"), "{}", found[2]);
+    assert!(found[2].starts_with("d.bare.late: not validated: error 1054: Unknown column 'c.nix'"), "{}", found[2]);
     assert_eq!(found.len(), 3);
 }
 
 #[test]
-fn a_large_table_is_looked_through_in_pieces() {
+fn a_large_table_is_validated_by_key_ranges() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -224,24 +227,24 @@ fn a_large_table_is_looked_through_in_pieces() {
         ],
     );
     let constraints = keys_of(&mut root, &Scope::schema("d"));
-    let watch = Looker::patient();
-    let prover = Prover { open: &|| open(&server), threads: 3, rows_limit: 5, watch: &watch };
-    assert_eq!(all_shown(&prover.prove(&constraints).unwrap()), Vec::<String>::new());
-    assert!(*watch.begun.lock().unwrap() > 6, "it was not cut: {:?}", watch.begun);
+    let observer = Looker::patient();
+    let validator = Validator { open: &|| open(&server), threads: 3, rows_limit: 5, observer: &observer };
+    assert_eq!(all_shown(&validator.validate(&constraints).unwrap()), Vec::<String>::new());
+    assert!(*observer.begun.lock().unwrap() > 6, "it was not cut: {:?}", observer.begun);
 
-    // At both ends, beyond them, on a cut and in between.
+    // At both ends, beyond them, at a bound and in between.
     run(&mut root, &["SET foreign_key_checks = 0", "DELETE FROM p WHERE id IN (1, 20834, 125000, 250000)"]);
     run(&mut root, &["INSERT INTO c VALUES (250001, -9), (250002, 999999), (250003, NULL)"]);
-    let found = all_shown(&prover.prove(&constraints).unwrap());
+    let found = all_shown(&validator.validate(&constraints).unwrap());
     assert!(found.len() == 1 && found[0].starts_with("d.c.c_p: 6: "), "{found:?}");
-    let all = all_shown(&Prover { rows_limit: 9, ..prover }.prove(&constraints).unwrap());
+    let all = all_shown(&Validator { rows_limit: 9, ..validator }.validate(&constraints).unwrap());
     assert_eq!(all, ["d.c.c_p: 6: -9,250001; 1,1; 125000,125000; 20834,20834; 250000,250000; 999999,250002"]);
 }
 
-/// With change buffering, `unique_checks = 0` lets a duplicate into a key whose pages are not in memory, and neither the
-/// server nor CHECK TABLE ever finds it.
+/// With change buffering, `unique_checks = 0` lets a duplicate into a key whose pages are not in memory, and neither
+/// the server nor CHECK TABLE ever finds it.
 #[test]
-fn duplicates_that_went_in_unchecked() {
+fn duplicates_that_were_inserted_unchecked() {
     let settings = [
         ("innodb_change_buffering", "all"),
         ("innodb_buffer_pool_load_at_startup", "OFF"),
@@ -263,7 +266,7 @@ fn duplicates_that_went_in_unchecked() {
     let scope = Scope { of: BTreeSet::from([table("d", "t")]), ..Scope::default() };
     let keys: Vec<Constraint> = unique_keys(&mut root, &scope).unwrap().into_iter().map(Constraint::Unique).collect();
     assert_eq!(keys.len(), 4);
-    assert_eq!(all_shown(&prove(&server, &keys, 5)), Vec::<String>::new());
+    assert_eq!(all_shown(&validate(&server, &keys, 5)), Vec::<String>::new());
 
     // So that no page is in memory.
     server.node(0).stop().unwrap();
@@ -283,14 +286,14 @@ fn duplicates_that_went_in_unchecked() {
         Some(&b"OK"[..]),
         "CHECK TABLE finds duplicates now: docs/load.md says it does not"
     );
-    let found = prove(&server, &keys, 2);
-    let Fault::Rows { count, first } = &found[0].fault else { panic!("{found:?}") };
+    let found = validate(&server, &keys, 2);
+    let Violation::Rows { count, first } = &found[0].violation else { panic!("{found:?}") };
     assert_eq!((found.len(), *count, first.len()), (1, went_in * 2, 2), "{found:?}");
     assert_eq!((first[0].rows, &first[0].values[0].0), (2, &b"u".to_vec()));
 }
 
 #[test]
-fn a_proof_that_is_ended_and_one_that_loses_its_server() {
+fn a_cancelled_validation_and_one_that_loses_its_server() {
     let server = server();
     let mut root = connect(&server);
     run(&mut root, &["CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY)"]);
@@ -300,13 +303,13 @@ fn a_proof_that_is_ended_and_one_that_loses_its_server() {
     }
     let constraints = keys_of(&mut root, &Scope::schema("d"));
     let looker = Looker { ends_after: 3, ..Looker::patient() };
-    Prover { open: &|| open(&server), threads: 2, rows_limit: 1, watch: &looker }.prove(&constraints).unwrap();
+    Validator { open: &|| open(&server), threads: 2, rows_limit: 1, observer: &looker }.validate(&constraints).unwrap();
     assert!((3..=5).contains(&*looker.begun.lock().unwrap()), "{:?}", looker.begun);
     assert!(looker.seen.lock().unwrap().len() <= 2);
 
     let nobody = ConnectOptions::new(Address::Socket("/nobody/listens/here".into()), "root");
-    let watch = Looker::patient();
-    let prover = Prover { open: &|| Connection::open(&nobody), threads: 2, rows_limit: 1, watch: &watch };
-    assert!(matches!(prover.prove(&constraints), Err(Error::Connect { .. })));
-    assert!(prover.prove(&[]).unwrap().is_empty(), "nothing to prove needs no connection");
+    let observer = Looker::patient();
+    let validator = Validator { open: &|| Connection::open(&nobody), threads: 2, rows_limit: 1, observer: &observer };
+    assert!(matches!(validator.validate(&constraints), Err(Error::Connect { .. })));
+    assert!(validator.validate(&[]).unwrap().is_empty(), "without constraints no connection is needed");
 }

@@ -1,9 +1,9 @@
-//! Comparisons of what is on real servers.
+//! Comparisons on real servers.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
 mod compare;
-mod compare_moment;
+mod compare_snapshot;
 mod compare_values;
 mod constraints;
 mod pair;

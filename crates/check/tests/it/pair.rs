@@ -1,26 +1,26 @@
-//! Two private servers, and a schema on each.
+//! Two private servers with a schema on each.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hortator_check::compare::{Options, Progress, Report, Side, compare};
+use hortator_check::compare::{Endpoint, Options, Progress, Report, compare};
 use hortator_mysql::Connection;
 use hortator_sandbox::Temporary;
 
 use crate::{connect, run, server};
 
-/// The schema that both have.
+/// The name of the schema.
 pub const SCHEMA: &str = "shop";
 
-/// Both servers; whoever holds it has them alone.
+/// Both servers, used by one test at a time.
 pub struct Pair {
     pub servers: [Temporary; 2],
 }
 
-/// The servers that tests share.
+/// The servers that the tests share.
 pub fn pair() -> MutexGuard<'static, Pair> {
     static PAIR: OnceLock<Mutex<Pair>> = OnceLock::new();
     let pair = PAIR.get_or_init(|| Mutex::new(Pair { servers: [server(), server()] }));
-    // A test that failed leaves a schema behind, and each begins with a new one.
+    // A failed test may leave a schema behind, but each test begins with a new one.
     pair.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -41,25 +41,25 @@ impl Pair {
         })
     }
 
-    /// Both sides, with the schema.
-    pub fn sides(&self) -> [Side; 2] {
+    /// Both endpoints, with the schema.
+    pub fn endpoints(&self) -> [Endpoint; 2] {
         self.servers
             .each_ref()
-            .map(|server| Side { connect: server.node(0).connect_options(), schema: Some(SCHEMA.to_owned()) })
+            .map(|server| Endpoint { connect: server.node(0).connect_options(), schema: Some(SCHEMA.to_owned()) })
     }
 
-    /// Compares the schema on both.
+    /// Compares the schemas.
     pub fn compare(&self, options: &Options) -> Report {
-        compare(&self.sides(), options, &Progress::default()).unwrap()
+        compare(&self.endpoints(), options, &Progress::default()).unwrap()
     }
 }
 
-/// Runs the same on both.
+/// Runs the same statements on both.
 pub fn run_both(connections: &mut [Connection; 2], statements: &[&str]) {
     connections.iter_mut().for_each(|connection| run(connection, statements));
 }
 
-/// Each difference in a line of its own, or more.
+/// Each difference as one or more lines.
 pub fn shown(report: &Report) -> Vec<String> {
     report.differences.iter().map(ToString::to_string).collect()
 }

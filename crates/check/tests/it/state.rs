@@ -1,4 +1,4 @@
-//! States of schemas that have one of everything, and one thing different.
+//! States of schemas that have one object of each kind, and one difference.
 
 use hortator_check::state::{Kind, Options, describe_with};
 use hortator_mysql::Connection;
@@ -7,7 +7,7 @@ use crate::{connect, run, server};
 
 const ANY_NAME: Options = Options { any_name: true, row_times: false };
 
-/// One of every kind of thing.
+/// One object of each kind.
 const EVERYTHING: [&str; 12] = [
     "CREATE TABLE parent (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL) CHARSET latin1",
     "CREATE TABLE child (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES parent (id))",
@@ -34,7 +34,7 @@ fn differences(connection: &mut Connection, one: &str, other: &str) -> Vec<Strin
 }
 
 #[test]
-fn the_same_statements_give_the_same_state_under_any_name() {
+fn the_state_does_not_depend_on_the_schema_name() {
     let server = server();
     let mut connection = connect(&server);
     make(&mut connection, "one");
@@ -104,14 +104,14 @@ fn a_large_table_is_read_again_to_show_the_row() {
     let one = describe_with(&mut connection, "one", ANY_NAME).unwrap();
     let other = describe_with(&mut connection, "other", ANY_NAME).unwrap();
     let found = one.differences(&other);
-    assert_eq!(found, ["rows of large: the first has 30000, the second 30000; their hashes differ"]);
+    assert_eq!(found, ["rows of large: the first has 30000 rows, the second 30000; their hashes differ"]);
     let mut second = connect(&server);
     let rows = one.differing_rows(&mut connection, &other, &mut second).unwrap().join("\n");
     assert!(rows.contains("first: ('17171', 'x')") && rows.contains("second: ('17171', 'y')"), "{rows}");
 }
 
 #[test]
-fn a_schema_whose_name_differs_by_case_only_is_not_counted_in() {
+fn a_schema_whose_name_differs_in_case_only_is_not_included() {
     let server = server();
     let mut connection = connect(&server);
     run(&mut connection, &["CREATE DATABASE one", "CREATE DATABASE ONE", "CREATE TABLE ONE.t (x INT)"]);
@@ -120,7 +120,7 @@ fn a_schema_whose_name_differs_by_case_only_is_not_counted_in() {
 }
 
 #[test]
-fn a_view_on_a_table_that_is_gone_has_a_definition_all_the_same() {
+fn a_view_on_a_dropped_table_has_a_definition() {
     let server = server();
     let mut connection = connect(&server);
     make(&mut connection, "one");

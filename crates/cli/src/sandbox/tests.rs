@@ -1,4 +1,4 @@
-//! What the words on the command line mean.
+//! The parsing of the command line, and the output.
 
 use clap::Parser;
 
@@ -41,12 +41,12 @@ fn up_names_a_topology() {
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
-    assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes the folder"));
+    assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes --mysql"));
     assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` and `cluster` take a number of nodes"));
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn invalid_arguments_are_refused() {
     for line in [
         "",
         "up ring",
@@ -56,8 +56,8 @@ fn what_is_not_understood_is_refused() {
         "stop x one",
         "down",
         "down x --all",
-        "cut x",
-        "cut x one",
+        "isolate x",
+        "isolate x one",
         "pause x",
         "status a b",
     ] {
@@ -66,14 +66,14 @@ fn what_is_not_understood_is_refused() {
 }
 
 #[test]
-fn a_node_goes_by_number_or_name() {
+fn a_node_has_a_number_and_a_name() {
     assert_eq!(parse_node("2"), Ok(2));
     assert_eq!(parse_node("node2"), Ok(2));
     assert!(parse_node("second").is_err());
 }
 
 #[test]
-fn a_name_that_is_taken_gets_a_number() {
+fn a_name_in_use_gets_a_number() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(free_name(Topology::Galera(3), dir.path()), "galera-3");
     std::fs::create_dir(dir.path().join("galera-3")).unwrap();
@@ -88,7 +88,7 @@ fn words_are_quoted_where_a_shell_needs_it() {
 }
 
 #[test]
-fn what_is_shown_of_a_sandbox() {
+fn the_output_about_a_sandbox() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let sandbox = Builder::standalone().dir(dir.path()).create("shown").unwrap();
     let node = sandbox.node(0);

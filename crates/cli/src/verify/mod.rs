@@ -1,7 +1,7 @@
-//! `hortator verify`: two sides in, and whether they are the same as text, JSON and exit status.
+//! `hortator verify`: compares two endpoints, with the result as text, JSON and exit status.
 
+mod endpoint;
 mod progress_line;
-mod side;
 mod text;
 
 use std::process::ExitCode;
@@ -13,56 +13,56 @@ use clap::error::ErrorKind;
 use hortator_check::compare::{self, Options, Progress};
 
 use crate::connection_args::ConnectionArgs;
+use endpoint::EndpointArg;
+pub use endpoint::split_password;
 use progress_line::ProgressLine;
-use side::SideArg;
-pub use side::split_password;
 
-/// Connections to each side unless said otherwise.
+/// The default number of connections per endpoint.
 const THREADS: u16 = 4;
-/// The two sides are not the same.
+/// The exit status when the two endpoints differ.
 const DIFFERENT: u8 = 3;
 
 /// Arguments of `hortator verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "A and B: HOST[:PORT][/SCHEMA], mysql://[USER[:PASSWORD]@]HOST[:PORT][/SCHEMA], socket:FILE, \
-                        sandbox:NAME[/NODE], or group:SUFFIX for the option files' groups with that suffix. Behind \
-                        `?`, connection options of that side, such as ?database=shop&ssl-ca=ca.pem. Options that stand \
-                        elsewhere on the command line are for both sides.\n\n\
-                        Exit status: 0 the same, 1 it failed, 2 wrong command line, 3 different.")]
+                        sandbox:NAME[/NODE], or group:SUFFIX for the option files' groups with that suffix. After \
+                        `?`, add connection options of that endpoint, such as ?database=shop&ssl-ca=ca.pem. Options \
+                        elsewhere on the command line apply to both endpoints.\n\n\
+                        Exit status: 0 equal, 1 failed, 2 wrong command line, 3 different.")]
 pub struct VerifyArgs {
-    /// One side: a server, or a schema on it
-    #[arg(value_name = "A", value_parser = side::parse)]
-    first: SideArg,
+    /// First endpoint: a server, or a schema on it
+    #[arg(value_name = "A", value_parser = endpoint::parse)]
+    first: EndpointArg,
 
-    /// The other side
-    #[arg(value_name = "B", value_parser = side::parse)]
-    second: SideArg,
+    /// Second endpoint
+    #[arg(value_name = "B", value_parser = endpoint::parse)]
+    second: EndpointArg,
 
-    /// The schemas to compare [default: all but the servers' own]
+    /// Schemas to compare [default: all but the servers' own]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     databases: Vec<String>,
 
-    /// The tables to compare, as TABLE or SCHEMA.TABLE; leaves out what belongs to no table [default: all]
+    /// Tables to compare, as TABLE or SCHEMA.TABLE; skips objects that do not belong to a table [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tables: Vec<String>,
 
-    /// Connections to each side that read rows
+    /// Connections per endpoint that read rows
     #[arg(short = 't', long, value_name = "N", default_value_t = THREADS, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
 
-    /// Compare rows, not definitions
+    /// Compare only rows, not definitions
     #[arg(long, conflicts_with = "definitions_only")]
     rows_only: bool,
 
-    /// Compare definitions, not rows
+    /// Compare only definitions, not rows
     #[arg(long)]
     definitions_only: bool,
 
-    /// Let the next values of AUTO_INCREMENT and of sequences differ, as they do between nodes of a cluster
+    /// Ignore the next values of AUTO_INCREMENT and of sequences, which differ between nodes of a cluster
     #[arg(long)]
     ignore_counters: bool,
 
-    /// Compare also when rows of system-versioned tables came and went
+    /// Compare also the start and end times of system-versioned rows
     #[arg(long)]
     row_times: bool,
 
@@ -70,7 +70,7 @@ pub struct VerifyArgs {
     #[arg(long, hide = true, value_name = "ROWS")]
     range_rows: Option<u64>,
 
-    /// Stop all writing for the moment in which the snapshots begin (FLUSH TABLES WITH READ LOCK)
+    /// Lock out writers while the snapshots are opened (FLUSH TABLES WITH READ LOCK)
     #[arg(long)]
     lock: bool,
 
@@ -78,7 +78,7 @@ pub struct VerifyArgs {
     #[arg(long)]
     json: bool,
 
-    /// No progress line, and nothing on standard output: the exit status tells
+    /// Print no progress line and no result; see the exit status
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 
@@ -89,15 +89,15 @@ pub struct VerifyArgs {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When a side cannot be reached or read, or a name is on neither.
+/// When an endpoint cannot be reached or read, or a name exists at neither.
 pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let sides = [&args.first, &args.second].map(|side| side.resolve(&args.connection));
-    let [first, second] = sides;
-    let sides = [first.context("the first side")?, second.context("the second side")?];
+    let endpoints = [&args.first, &args.second].map(|endpoint| endpoint.resolve(&args.connection));
+    let [first, second] = endpoints;
+    let endpoints = [first.context("the first endpoint")?, second.context("the second endpoint")?];
     if !args.databases.is_empty()
-        && let Some(schema) = sides.iter().find_map(|side| side.schema.as_deref())
+        && let Some(schema) = endpoints.iter().find_map(|endpoint| endpoint.schema.as_deref())
     {
-        let message = format!("--databases names schemas, and so does a side or --database (`{schema}`)\n");
+        let message = format!("--databases conflicts with the schema `{schema}` of an endpoint or of --database\n");
         clap::Error::raw(ErrorKind::ArgumentConflict, message).exit();
     }
     let options = Options {
@@ -113,7 +113,7 @@ pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
     };
     let progress = Arc::new(Progress::default());
     let line = (!args.quiet).then(|| ProgressLine::start(progress.clone())).flatten();
-    let outcome = compare::compare(&sides, &options, &progress);
+    let outcome = compare::compare(&endpoints, &options, &progress);
     if let Some(line) = line {
         line.finish();
     }

@@ -1,4 +1,4 @@
-//! The progress of a comparison on a terminal: rows, rate, and the table at work.
+//! The progress of a comparison on a terminal: rows, rate, and the current table.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use hortator_check::compare::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Between two drawings.
+/// The interval between two updates.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A line that redraws itself until it is finished.
+/// A progress line that redraws itself until it is finished.
 pub(super) struct ProgressLine {
     done: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -30,10 +30,10 @@ impl ProgressLine {
         Some(Self { done, thread })
     }
 
-    /// Takes the line off the terminal.
+    /// Removes the line from the terminal.
     pub(super) fn finish(self) {
         self.done.store(true, Ordering::Relaxed);
-        // A drawing thread that panicked has nothing to tell that matters to the result.
+        // A panic of the drawing thread does not affect the result.
         let _ = self.thread.join();
     }
 }
@@ -57,13 +57,13 @@ fn message(rows: u64, expected_rows: u64, table: &str, elapsed: Duration) -> Str
         return "reading definitions".to_owned();
     }
     let rate = rows as f64 / elapsed.as_secs_f64().max(0.001);
-    // The server's count is an estimate, and may have been too low.
+    // The server's count is an estimate, and may be too low.
     let expected = HumanCount(expected_rows.max(rows));
     format!("{} of about {expected} rows, {}/s · {table}", HumanCount(rows), HumanCount(rate as u64))
 }
 
 #[test]
-fn the_line_tells_rows_and_table() {
+fn the_line_shows_rows_and_table() {
     assert_eq!(message(0, 0, "", Duration::ZERO), "reading definitions");
     let line = message(2_000, 1_000, "shop.orders", Duration::from_secs(2));
     assert_eq!(line, "2,000 of about 2,000 rows, 1,000/s · shop.orders");

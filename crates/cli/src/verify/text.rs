@@ -28,11 +28,7 @@ pub(super) fn of(report: &Report) -> String {
     let _ = writeln!(
         text,
         "{}: rows of {} tables: {rows}; definitions: {}; in {:.2} s",
-        if report.same {
-            "same".to_owned()
-        } else {
-            format!("different in {} places", HumanCount(report.difference_count))
-        },
+        if report.same { "same".to_owned() } else { format!("{} differences", HumanCount(report.difference_count)) },
         report.tables.len(),
         if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") },
         report.elapsed_s,

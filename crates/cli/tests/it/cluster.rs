@@ -271,12 +271,12 @@ fn a_verified_load_compares_the_nodes() {
     assert_tells(
         &outcome,
         1,
-        &["verify: node node3", "rows of hortator_case.before_it: the first has 0, the second 1", "(id = '7')"],
+        &["verify: node node3", "rows of hortator_case.before_it: the first has 0 rows, the second 1", "(id = '7')"],
     );
     assert!(!outcome.messages.contains("verify: node node2"), "{}", outcome.messages);
 
     // A node that lets nobody in cannot be vouched for.
     server.reset();
     let outcome = run(load_over(server, &[0, 1], &["--verify", "--nodes", "127.0.0.1:1", dump]));
-    assert_tells(&outcome, 1, &["verify: cannot compare node 127.0.0.1:1: the second side", "1 problems"]);
+    assert_tells(&outcome, 1, &["verify: cannot compare node 127.0.0.1:1: the second endpoint", "1 problems"]);
 }

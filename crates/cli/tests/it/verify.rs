@@ -1,4 +1,4 @@
-//! `hortator verify` as a DBA calls it: sides, exit status, and what is said.
+//! `hortator verify` as a DBA calls it: endpoints, exit status, and what is said.
 
 use std::fs;
 use std::path::Path;
@@ -28,9 +28,9 @@ fn filled() -> std::sync::MutexGuard<'static, Pair> {
 }
 
 /// `verify` without option files.
-fn verify(sides: &[&str]) -> Command {
+fn verify(endpoints: &[&str]) -> Command {
     let mut command = hortator("verify");
-    command.arg("--no-defaults").args(sides);
+    command.arg("--no-defaults").args(endpoints);
     command
 }
 
@@ -49,11 +49,11 @@ fn change(pair: &Pair, statement: &str) {
 }
 
 #[test]
-fn the_same_and_different_have_their_status_and_words() {
+fn equal_and_different_endpoints_have_their_exit_status_and_text() {
     let pair = filled();
-    let sides = [socket(&pair.client.socket()), socket(&pair.hortator.socket())];
+    let endpoints = [socket(&pair.client.socket()), socket(&pair.hortator.socket())];
     let call = |options: &[&str]| {
-        let mut command = verify(&[&sides[0], &sides[1], "-uroot"]);
+        let mut command = verify(&[&endpoints[0], &endpoints[1], "-uroot"]);
         command.args(options);
         run(command)
     };
@@ -71,10 +71,10 @@ fn the_same_and_different_have_their_status_and_words() {
     let different = call(&["-D", DATABASE, "--range-rows", "20"]);
     assert_tells(&different, 3, &[]);
     let expected = format!(
-        "rows of {DATABASE}.t: the first has 100, the second 99; 1 of 6 ranges of the key differ; the first that differ:\n  \
+        "rows of {DATABASE}.t: the first has 100 rows, the second 99; 1 of 6 ranges of the key differ; first differing rows:\n  \
          only in the first:  (id = '7', v = 'v7')\n  only in the first:  (id = '9', v = 'v9')\n  \
          only in the second: (id = '7', v = 'V7')\n\
-         different in 1 places: rows of 1 tables: 100 and 99; definitions: database 1, table 1"
+         1 differences: rows of 1 tables: 100 and 99; definitions: database 1, table 1"
     );
     assert!(said(&different).starts_with(&expected), "{}", said(&different));
 
@@ -107,11 +107,11 @@ fn schemas_of_two_names_on_one_server() {
     assert_tells(&same, 0, &[]);
     assert_tells(&run(verify(&[&server, &copy])), 3, &[]);
     let gone = run(verify(&[&copy, &copy]));
-    assert_tells(&gone, 1, &["neither side has a schema `copy`"]);
+    assert_tells(&gone, 1, &["a schema `copy` exists at neither endpoint"]);
 }
 
 #[test]
-fn sides_from_option_files_and_sandboxes() {
+fn endpoints_from_option_files_and_sandboxes() {
     let pair = filled();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my.cnf");
@@ -139,25 +139,29 @@ fn sides_from_option_files_and_sandboxes() {
     command.env("XDG_STATE_HOME", state.path());
     let gone = run(command);
     assert_tells(&same, 0, &[]);
-    assert_tells(&no_node, 1, &["the second side: sandbox `trial` has no node 2"]);
-    assert_tells(&gone, 1, &["the first side: there is no sandbox `trial`"]);
+    assert_tells(&no_node, 1, &["the second endpoint: sandbox `trial` has no node 2"]);
+    assert_tells(&gone, 1, &["the first endpoint: sandbox `trial` does not exist"]);
 }
 
 #[test]
-fn what_is_not_understood_or_not_there() {
+fn invalid_arguments_and_missing_objects() {
     let pair = filled();
     let socket = socket(&pair.hortator.socket());
     for (arguments, status, told) in [
         (&[][..], 2, "<A>"),
         (&[socket.as_str()][..], 2, "<B>"),
         (&["http://x", &socket], 2, "a URL begins with mysql://"),
-        (&[&socket, "mysql://u@"], 2, "there is no host"),
+        (&[&socket, "mysql://u@"], 2, "the host is missing"),
         (&[&socket, &socket, "--threads", "0"], 2, "--threads"),
         (&[&socket, &socket, "--rows-only", "--definitions-only"], 2, "cannot be used with"),
-        (&[&socket, &socket, "-D", DATABASE, "--databases", "x"], 2, "--databases names schemas, and so does a side"),
-        (&[&socket, "db1?frobnicate=1"], 1, "the second side: command line: no option is named `frobnicate`"),
-        (&[&socket, "socket:/nowhere/socket"], 1, "the second side (/nowhere/socket), connecting: cannot connect"),
-        (&[&socket, &socket, "--tables", "nowhere"], 1, "neither side has a table, view or sequence `nowhere`"),
+        (&[&socket, &socket, "-D", DATABASE, "--databases", "x"], 2, "--databases conflicts with the schema"),
+        (&[&socket, "db1?frobnicate=1"], 1, "the second endpoint: command line: unknown option `frobnicate`"),
+        (&[&socket, "socket:/nowhere/socket"], 1, "the second endpoint (/nowhere/socket), connecting: cannot connect"),
+        (
+            &[&socket, &socket, "--tables", "nowhere"],
+            1,
+            "a table, view or sequence `nowhere` exists at neither endpoint",
+        ),
     ] {
         let mut command = verify(arguments);
         command.arg("-uroot");
@@ -166,7 +170,7 @@ fn what_is_not_understood_or_not_there() {
 }
 
 #[test]
-fn passwords_of_both_sides_are_used_and_not_in_the_process_list() {
+fn passwords_of_both_endpoints_are_used_and_not_in_the_process_list() {
     let pair = filled();
     for server in [&pair.client, &pair.hortator] {
         let mut root = server.connect();
@@ -174,19 +178,19 @@ fn passwords_of_both_sides_are_used_and_not_in_the_process_list() {
             .unwrap();
         root.execute(b"GRANT ALL ON *.* TO checker@localhost").unwrap();
     }
-    let side = |server: &crate::servers::Server, password: &str| {
+    let endpoint = |server: &crate::servers::Server, password: &str| {
         format!("mysql://checker:{password}@localhost/{DATABASE}?socket={}", server.socket().display())
     };
-    let sides = [side(&pair.client, PASSWORD_IN_URL), side(&pair.hortator, PASSWORD_IN_URL)];
+    let endpoints = [endpoint(&pair.client, PASSWORD_IN_URL), endpoint(&pair.hortator, PASSWORD_IN_URL)];
 
-    let wrong = run(verify(&[&sides[0], &side(&pair.hortator, "guess")]));
-    assert_tells(&wrong, 1, &["the second side", "ERROR 1045", "checker"]);
+    let wrong = run(verify(&[&endpoints[0], &endpoint(&pair.hortator, "guess")]));
+    assert_tells(&wrong, 1, &["the second endpoint", "ERROR 1045", "checker"]);
     assert!(!wrong.messages.contains("guess") && !wrong.messages.contains("s3cret"), "{}", wrong.messages);
 
     // A lock on the table makes it wait, so that it can be looked at.
     let mut root = pair.hortator.connect();
     root.execute(format!("LOCK TABLES {DATABASE}.t WRITE").as_bytes()).unwrap();
-    let running = Running::start(verify(&[&sides[0], &sides[1]]));
+    let running = Running::start(verify(&[&endpoints[0], &endpoints[1]]));
     pair.hortator.wait_until(
         "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE USER = 'checker' AND STATE LIKE '%lock%'",
     );

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use hortator_mysql::catalog::Column;
 use hortator_mysql::error::DEADLOCK;
-use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
+use hortator_mysql::{Connection, Error, ExecResult, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
 use super::packet::check_packet;
@@ -53,7 +53,7 @@ pub enum Protocol {
 #[derive(Debug)]
 pub(super) enum BinaryResult {
     /// All rows are in.
-    Applied(Done),
+    Applied(ExecResult),
     /// Not exact, or refused by the server, with the error if there is one: send the text.
     Refused(Option<Error>),
 }
@@ -98,7 +98,7 @@ impl RowSender {
         statement: &ChunkStatement,
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<(Done, Protocol), Error> {
+    ) -> Result<(ExecResult, Protocol), Error> {
         if let Some(offset) = statement.tuples {
             let typed = if self.supports_bulk_execute(connection) {
                 self.send_bulk_execute(connection, &statement.text, offset, target, dialect)?
@@ -141,7 +141,7 @@ impl RowSender {
         statements: &[ChunkStatement],
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<Option<Done>, Error> {
+    ) -> Result<Option<ExecResult>, Error> {
         let Some(offset) = statements[0].tuples else { return Ok(None) };
         let mut merged = std::mem::take(&mut self.merged);
         merged.clear();
@@ -174,7 +174,7 @@ impl RowSender {
         connection: &mut Connection,
         text: &[u8],
         target: &RowTarget,
-    ) -> Result<Done, Error> {
+    ) -> Result<ExecResult, Error> {
         let prefix = self.prefix(target);
         check_packet(prefix.len() + text.len(), self.packet_limit_bytes)?;
         match prefix {
@@ -187,7 +187,7 @@ impl RowSender {
     ///
     /// # Errors
     /// What the server says, or a lost connection.
-    pub fn send_alone(&self, connection: &mut Connection, text: &[u8]) -> Result<Done, Error> {
+    pub fn send_alone(&self, connection: &mut Connection, text: &[u8]) -> Result<ExecResult, Error> {
         check_packet(text.len(), self.packet_limit_bytes)?;
         connection.execute(text)
     }
@@ -233,7 +233,7 @@ impl RowSender {
         }
     }
 
-    pub(super) fn send_command(&mut self, connection: &mut Connection) -> Result<Done, Error> {
+    pub(super) fn send_command(&mut self, connection: &mut Connection) -> Result<ExecResult, Error> {
         let sent = connection.execute_raw(&self.command);
         self.command.shrink_to(COMMAND_KEPT_BYTES);
         sent

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use hortator_check::constraints::Offender;
+use hortator_check::constraints::ViolatingRow;
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
@@ -27,7 +27,7 @@ pub(super) struct Wanted {
     /// Which finding it is of: a row of the dump may be of several, but only once of each.
     pub(super) finding: usize,
     pub(super) table: TableName,
-    pub(super) row: Offender,
+    pub(super) row: ViolatingRow,
 }
 
 /// Where a row stands; without a line, why not.
@@ -214,7 +214,13 @@ fn position(table: &Table, name: &[u8]) -> Option<usize> {
 }
 
 /// Whether a row of the dump is this one of the server's.
-fn holds(row: &RowText<'_>, wanted: &Offender, columns: &[Option<usize>], table: &Table, dialect: &Dialect) -> bool {
+fn holds(
+    row: &RowText<'_>,
+    wanted: &ViolatingRow,
+    columns: &[Option<usize>],
+    table: &Table,
+    dialect: &Dialect,
+) -> bool {
     if row.values.len() != columns.len() {
         return false;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hortator_check::constraints::{Constraint, Fault, Finding, Prover, Scope, Watch, foreign_keys};
+use hortator_check::constraints::{Constraint, Finding, Observer, Scope, Validator, Violation, foreign_keys};
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error};
 
@@ -47,7 +47,7 @@ pub(super) fn validate(
     Ok(())
 }
 
-fn shown(Finding { constraint, fault }: &Finding) -> String {
+fn shown(Finding { constraint, violation: fault }: &Finding) -> String {
     let name = match constraint {
         Constraint::ForeignKey(key) => String::from_utf8_lossy(&key.name),
         Constraint::Unique(key) => String::from_utf8_lossy(&key.name),

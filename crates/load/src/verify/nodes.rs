@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hortator_check::compare::{Difference, Options, Progress, Side, compare, is_of_the_server};
+use hortator_check::compare::{Difference, Endpoint, Options, Progress, compare, is_system_schema};
 
 use super::report::Findings;
 use super::{Verify, inventory};
@@ -15,7 +15,7 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
     let names: BTreeSet<String> = inventory::schemas(verify.expectations)
         .iter()
         .map(|schema| String::from_utf8_lossy(schema).into_owned())
-        .filter(|schema| !is_of_the_server(schema))
+        .filter(|schema| !is_system_schema(schema))
         .collect();
     let writer = verify.connect;
     for (label, connect) in verify.nodes.iter().filter(|(_, connect)| connect.address != writer.address) {
@@ -33,7 +33,7 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
                     }
                 }
                 // A schema that the stream dropped is on neither.
-                Err(hortator_check::compare::Error::Neither { .. }) => {}
+                Err(hortator_check::compare::Error::NotFound { .. }) => {}
                 Err(error) => {
                     node_differs = true;
                     findings.problem(format!("cannot compare node {label}: {error}"));

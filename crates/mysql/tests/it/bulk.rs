@@ -1,4 +1,4 @@
-//! Arrays of parameters, as `execute_raw` carries them.
+//! Bulk execution with `execute_raw`.
 
 use hortator_mysql::{Connection, Prepared};
 
@@ -62,7 +62,7 @@ fn ints_strings_null_and_default() {
 }
 
 #[test]
-fn an_error_in_the_middle_takes_the_whole_array_back() {
+fn an_error_in_a_bulk_execution_rolls_all_rows_back() {
     use Value::{Int, Null};
     let (_server, mut connection) = Server::shared().connection("middle");
     let prepared = table(&mut connection);
@@ -71,13 +71,13 @@ fn an_error_in_the_middle_takes_the_whole_array_back() {
     let error = connection.execute_raw(&array(prepared, &TYPES, &rows)).unwrap_err();
     assert_eq!(error.to_string(), "ERROR 1062 (23000): Duplicate entry '1' for key 'PRIMARY'");
     assert_eq!(one_value(&mut connection, "select count(*) from t"), "0");
-    // The statement is as good as new.
+    // The prepared statement is still usable.
     connection.execute_raw(&array(prepared, &TYPES, &rows[1..])).unwrap();
     assert_eq!(one_value(&mut connection, "select count(*) from t"), "3");
 }
 
 #[test]
-fn an_array_of_several_chunks() {
+fn a_bulk_execution_of_several_chunks() {
     use Value::{Int, Null, Text};
     let (_server, mut connection) = Server::shared().connection("long_arrays");
     let prepared = table(&mut connection);
@@ -89,7 +89,7 @@ fn an_array_of_several_chunks() {
 }
 
 #[test]
-fn rows_that_an_array_returns_are_dropped() {
+fn rows_of_a_bulk_execution_are_dropped() {
     use Value::{Int, Null};
     let (_server, mut connection) = Server::shared().connection("returning");
     table(&mut connection);

@@ -1,12 +1,12 @@
-//! Statements and their answers.
+//! Statements and their responses.
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Column, Connection, Error, RowSink, quote_identifier, quote_string};
 
 use crate::server::{Server, one_value};
 
-/// Writes down what arrives; stops after `limit` rows.
+/// Records the result sets; stops after `limit` rows.
 struct Journal {
     lines: Vec<String>,
     limit: usize,
@@ -18,7 +18,7 @@ impl Journal {
     }
 }
 
-impl Rows for Journal {
+impl RowSink for Journal {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         let names: Vec<_> = columns.iter().map(|column| String::from_utf8_lossy(&column.name)).collect();
         self.lines.push(format!("[{}]", names.join(",")));
@@ -35,7 +35,7 @@ impl Rows for Journal {
 }
 
 #[test]
-fn counts_and_remarks_of_a_change() {
+fn counts_and_information_of_a_change() {
     let (_server, mut connection) = Server::shared().connection("counts");
     connection.execute(b"create table t (id int auto_increment primary key, s tinyint) engine=innodb").unwrap();
     let done = connection.execute(b"insert into t (s) values (1),(2),(3)").unwrap();
@@ -69,7 +69,7 @@ fn every_result_set_of_a_call() {
     assert_eq!(journal.lines, ["[a]", "1", "[b,c]", "2,NULL"]);
     assert_eq!(done.rows, 2);
     assert_eq!(one_value(&mut connection, "select @x"), "1");
-    // A failure after rows have arrived.
+    // An error after some rows.
     connection.execute(b"create procedure q() begin select 1; select * from nowhere; end").unwrap();
     assert_eq!(connection.execute(b"call q()").unwrap_err().code(), Some(1146));
     connection.ping().unwrap();
@@ -92,11 +92,11 @@ fn errors_leave_the_connection_usable() {
     assert_eq!(error.code(), Some(1064));
     let Error::Server(error) = error else { panic!("{error:?}") };
     assert_eq!(&error.sqlstate, b"42000");
-    // The server ends a result set that it has begun.
+    // The server ends a started result set with an error.
     let sql = b"select json_value(if(seq = 15000, cast('{' as char), '{}'), '$'), (select 1 union select if(seq < 15000, 1, 2)) from seq_1_to_20000";
     assert_eq!(connection.execute(sql).unwrap_err().code(), Some(1242));
     assert_eq!(connection.execute(b"").unwrap_err().code(), Some(1065));
-    // One statement at a time: a second one behind a semicolon is an error, not run.
+    // One statement at a time: a second one after a semicolon is an error, and is not executed.
     assert_eq!(connection.execute(b"select 1; select 2").unwrap_err().code(), Some(1064));
     connection.ping().unwrap();
 }
@@ -124,7 +124,7 @@ fn no_file_of_ours_is_sent() {
 }
 
 #[test]
-fn prepared_statements_come_and_go() {
+fn prepared_statements_are_created_and_closed() {
     let (_server, mut connection) = Server::shared().connection("prepared");
     assert_eq!(connection.prepare(b"select ?, ? from nowhere").unwrap_err().code(), Some(1146));
     let prepared = connection.prepare(b"select ?, ? from mysql.user").unwrap();
@@ -137,7 +137,7 @@ fn prepared_statements_come_and_go() {
 }
 
 #[test]
-fn quoted_names_and_texts_survive_any_mode() {
+fn quoted_names_and_texts_work_in_any_sql_mode() {
     let (_server, mut connection) = Server::shared().connection("quotes");
     for mode in ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"] {
         connection.execute(format!("set sql_mode = '{mode}'").as_bytes()).unwrap();

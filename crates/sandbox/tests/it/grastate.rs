@@ -1,4 +1,4 @@
-//! `grastate.dat`, as those who run Galera know it: what it says of a node, and what it means to remove it.
+//! `grastate.dat`, as Galera's users know it: its content for a node, and the effect of removing it.
 
 use std::fs;
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::company::{assert_told, ids, since, size, wait_for};
+use crate::cluster_fixture::{assert_logged, ids, since, size, wait_for};
 use crate::{ask, provider, run};
 
 /// A value of the file.
@@ -21,7 +21,7 @@ fn status(node: Node<'_>, name: &str) -> String {
 }
 
 #[test]
-fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
+fn a_node_without_grastate_receives_the_tables_of_another() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -33,7 +33,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
         assert_eq!(said, [&history, "-1", "0"], "{} while it runs", node.name());
     }
 
-    // After an orderly end and after a crash; each time with a row that only its own tables have.
+    // After a clean shutdown and after a crash; each time with a row that only its own tables have.
     for (row, is_killed) in [(100, false), (101, true)] {
         run(second, &["SET SESSION wsrep_on = OFF", &format!("INSERT INTO d.t VALUES ({row})")]);
         let place = status(second, "wsrep_last_committed");
@@ -45,7 +45,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
             assert_eq!([says(second, "seqno"), says(second, "safe_to_bootstrap")], [&place, "0"]);
             wait_for("the one that is left to be the last", || says(first, "safe_to_bootstrap") == "1");
         }
-        // As it is, it goes on with what it has.
+        // Unchanged, the node continues with its own data.
         let from = since(second, 0).len();
         second.start().unwrap();
         assert_eq!(ids(second), ["1", "2", &row.to_string()], "it had no cause to take another's tables");
@@ -55,7 +55,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
         fs::remove_file(second.data_dir().join("grastate.dat")).unwrap();
         let from = since(second, 0).len();
         second.start().unwrap();
-        assert_told(&since(second, from), &["grastate.dat was removed: this node waits for a donor", "SST succeeded"]);
+        assert_logged(&since(second, from), &["grastate.dat was removed: this node waits for a donor", "SST succeeded"]);
         assert_eq!(ids(second), ["1", "2"]);
         wait_for("both to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("2")));
         let said = |node| [says(node, "uuid"), says(node, "safe_to_bootstrap")];
@@ -66,7 +66,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
 }
 
 #[test]
-fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
+fn grastate_removed_from_all_nodes_is_restored_and_all_keep_their_data() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -75,7 +75,7 @@ fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
     cluster.kill().unwrap();
     let files = [first, second].map(|node| node.data_dir().join("grastate.dat"));
     files.iter().for_each(|file| fs::remove_file(file).unwrap());
-    // Nobody has tables to give: they wait, and say for what.
+    // No node has tables to give: the nodes wait, and their logs say for what.
     let from = cluster.nodes().map(|node| since(node, 0).len()).collect::<Vec<_>>();
     thread::scope(|scope| {
         let started = scope.spawn(|| cluster.start());
@@ -92,7 +92,7 @@ fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
 }
 
 #[test]
-fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
+fn a_single_node_without_grastate_keeps_its_tables() {
     provider::build();
     let cluster = Builder::cluster(1).start_temporary().unwrap();
     let node = cluster.node(0);
@@ -102,7 +102,7 @@ fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
         fs::remove_file(node.data_dir().join("grastate.dat")).unwrap();
         let from = since(node, 0).len();
         cluster.start().unwrap();
-        assert_told(&since(node, from), &["there is no other node to receive tables from"]);
+        assert_logged(&since(node, from), &["there is no other node to receive tables from"]);
         assert_eq!(ids(node), ["1", "2"]);
         assert_eq!(says(node, "safe_to_bootstrap"), "1");
     }
