@@ -11,6 +11,7 @@
 //! caller passes a sink for result rows and may read [`progress`]), and it does not decide what conflicts with what: that
 //! is `hortator-core`'s.
 
+pub mod analysis;
 pub mod apply;
 pub mod checkpoint;
 pub mod cluster;

@@ -4,24 +4,34 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, Done, Error, Flavor, Status};
+use hortator_mysql::{Connection, Done, Error, Flavor, SessionChanges, Status};
 
+use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
 use super::journal::Journal;
-use super::rows_plan::Reason;
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, check_packet};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
-use crate::lexer::{Dialect, Location, tokens};
+use crate::lexer::{Dialect, Location};
 use crate::output::Output;
+use crate::planner::Reason;
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::session::{Assignments, SessionState, Tracker};
-use crate::statement_kind::split_statements;
+use crate::session::{SessionState, Tracker};
 
 /// How long a node that takes no statements is waited for, and how often it is asked.
 const UNREADY_LIMIT: Duration = Duration::from_secs(20);
 const UNREADY_PAUSE: Duration = Duration::from_millis(200);
+
+/// What a statement left in the session beyond what its words say: for the coordinator to look into.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftBehind {
+    /// Something changed that is neither a variable nor the default schema: user variables, temporary tables.
+    pub(super) is_changed: bool,
+    /// The default schema is another, or its definition may be.
+    pub(super) schema: bool,
+}
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
@@ -39,9 +49,11 @@ pub(super) struct MainSession<'l> {
     server: Dialect,
     /// How text is read in the state in force.
     dialect: Dialect,
-    /// A statement has run that may have changed the state; it is read again before the next one, but not before one
-    /// that asks for the warnings, because reading takes them away.
+    /// A statement has failed that may have changed the state, and the server reports nothing of those. It is read before
+    /// the next one, but not before one that asks for the warnings, because reading takes them away.
     is_stale: bool,
+    /// What the last statements have changed, as reported, and not yet looked at.
+    left_behind: LeftBehind,
     /// The server takes no statement as long as this; it stays what it was when the session began.
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
@@ -90,6 +102,7 @@ impl<'l> MainSession<'l> {
             server,
             dialect,
             is_stale: false,
+            left_behind: LeftBehind::default(),
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
@@ -128,26 +141,32 @@ impl<'l> MainSession<'l> {
         }
     }
 
-    /// How the rows of what runs next are shown.
-    pub(super) fn shape(&mut self, is_vertical: bool) {
-        self.output.shape(is_vertical);
-    }
-
     /// Runs a statement and prints its rows; gives the number of rows affected. A statement that fails stops the load,
     /// unless it is forced.
-    pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
+    pub(super) fn run(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
-        let result = self.send(text);
-        self.handle_result(text, location, result)
+        self.output.shape(statement.is_vertical);
+        let result = self.send(statement);
+        self.handle_result(statement, result)
+    }
+
+    /// Runs a command of the client's that is no statement of the stream's.
+    pub(super) fn run_command(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        let result = self.connection.execute(text);
+        let changes = self.connection.take_session_changes();
+        self.apply_changes(&changes, &[])?;
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => self.failed(location, text, &error),
+        }
     }
 
     /// What comes of a statement that was sent.
     pub(super) fn handle_result(
         &mut self,
-        text: &[u8],
-        location: &Location,
+        statement: &AnalyzedStatement,
         result: Result<Done, Error>,
     ) -> Result<u64, Stopped> {
         match result {
@@ -156,24 +175,68 @@ impl<'l> MainSession<'l> {
             Ok(done) => {
                 self.progress.text_statements.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                self.note(text);
+                self.note_effects(&statement.info);
+                let changes = self.connection.take_session_changes();
+                self.note_changes(&statement.info, &changes)?;
                 Ok(done.affected_rows)
             }
-            Err(error) => self.failed(location, text, &error).map(|()| 0),
+            Err(error) => {
+                // It may have changed something before it failed.
+                let is_plain = matches!(statement.info.kind, StatementKind::Rows(_) | StatementKind::Write { .. });
+                self.is_stale |= !is_plain;
+                self.failed(&statement.location, &statement.text, &error).map(|()| 0)
+            }
         }
     }
 
+    /// Takes in what the server has reported of a statement.
+    fn note_changes(&mut self, info: &StatementInfo, changes: &SessionChanges) -> Result<(), Stopped> {
+        self.tracker.assigned(&info.assignments);
+        // SET STATEMENT … FOR: the server reports the old values with the next statement only.
+        let is_set_statement = !matches!(info.kind, StatementKind::Set) && !info.assignments.propagated.is_empty();
+        let restored: &[String] = if is_set_statement { &info.assignments.propagated } else { &[] };
+        self.left_behind.is_changed |= changes.is_changed && !matches!(info.kind, StatementKind::Use(_));
+        self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
+        self.apply_changes(changes, restored)
+    }
+
+    fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String]) -> Result<(), Stopped> {
+        if self.tracker.apply(changes, restored) {
+            // The dump has switched the reports: they go on.
+            let _ = self.connection.track_session();
+        }
+        self.left_behind.schema |= changes.schema.is_some();
+        self.dialect = self.tracker.state().dialect(self.server);
+        Ok(())
+    }
+
+    /// What the last statements left behind, once.
+    pub(super) fn take_left_behind(&mut self) -> LeftBehind {
+        std::mem::take(&mut self.left_behind)
+    }
+
+    /// The default schema's collation is this one.
+    pub(super) fn set_collation_database(&mut self, collation: Option<Vec<u8>>) {
+        self.tracker.set_collation_database(collation);
+    }
+
+    /// The session has temporary tables, or may have.
+    pub(super) fn may_have_temporary_tables(&mut self) {
+        self.has_temporary_tables = true;
+    }
+
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    pub(super) fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
+    pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<Done, Error> {
         let start = Instant::now();
-        let prefix = self.targets.auto_increment_prefix().filter(|_| may_number_rows(text, &self.dialect));
-        let prefixed = prefix.map(|prefix| [prefix, text].concat());
-        check_packet(prefixed.as_deref().unwrap_or(text).len(), self.packet_limit_bytes)?;
+        let prefix = self.auto_increment_prefix(&statement.info);
+        let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
+        let text = prefixed.as_deref().unwrap_or(&statement.text);
+        check_packet(text.len(), self.packet_limit_bytes)?;
         loop {
             if !self.targets.is_current(self.failover_epoch) {
-                return Err(self.targets.failed_over_error());
+                return Err(self.targets.left_behind());
             }
-            match self.connection.query(prefixed.as_deref().unwrap_or(text), self.output) {
+            match self.connection.query(text, self.output) {
                 Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
                     std::thread::sleep(UNREADY_PAUSE);
                 }
@@ -182,45 +245,74 @@ impl<'l> MainSession<'l> {
         }
     }
 
+    /// Sends statements in one packet, patiently; see [`Connection::query_batch`].
+    pub(super) fn query_together(&mut self, text: &[u8], results: &mut Vec<Done>) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            if !self.targets.is_current(self.failover_epoch) {
+                return Err(self.targets.left_behind());
+            }
+            match self.connection.query_batch(text, self.output, results) {
+                Err(error)
+                    if error.is_unready()
+                        && results.is_empty()
+                        && start.elapsed() < UNREADY_LIMIT
+                        && !self.pool.is_interrupted() =>
+                {
+                    std::thread::sleep(UNREADY_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The server takes no command as long as this, in bytes.
+    pub(super) fn packet_limit_bytes(&self) -> usize {
+        self.packet_limit_bytes
+    }
+
+    /// How the rows of a statement are shown.
+    pub(super) fn show_as(&mut self, statement: &AnalyzedStatement) {
+        self.output.shape(statement.is_vertical);
+    }
+
+    /// What the last statements left behind, as reported so far.
+    pub(super) fn left_behind(&self) -> LeftBehind {
+        self.left_behind
+    }
+
+    /// What stands before a statement that may let the server number rows, on a cluster.
+    pub(super) fn auto_increment_prefix(&self, info: &StatementInfo) -> Option<&'static [u8]> {
+        self.targets.auto_increment_prefix().filter(|_| info.is(Trait::NumbersRows))
+    }
+
     /// Ends this session where the load has moved to another node meanwhile: before anything is recorded as begun.
     pub(super) fn check_writer(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         if self.targets.is_current(self.failover_epoch) {
             return Ok(());
         }
-        let error = self.targets.failed_over_error();
+        let error = self.targets.left_behind();
         self.failed(location, text, &error)
     }
 
-    /// ChunkContent note of what is_session_bound later statements to this session.
-    fn note(&mut self, text: &[u8]) {
-        for part in split_statements(text, &self.dialect) {
-            self.note_one(part);
-        }
-    }
-
-    fn note_one(&mut self, text: &[u8]) {
-        let mut words = tokens(text, &self.dialect);
-        let Some(first) = words.next() else { return };
-        let second = words.next();
-        let second_is = |word: &[u8]| second.as_ref().is_some_and(|token| token.is_word(word));
-        if first.is_word(b"INSERT") || first.is_word(b"REPLACE") || first.is_word(b"COMMIT") {
+    /// Takes note of what binds later statements to this session.
+    fn note_effects(&mut self, info: &StatementInfo) {
+        if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
             self.tracker.rows_ran();
         }
-        // A routine may leave anything behind in its session: temporary tables, variables.
-        self.has_temporary_tables |= first.is_word(b"CALL") || first.is_word(b"EXECUTE");
-        self.handlers.note(text, &self.dialect);
-        self.has_locks |= first.is_word(b"BACKUP");
-        if first.is_word(b"CREATE") {
-            self.has_temporary_tables |= second_is(b"TEMPORARY")
-                || (second_is(b"OR") && words.nth(1).is_some_and(|token| token.is_word(b"TEMPORARY")));
-        } else if first.is_word(b"LOCK") {
+        self.has_temporary_tables |= info.is(Trait::CreatesTemporary);
+        if let Some(used) = &info.handler {
+            self.handlers.note(used);
+        }
+        if info.is(Trait::Locks) {
             self.has_locks = true;
-        } else if first.is_word(b"UNLOCK") {
+        } else if info.is(Trait::Unlocks) {
             self.has_locks = false;
-        } else if first.is_word(b"FLUSH") {
-            self.has_locks |= words.any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"));
-        } else if first.is_word(b"XA") {
-            self.in_xa = !(second_is(b"COMMIT") || second_is(b"ROLLBACK") || second_is(b"RECOVER"));
+        }
+        if info.is(Trait::BeginsXa) {
+            self.in_xa = true;
+        } else if info.is(Trait::EndsXa) {
+            self.in_xa = false;
         }
     }
 
@@ -238,7 +330,10 @@ impl<'l> MainSession<'l> {
     /// Ends the dump's transaction.
     pub(super) fn commit(&mut self, location: &Location) -> Result<(), Stopped> {
         self.write_pending(location)?;
-        self.run(b"COMMIT", location).map(drop)
+        match self.connection.execute(b"COMMIT") {
+            Ok(_) => Ok(()),
+            Err(error) => self.failed(location, b"COMMIT", &error),
+        }
     }
 
     /// Whether there is such a schema; asked with this session's own words for its name.
@@ -309,45 +404,21 @@ impl<'l> MainSession<'l> {
     }
 
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        if let Err(error) = self.connection.select_db(database) {
-            self.failed(location, &[b"use ", database].concat(), &error)?;
+        let result = self.connection.select_db(database);
+        let changes = self.connection.take_session_changes();
+        self.apply_changes(&changes, &[])?;
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(location, &[b"use ", database].concat(), &error),
         }
-        self.refresh(location)
     }
 
-    /// Whether a SET touches a variable that was not followed so far.
-    pub(super) fn is_new(&self, assignments: &Assignments) -> bool {
-        self.tracker.is_new(assignments)
-    }
-
-    /// A SET has run.
-    pub(super) fn assigned(&mut self, assignments: &Assignments, location: &Location) -> Result<(), Stopped> {
-        let read = self.tracker.assigned(assignments, &mut self.connection);
-        self.state_read(read, location)
-    }
-
-    /// A statement has run that may have changed the session's state in passing.
-    pub(super) fn state_may_differ(&mut self) {
-        self.is_stale = true;
-    }
-
-    /// Whether the state may have changed since it was read.
-    pub(super) fn is_stale(&self) -> bool {
-        self.is_stale
-    }
-
-    /// Reads the session's state again, if it may have changed.
+    /// Reads the session's state again, if a failed statement may have changed it.
     pub(super) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
-        if self.is_stale { self.refresh(location) } else { Ok(()) }
-    }
-
-    /// Reads the session's state again.
-    pub(super) fn refresh(&mut self, location: &Location) -> Result<(), Stopped> {
+        if !self.is_stale {
+            return Ok(());
+        }
         let read = self.tracker.refresh(&mut self.connection);
-        self.state_read(read, location)
-    }
-
-    fn state_read(&mut self, read: Result<(), Error>, location: &Location) -> Result<(), Stopped> {
         self.dialect = self.tracker.state().dialect(self.server);
         self.is_stale = false;
         match read {
@@ -371,14 +442,4 @@ fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
     let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;
     let value = rows.first().and_then(|row| row.first()?.as_deref());
     Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(usize::MAX))
-}
-
-/// Whether a statement may let the server number rows; UPDATE and DELETE may by what fires on them.
-fn may_number_rows(text: &[u8], dialect: &Dialect) -> bool {
-    const WORDS: [&[u8]; 7] = [b"CALL", b"DELETE", b"EXECUTE", b"INSERT", b"LOAD", b"REPLACE", b"UPDATE"];
-    let mut words = tokens(text, dialect);
-    let Some(first) = words.next() else { return false };
-    // CREATE [OR REPLACE] [TEMPORARY] TABLE … SELECT
-    let creates_table = || first.is_word(b"CREATE") && words.take(4).any(|word| word.is_word(b"TABLE"));
-    WORDS.iter().any(|word| first.is_word(word)) || creates_table()
 }

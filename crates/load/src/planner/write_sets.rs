@@ -14,7 +14,7 @@ const DEFINITION: u32 = u32::MAX;
 const CATALOG: (&[u8], &[u8]) = (b"\0catalog", b"\0");
 
 /// A table's rows.
-pub(super) fn table(name: &TableName) -> Key {
+pub(crate) fn table(name: &TableName) -> Key {
     Key::table(&name.schema, &name.table)
 }
 
@@ -27,13 +27,13 @@ fn catalog() -> Key {
 }
 
 /// The commit_queue in which a table's chunks commit.
-pub(super) fn commit_queue(name: &TableName) -> Key {
+pub(crate) fn commit_queue(name: &TableName) -> Key {
     table(name)
 }
 
 /// Rows for a table. `in_order`: after all before and before all behind; else beside others of its kind. `parents` are
 /// the tables that are looked into for each row.
-pub(super) fn rows(name: &TableName, in_order: bool, parents: &[TableName]) -> WriteSet {
+pub(crate) fn rows(name: &TableName, in_order: bool, parents: &[TableName]) -> WriteSet {
     let mut write_set = WriteSet::new();
     write_set.add(table(name), if in_order { Mode::Exclusive } else { Mode::IntentionExclusive });
     for parent in parents.iter().filter(|parent| *parent != name) {
@@ -43,7 +43,7 @@ pub(super) fn rows(name: &TableName, in_order: bool, parents: &[TableName]) -> W
 }
 
 /// A change of tables' definitions that reads others' definitions, and their rows where `reads_rows`.
-pub(super) fn define(tables: &[TableName], references: &[TableName], reads_rows: bool) -> WriteSet {
+pub(crate) fn define(tables: &[TableName], references: &[TableName], reads_rows: bool) -> WriteSet {
     let mut write_set = WriteSet::new().with(catalog(), Mode::IntentionExclusive);
     for name in tables {
         write_set.add(table(name), Mode::Exclusive);
@@ -59,7 +59,7 @@ pub(super) fn define(tables: &[TableName], references: &[TableName], reads_rows:
 }
 
 /// A change of the catalog: after all definitions under way, and after all that is done to these tables.
-pub(super) fn catalog_change(tables: &[TableName]) -> WriteSet {
+pub(crate) fn catalog_change(tables: &[TableName]) -> WriteSet {
     let mut write_set = WriteSet::new().with(catalog(), Mode::Exclusive);
     for name in tables {
         write_set.add(table(name), Mode::Exclusive);
@@ -68,6 +68,6 @@ pub(super) fn catalog_change(tables: &[TableName]) -> WriteSet {
 }
 
 /// Looking at a table's definition.
-pub(super) fn look(name: &TableName) -> WriteSet {
+pub(crate) fn look(name: &TableName) -> WriteSet {
     WriteSet::new().with(definition(name), Mode::RowShared)
 }

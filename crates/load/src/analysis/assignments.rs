@@ -1,11 +1,11 @@
-//! What a SET statement assigns: the names of the session variables, and what makes it more than that.
+//! What a SET statement assigns: which session variables, and what makes it more than that.
 
-use crate::lexer::{Dialect, Kind, Token, tokens};
+use crate::lexer::{Kind, Token};
 
 /// What a SET statement touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignments {
-    /// Session variables, lower case, that other connections must have too.
+    /// Session variables, lower case, that it names and that other connections take on.
     pub propagated: Vec<String>,
     /// Something beyond this session changes: a global variable, a role.
     pub beyond_session: bool,
@@ -13,18 +13,29 @@ pub struct Assignments {
     pub session_local: Vec<(String, bool)>,
     /// A variable that acts on the next statement only.
     pub is_one_shot: bool,
+    /// It assigns autocommit, which may end a transaction.
+    pub autocommit: bool,
+    /// A value is more than a constant or a variable of this session: a function, a table, a global variable, the
+    /// results of the last statement.
+    pub reads_beyond_session: bool,
+    /// It assigns user variables.
+    pub user_variables: bool,
 }
 
 /// How a session variable is treated that is not simply copied to the other connections.
+#[derive(Clone, Copy)]
 enum VariableScope {
     /// The session follows its own value from then on: statements stay in the main session until it is reset.
     SessionLocal,
     /// It acts on the next statement of the session.
     OneShot,
     /// It stands for what statements of other connections have done: it is set after all of them.
-    ReadByAll,
+    SharedResult,
     /// The server's status flags tell of it after every statement.
-    Reported,
+    InStatus,
+    /// It concerns how long a session may be idle or wait, what its SELECTs return, or is the session's own identity: other
+    /// connections go without.
+    MainOnly,
 }
 
 /// All variables that are not simply copied.
@@ -32,14 +43,36 @@ const SPECIAL: &[(&str, VariableScope)] = &[
     ("timestamp", VariableScope::SessionLocal),
     ("pseudo_slave_mode", VariableScope::SessionLocal),
     ("pseudo_thread_id", VariableScope::SessionLocal),
+    ("gtid_next", VariableScope::SessionLocal),
     ("insert_id", VariableScope::OneShot),
-    ("last_insert_id", VariableScope::ReadByAll),
-    ("identity", VariableScope::ReadByAll),
     ("rand_seed1", VariableScope::OneShot),
     ("rand_seed2", VariableScope::OneShot),
     ("gtid_seq_no", VariableScope::OneShot),
-    ("gtid_next", VariableScope::SessionLocal),
-    ("autocommit", VariableScope::Reported),
+    ("last_insert_id", VariableScope::SharedResult),
+    ("identity", VariableScope::SharedResult),
+    ("autocommit", VariableScope::InStatus),
+    ("character_set_database", VariableScope::MainOnly),
+    ("collation_database", VariableScope::MainOnly),
+    ("error_count", VariableScope::MainOnly),
+    ("idle_readonly_transaction_timeout", VariableScope::MainOnly),
+    ("idle_transaction_timeout", VariableScope::MainOnly),
+    ("idle_write_transaction_timeout", VariableScope::MainOnly),
+    ("in_transaction", VariableScope::MainOnly),
+    ("innodb_lock_wait_timeout", VariableScope::MainOnly),
+    ("interactive_timeout", VariableScope::MainOnly),
+    ("last_gtid", VariableScope::MainOnly),
+    ("lock_wait_timeout", VariableScope::MainOnly),
+    ("max_statement_time", VariableScope::MainOnly),
+    ("net_read_timeout", VariableScope::MainOnly),
+    ("net_write_timeout", VariableScope::MainOnly),
+    ("session_track_schema", VariableScope::MainOnly),
+    ("session_track_state_change", VariableScope::MainOnly),
+    ("session_track_system_variables", VariableScope::MainOnly),
+    ("session_track_transaction_info", VariableScope::MainOnly),
+    ("sql_select_limit", VariableScope::MainOnly),
+    ("system_versioning_asof", VariableScope::MainOnly),
+    ("wait_timeout", VariableScope::MainOnly),
+    ("warning_count", VariableScope::MainOnly),
 ];
 
 /// The variables that SET NAMES and SET CHARACTER SET assign.
@@ -50,20 +83,39 @@ pub(super) const CHARSET_VARIABLES: [&str; 4] =
 const TRANSACTION_VARIABLES: [&str; 4] =
     ["tx_isolation", "tx_read_only", "transaction_isolation", "transaction_read_only"];
 
-/// Reads a SET statement.
+/// Variables whose values are the results of earlier statements.
+const RESULTS: [&str; 6] =
+    ["identity", "last_insert_id", "warning_count", "error_count", "in_transaction", "rand_seed1"];
+
+/// Reads a SET statement from the tokens behind SET.
 #[must_use]
-pub fn assignments(text: &[u8], dialect: &Dialect) -> Assignments {
+pub fn assignments(behind: &[Token<'_>]) -> Assignments {
     let mut found = Assignments::default();
-    let mut all = tokens(text, dialect);
-    // USE is of the session too, but assigns no variable.
-    if !all.next().is_some_and(|first| first.is_word(b"SET")) {
-        return found;
-    }
-    let all: Vec<Token<'_>> = all.collect();
-    for item in split_at_commas(&all) {
+    for item in split_at_commas(behind) {
         read_item(item, &mut found);
     }
+    found.reads_beyond_session = behind.iter().any(reads_beyond_session);
     found
+}
+
+/// Whether a token of a SET reads more than constants and variables of this session.
+fn reads_beyond_session(token: &Token<'_>) -> bool {
+    match token.kind {
+        Kind::Symbol(symbol) => symbol == b"(",
+        Kind::Word(word) => {
+            [&b"NEXT"[..], b"PREVIOUS", b"SELECT", b"NEXTVAL"].iter().any(|known| word.eq_ignore_ascii_case(known))
+        }
+        Kind::SystemVariable(name) => {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase().replace('`', "");
+            match name.split_once('.') {
+                Some(("session" | "local", name)) => RESULTS.contains(&name),
+                // A global variable that is assigned shows here too; that is beyond the session as well.
+                Some(_) => true,
+                None => RESULTS.contains(&name.as_str()),
+            }
+        }
+        _ => false,
+    }
 }
 
 /// The items of a SET, split at commas outside parentheses.
@@ -90,10 +142,6 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
     if let Some(scope) = rest.first() {
         if ["GLOBAL", "PERSIST", "PERSIST_ONLY"].iter().any(|word| scope.is_word(word.as_bytes())) {
             found.beyond_session = true;
-            // Connections that open later would begin with the new value, the main session keeps its own.
-            if let Some(Kind::Word(name)) = item.get(1).map(|token| &token.kind) {
-                found.propagated.push(String::from_utf8_lossy(name).to_ascii_lowercase());
-            }
             return;
         }
         if scope.is_word(b"SESSION") || scope.is_word(b"LOCAL") {
@@ -107,13 +155,11 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             let name = String::from_utf8_lossy(name).to_ascii_lowercase().replace('`', "");
             match name.split_once('.') {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
-                Some((_, name)) => {
-                    found.beyond_session = true;
-                    found.propagated.push(name.to_owned());
-                }
+                Some(_) => found.beyond_session = true,
                 None => variable(&name, is_reset, found),
             }
         }
+        Kind::UserVariable(_) => found.user_variables = true,
         Kind::Word(_) if first.is_word(b"NAMES") || first.is_word(b"CHARSET") || first.is_word(b"CHARACTER") => {
             found.propagated.extend(CHARSET_VARIABLES.map(str::to_owned));
         }
@@ -131,17 +177,22 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
         }
         Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
-        // User variables are the main session's own.
         _ => {}
     }
 }
 
 fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
-    match SPECIAL.iter().find(|(special, _)| *special == name) {
-        Some((_, VariableScope::SessionLocal)) => found.session_local.push((name.to_owned(), is_reset)),
-        Some((_, VariableScope::OneShot)) => found.is_one_shot = true,
-        Some((_, VariableScope::ReadByAll)) => found.beyond_session = true,
-        Some((_, VariableScope::Reported)) => {}
-        None => found.propagated.push(name.to_owned()),
+    match SPECIAL.iter().find(|(special, _)| *special == name).map(|(_, scope)| *scope) {
+        Some(VariableScope::SessionLocal) => found.session_local.push((name.to_owned(), is_reset)),
+        Some(VariableScope::OneShot) => found.is_one_shot = true,
+        Some(VariableScope::SharedResult) => found.beyond_session = true,
+        Some(VariableScope::InStatus) => found.autocommit = true,
+        Some(VariableScope::MainOnly) | None => found.propagated.push(name.to_owned()),
     }
+}
+
+/// Whether other connections take on a session variable of this name, lower case.
+#[must_use]
+pub fn is_propagated(name: &str) -> bool {
+    !SPECIAL.iter().any(|(special, _)| *special == name)
 }
