@@ -83,6 +83,8 @@ pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
+/// Unknown system variable.
+pub const UNKNOWN_SYSTEM_VARIABLE: u16 = 1193;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
 

@@ -19,7 +19,9 @@ mod tls;
 mod version;
 
 pub use address::{Address, DEFAULT_PORT};
-pub use connection::{Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Row, Rows, Status};
+pub use connection::{
+    Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Row, Rows, SessionChanges, Status,
+};
 pub use error::{Error, ServerError};
 pub use password::Password;
 pub use quote::{quote_identifier, quote_string};

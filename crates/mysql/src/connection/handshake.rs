@@ -37,6 +37,7 @@ const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_FLAG
     .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
     // So that the refusal is ours, and names the file.
     .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    .union(CapabilityFlags::CLIENT_SESSION_TRACK)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
 /// What every server since MySQL 4.1 can.
 const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41.union(CapabilityFlags::CLIENT_SECURE_CONNECTION);
@@ -51,6 +52,7 @@ pub(super) struct Opened {
     pub(super) status: Status,
     pub(super) deprecate_eof: bool,
     pub(super) supports_bulk: bool,
+    pub(super) tracks_session: bool,
 }
 
 /// Connects and authenticates.
@@ -95,6 +97,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
         id: greeting.id,
         status,
         deprecate_eof: request.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+        tracks_session: request.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
         supports_bulk: request.of_mariadb.contains(MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS),
     })
 }

@@ -13,6 +13,9 @@ mod handshake;
 mod result;
 #[cfg(test)]
 mod script;
+mod session_changes;
+mod session_tracking;
+mod statement_batch;
 mod transport;
 mod wire;
 
@@ -21,6 +24,7 @@ use std::ops::ControlFlow;
 
 pub use answer::{Column, Done, Prepared, Row, Rows, Status};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
+pub use session_changes::SessionChanges;
 
 use crate::{Error, Version};
 use failure::{Failure, describe, is_last_word};
@@ -51,6 +55,9 @@ pub struct Connection {
     status: Status,
     deprecate_eof: bool,
     supports_bulk: bool,
+    /// CLIENT_SESSION_TRACK was agreed on.
+    tracks_session: bool,
+    session_changes: SessionChanges,
     /// Why nothing goes over this connection any more.
     broken: Option<Error>,
 }
@@ -72,6 +79,8 @@ impl Connection {
             status: opened.status,
             deprecate_eof: opened.deprecate_eof,
             supports_bulk: opened.supports_bulk,
+            tracks_session: opened.tracks_session,
+            session_changes: SessionChanges::default(),
             broken: None,
         })
     }
@@ -175,7 +184,12 @@ impl Connection {
     }
 
     fn answer(&mut self) -> Answer<'_, Transport> {
-        Answer { wire: &mut self.wire, status: &mut self.status, deprecate_eof: self.deprecate_eof }
+        Answer {
+            wire: &mut self.wire,
+            status: &mut self.status,
+            changes: &mut self.session_changes,
+            deprecate_eof: self.deprecate_eof,
+        }
     }
 
     fn send(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
