@@ -1,118 +1,114 @@
-//! What can stop an experiment.
+//! The errors that end an experiment.
 
 use std::io;
 
-/// What can stop an experiment.
+/// An error that ends an experiment.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file or folder of the experiment can't be used.
-    #[error("{doing}: {source}")]
+    /// A file or folder of the experiment cannot be used.
+    #[error("{action}: {source}")]
     Io {
-        /// What was being done, with the path.
-        doing: String,
-        /// What the system said.
+        /// The failed action, with the path.
+        action: String,
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A dump of this size makes no sense.
-    #[error(
-        "a dump of scale {scale} can't be made: the scale is from {smallest} to {largest}, and 1 is the whole sample"
-    )]
+    /// The scale of the dump is out of range.
+    #[error("scale {scale} is out of range: give a scale from {smallest} to {largest}; 1 is the whole sample")]
     Scale {
-        /// What was asked for.
+        /// The requested scale.
         scale: f64,
-        /// The smallest that can be made.
+        /// The smallest possible scale.
         smallest: f64,
-        /// The largest that can be made.
+        /// The largest possible scale.
         largest: f64,
     },
-    /// A program that the experiment runs ended badly.
-    #[error("{program} failed ({status}): {said}")]
+    /// A program that the experiment runs failed.
+    #[error("{program} failed ({status}): {output}")]
     Failed {
         /// Its name.
         program: String,
         /// Its exit status or signal.
         status: String,
-        /// The end of what it said.
-        said: String,
+        /// The end of its output.
+        output: String,
     },
     /// A program that the experiment needs is not installed.
     #[error("{program} is not installed: {remedy}")]
     Missing {
         /// Its name.
         program: &'static str,
-        /// What to do.
+        /// How to install it.
         remedy: &'static str,
     },
-    /// The server refused, or the connection to it broke.
-    #[error("{doing}: {source}")]
+    /// The server refused a statement, or the connection failed.
+    #[error("{action}: {source}")]
     Server {
-        /// What was being done.
-        doing: String,
-        /// What the server or the connection said.
+        /// The failed action.
+        action: String,
+        /// The error of the server or of the connection.
         source: hortator_mysql::Error,
     },
-    /// A way of loading said that it was done, and was not.
-    #[error("{way} ended without an error but left {rows} rows of {expected}")]
+    /// A contender ended without an error but did not load all rows.
+    #[error("{contender} ended without an error but left {rows} rows of {expected}")]
     Incomplete {
-        /// Which way.
-        way: &'static str,
+        /// The contender.
+        contender: &'static str,
         /// Rows found.
         rows: u64,
         /// Rows in the dump.
         expected: u64,
     },
-    /// The nodes do not have what was confirmed.
+    /// The nodes do not have exactly the confirmed rows.
     #[error(
-        "after {work}, {confirmed} rows were confirmed, and the nodes have {}: rows are lost, doubled, or not everywhere",
+        "after workload {work} the nodes have {} rows, but {confirmed} rows were confirmed: rows are lost, duplicated or missing on a node",
         .found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
     )]
-    Apart {
-        /// What was done.
+    NotConverged {
+        /// The workload.
         work: String,
         /// Rows that were confirmed.
         confirmed: u64,
         /// Rows that each node has.
         found: Vec<u64>,
     },
-    /// A node's server runs no longer.
-    #[error("the server of node {node} has ended: see its error log")]
+    /// A node's server has ended.
+    #[error("the server of node {node} has ended: read its error log")]
     Ended {
         /// Its number, from 1.
         node: usize,
     },
-    /// A node does not get as far as the others.
-    #[error(
-        "node {node} has got to {applied}, the cluster to {committed}, and no further in {limit_s} s: see its error log"
-    )]
+    /// A node does not apply as much as the others.
+    #[error("node {node} has applied seqno {applied} of {committed} after {limit_s} s: read its error log")]
     Behind {
         /// Its number, from 1.
         node: usize,
         /// The last seqno that it has applied.
         applied: u64,
-        /// That which it should have.
+        /// The last seqno that the cluster has committed.
         committed: u64,
-        /// How long it was waited for.
+        /// The seconds that the experiment waited.
         limit_s: u64,
     },
-    /// The private server can't be started or stopped.
+    /// The private server cannot be started or stopped.
     #[error(transparent)]
     Sandbox(hortator_sandbox::Error),
-    /// The experiment was told to stop.
-    #[error("stopped before the experiment was through")]
+    /// The user stopped the experiment.
+    #[error("the experiment was stopped before its end")]
     Interrupted,
 }
 
 impl Error {
-    /// Gives the step's name to a server's error: `map_err(Error::server("creating …"))`.
-    pub(crate) fn server(doing: impl Into<String>) -> impl FnOnce(hortator_mysql::Error) -> Self {
-        let doing = doing.into();
-        |source| Self::Server { doing, source }
+    /// Adds the action to a server's error: `map_err(Error::server("creating …"))`.
+    pub(crate) fn server(action: impl Into<String>) -> impl FnOnce(hortator_mysql::Error) -> Self {
+        let action = action.into();
+        |source| Self::Server { action, source }
     }
 
-    /// Gives the step's name to an I/O error: `map_err(Error::io("reading …"))`.
-    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let doing = doing.into();
-        |source| Self::Io { doing, source }
+    /// Adds the action to an I/O error: `map_err(Error::io("reading …"))`.
+    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let action = action.into();
+        |source| Self::Io { action, source }
     }
 }
 

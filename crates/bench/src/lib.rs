@@ -1,12 +1,13 @@
-//! Experiments that anyone can rerun, with a report.
+//! Reproducible experiments with a report.
 //!
-//! An experiment makes its own input ([`employees`]), starts its own servers, runs the ways to be compared in turn, and
-//! says in one table what each took and whether all came to the same end. What is timed is always a whole run as a user
-//! would start it, against a rival in the same session on the same server. [`experiment`] is the place to start reading.
+//! An experiment creates its own input ([`employees`]), starts its own servers, runs the contenders in turn, and
+//! reports in one table the resources of each and whether all left the same state. It always measures a whole run as a
+//! user would start it, and a rival in the same session on the same server. Start reading at [`experiment`].
 //!
-//! This crate does not load anything itself: the ways it compares are programs. It prints nothing either: [`report`]
-//! makes text, and the caller shows it.
+//! This crate does not load anything itself: the contenders are programs. It prints nothing either: [`report`] creates
+//! text, and the caller shows it.
 
+pub mod contenders;
 pub mod employees;
 mod error;
 pub mod experiment;
@@ -14,10 +15,9 @@ pub mod galera;
 pub mod measure;
 mod nodes;
 pub mod provider;
+mod quiesce;
 pub mod report;
-mod rest;
 pub mod server;
 pub mod server_copy;
-pub mod ways;
 
 pub use error::Error;

@@ -1,9 +1,8 @@
-//! What a program took: wall time, CPU time, peak memory; and what a server spent meanwhile.
+//! The resources of a program: wall time, CPU time, peak memory; and the CPU time of a server.
 //!
 //! All from `/proc`, without tools that may not be installed. CPU time is read when the program has ended and before
-//! anyone has asked for its exit status: until then the kernel keeps its numbers, to the last tick. Peak memory
-//! (`VmHWM`) is gone by then and is read every `SAMPLE_INTERVAL` instead; what a program grew by in its last such
-//! moment is missed.
+//! its exit status is collected: until then the kernel keeps its counters, to the last tick. Peak memory (`VmHWM`) is
+//! gone by then and is read every `SAMPLE_INTERVAL` instead; growth within the last interval is missed.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,29 +16,29 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use crate::Error;
 
-/// How often the memory of a running program is looked at.
+/// The interval for reading the memory of a running program.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
-/// How much of the end of what a failed program said goes into the error.
+/// The bytes from the end of a failed program's output that go into the error.
 const TAIL_BYTES: usize = 2_000;
 
-/// What a program took from start to end.
+/// The resources of a program from start to end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// From before its start to its end.
     pub wall: Duration,
     /// User and system time of all of its threads, and of children it waited for.
     pub cpu: Duration,
-    /// The most memory it had resident at a time.
+    /// The peak resident memory.
     pub peak_bytes: u64,
 }
 
-/// Runs a program to its end. What it says goes to `log`; its standard input is the command's own.
+/// Runs a program to its end. Its output goes to `log`; its standard input is that of the command.
 ///
-/// The program is asked to end when `stop` becomes true.
+/// Ends the program with SIGTERM when `stop` becomes true.
 ///
 /// # Errors
-/// [`Error::Io`] when it can't be started or watched, [`Error::Failed`] with the end of what it said when its exit
-/// status is not success, [`Error::Interrupted`] after `stop`.
+/// [`Error::Io`] when the program cannot be started or watched, [`Error::Failed`] with the end of its output when its
+/// exit status is not success, [`Error::Interrupted`] after `stop`.
 pub fn run(command: &mut Command, log: &Path, stop: &AtomicBool) -> Result<Usage, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = File::create(log).map_err(Error::io(format!("creating {}", log.display())))?;
@@ -49,14 +48,14 @@ pub fn run(command: &mut Command, log: &Path, stop: &AtomicBool) -> Result<Usage
     let start = Instant::now();
     let mut child = command.spawn().map_err(Error::io(format!("starting {program}")))?;
     let watched = watch(&child, start, stop);
-    // Reaped in every case, or the next look at its number could mean another process.
+    // Always reap the child, or its pid could later belong to another process.
     let status = child.wait().map_err(Error::io(format!("waiting for {program}")))?;
     let usage = watched.map_err(Error::io(format!("watching {program}")))?;
     if stop.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
     if !status.success() {
-        return Err(Error::Failed { program, status: status.to_string(), said: tail(log) });
+        return Err(Error::Failed { program, status: status.to_string(), output: tail(log) });
     }
     Ok(usage)
 }
@@ -70,7 +69,7 @@ fn watch(child: &Child, start: Instant, stop: &AtomicBool) -> io::Result<Usage> 
             while !ended.load(Ordering::Relaxed) {
                 peak_bytes.fetch_max(peak_memory_bytes(child.id()).unwrap_or(0), Ordering::Relaxed);
                 if stop.load(Ordering::Relaxed) {
-                    // It may have ended by itself just now: then there is nobody to tell.
+                    // The program may have just ended by itself: then no process receives the signal.
                     let _ = rustix::process::kill_process(pid, Signal::TERM);
                 }
                 thread::sleep(SAMPLE_INTERVAL);
@@ -86,7 +85,7 @@ fn watch(child: &Child, start: Instant, stop: &AtomicBool) -> io::Result<Usage> 
     Ok(Usage { wall, cpu: cpu_time(child.id())?, peak_bytes: peak_bytes.into_inner() })
 }
 
-/// The most memory that a running process had resident at a time; none when it has ended.
+/// The peak resident memory of a running process; None when it has ended.
 #[must_use]
 pub fn peak_memory_bytes(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -95,31 +94,31 @@ pub fn peak_memory_bytes(process: u32) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// User and system time of a process so far, with that of children it waited for.
+/// User and system time of a process so far, including children that it waited for.
 ///
 /// # Errors
-/// When there is no such process.
+/// When the process does not exist.
 pub fn cpu_time(process: u32) -> io::Result<Duration> {
     let path = format!("/proc/{process}/stat");
     let stat = fs::read_to_string(&path)?;
     let ticks = cpu_ticks(&stat).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{path} is not as proc(5) has it: {stat}"))
+        io::Error::new(io::ErrorKind::InvalidData, format!("{path} does not have the format of proc(5): {stat}"))
     })?;
     Ok(ticks_as_time(ticks))
 }
 
-/// What all cores together have worked since the machine was started, for whomever.
+/// The CPU time of all cores since boot, for all processes.
 ///
 /// # Errors
-/// When `/proc/stat` can't be read.
+/// When `/proc/stat` cannot be read.
 pub fn machine_cpu_time() -> io::Result<Duration> {
     let stat = fs::read_to_string("/proc/stat")?;
     let ticks = busy_ticks(&stat)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat is not as proc(5) has it"))?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat does not have the format of proc(5)"))?;
     Ok(ticks_as_time(ticks))
 }
 
-/// Everything in the line of all cores but idling and waiting for disks; guests are counted in user time already.
+/// The ticks of all cores, except idle and waiting for disks; user time includes guests already.
 fn busy_ticks(stat: &str) -> Option<u64> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let times: Vec<u64> = line.split_whitespace().map_while(|time| time.parse().ok()).collect();
@@ -133,7 +132,7 @@ fn ticks_as_time(ticks: u64) -> Duration {
 
 /// `utime`, `stime`, `cutime` and `cstime` of proc(5), together.
 fn cpu_ticks(stat: &str) -> Option<u64> {
-    // The program's name, in parentheses, may hold spaces and parentheses of its own.
+    // The program's name is in parentheses and may itself contain spaces and parentheses.
     let after_name = &stat[stat.rfind(')')? + 1..];
     let times: Vec<u64> = after_name.split_whitespace().skip(11).take(4).map_while(|time| time.parse().ok()).collect();
     (times.len() == 4).then(|| times.iter().sum())
@@ -141,8 +140,8 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
 
 /// The end of a log, for an error.
 fn tail(log: &Path) -> String {
-    let said = fs::read(log).unwrap_or_default();
-    let end = &said[said.len().saturating_sub(TAIL_BYTES)..];
+    let output = fs::read(log).unwrap_or_default();
+    let end = &output[output.len().saturating_sub(TAIL_BYTES)..];
     String::from_utf8_lossy(end).trim().to_owned()
 }
 
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_time_apart_from_work() {
+    fn distinguishes_wall_time_from_cpu_time() {
         let idle = shell("sleep 0.3").unwrap();
         assert!(idle.wall >= Duration::from_millis(300) && idle.cpu < Duration::from_millis(200), "{idle:?}");
         let busy = shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done").unwrap();
@@ -166,21 +165,21 @@ mod tests {
     }
 
     #[test]
-    fn sees_the_peak_of_memory() {
-        // The shell holds 64 MiB in one variable, then lets it go.
+    fn reads_peak_memory() {
+        // The shell holds 64 MiB in one variable, then frees it.
         let usage = shell("x=$(head -c 67108864 /dev/zero | tr '\\0' x); sleep 0.2; x=; sleep 0.1").unwrap();
         assert!(usage.peak_bytes > 64 << 20, "{usage:?}");
         assert!(shell("sleep 0.1").unwrap().peak_bytes < 16 << 20);
     }
 
     #[test]
-    fn a_failure_says_what_the_program_said() {
+    fn a_failure_contains_the_output_of_the_program() {
         let error = shell("echo it broke >&2; exit 3").unwrap_err().to_string();
         assert!(error.contains("it broke") && error.contains("exit status: 3"), "{error}");
     }
 
     #[test]
-    fn stops_the_program_when_told() {
+    fn stops_the_program_when_the_flag_is_set() {
         let folder = tempfile::tempdir().unwrap();
         let start = Instant::now();
         let ended = run(Command::new("sleep").arg("60"), &folder.path().join("log"), &AtomicBool::new(true));
@@ -189,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_stat_with_a_name_that_looks_like_fields() {
+    fn reads_a_stat_whose_name_looks_like_fields() {
         let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 5 6 7";
         assert_eq!(cpu_ticks(stat), Some(127));
         assert_eq!(cpu_ticks("7 (x) S 1"), None);
     }
 
     #[test]
-    fn the_machine_works_when_it_does_not_idle() {
+    fn busy_ticks_exclude_idle_time() {
         assert_eq!(busy_ticks("cpu  1 2 4 100 200 8 16 32 64 128\ncpu0 1 2 4 100 200 8 16 32 64 128\n"), Some(63));
         assert_eq!(busy_ticks("intr 1\n"), None);
     }

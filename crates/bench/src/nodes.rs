@@ -1,5 +1,5 @@
-//! The private nodes of an experiment, one or a cluster: their settings, their CPU, coming to rest, and when all have
-//! everything.
+//! The private nodes of an experiment, one or a cluster: settings, CPU time, quiescing, and waiting until all nodes
+//! have applied everything.
 
 use std::fs;
 use std::path::Path;
@@ -12,21 +12,21 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Temporary, Topology};
 
-use crate::server::{number, set_up};
-use crate::{Error, measure, rest, server};
+use crate::server::{set_up, status_number};
+use crate::{Error, measure, quiesce, server};
 
-/// What the nodes of a cluster are started with beyond [`server::SETTINGS`]: with its default of one, the thread that applies
-/// what others have committed would be the limit of all alike.
+/// The settings of cluster nodes beyond [`server::SETTINGS`]: with the default of one applier thread, that thread would
+/// limit all contenders alike.
 pub(crate) const CLUSTER_SETTINGS: [(&str, &str); 1] = [("wsrep_slave_threads", "4")];
 
-/// A node that leaves a statement without an answer for so long has stopped for good: that is told, not waited for.
-const ANSWER_LIMIT: Duration = Duration::from_secs(120);
-/// How often it is looked at whether all nodes have everything.
+/// The limit for a statement's answer: a node that takes longer has hung, which is an error.
+const READ_TIMEOUT: Duration = Duration::from_secs(120);
+/// The interval for checking whether all nodes have applied everything.
 const APPLIED_INTERVAL: Duration = Duration::from_millis(10);
-/// A node that has not applied everything by then never will.
-const APPLIED_LIMIT: Duration = Duration::from_secs(600);
+/// The limit for a node to apply everything.
+const APPLIED_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// They end with this value, and with this process however that ends.
+/// The nodes end when this value is dropped, and when this process ends for any reason.
 #[derive(Debug)]
 pub(crate) struct Nodes {
     sandbox: Temporary,
@@ -34,7 +34,7 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// Starts them on empty data. The further settings override [`server::SETTINGS`].
+    /// Starts the nodes on empty data. The further settings override [`server::SETTINGS`].
     pub(crate) fn start(
         topology: Topology,
         further: &[(&'static str, &'static str)],
@@ -47,11 +47,11 @@ impl Nodes {
     /// A connection to a node, counted from 0.
     pub(crate) fn connect(&self, node: usize) -> Result<Connection, Error> {
         let mut options = self.sandbox.node(node).connect_options();
-        options.read_timeout = Some(ANSWER_LIMIT);
+        options.read_timeout = Some(READ_TIMEOUT);
         Connection::open(&options).map_err(Error::server("connecting"))
     }
 
-    /// A connection to each of them.
+    /// A connection to each node.
     pub(crate) fn connect_all(&self) -> Result<Vec<Connection>, Error> {
         (0..self.count()).map(|node| self.connect(node)).collect()
     }
@@ -60,7 +60,7 @@ impl Nodes {
         self.sandbox.topology().nodes()
     }
 
-    /// Name and version of what replicates.
+    /// Name and version of the provider.
     pub(crate) fn provider(&self) -> Result<String, Error> {
         server::provider(&mut self.connect(0)?)
     }
@@ -73,7 +73,7 @@ impl Nodes {
         command
     }
 
-    /// `hortator load`, told of all of them.
+    /// `hortator load` with all nodes as arguments.
     pub(crate) fn hortator(&self, program: &Path) -> Command {
         let sockets: Vec<String> =
             self.sandbox.nodes().map(|node| node.socket().to_string_lossy().into_owned()).collect();
@@ -83,7 +83,7 @@ impl Nodes {
         command
     }
 
-    /// CPU time that all nodes together have used since they were started.
+    /// CPU time that all nodes together have used since their start.
     pub(crate) fn cpu_time(&self) -> Result<Duration, Error> {
         let mut sum = Duration::ZERO;
         for node in self.sandbox.nodes() {
@@ -93,7 +93,7 @@ impl Nodes {
         Ok(sum)
     }
 
-    /// Puts a copy of each node's error log there.
+    /// Copies each node's error log to `folder`.
     pub(crate) fn copy_error_logs(&self, folder: &Path) -> Result<(), Error> {
         for node in self.sandbox.nodes() {
             let copy = folder.join(format!("{}-error.log", node.name()));
@@ -102,22 +102,23 @@ impl Nodes {
         Ok(())
     }
 
-    /// For how long flow control has stopped the cluster since it was started.
+    /// The time for which flow control has stopped the cluster since its start.
     pub(crate) fn paused(&self) -> Result<Duration, Error> {
-        Ok(Duration::from_nanos(number(&mut self.connect(0)?, "wsrep_flow_control_paused_ns")?))
+        Ok(Duration::from_nanos(status_number(&mut self.connect(0)?, "wsrep_flow_control_paused_ns")?))
     }
 
-    /// Waits until every node has applied what any of them has committed by now. A server without a provider has.
-    pub(crate) fn wait_everywhere(&self) -> Result<(), Error> {
+    /// Waits until every node has applied everything that any node has committed so far. A server without a provider
+    /// returns at once.
+    pub(crate) fn wait_until_applied(&self) -> Result<(), Error> {
         let mut connections = self.connect_all()?;
         let mut last = 0;
         for connection in &mut connections {
-            last = last.max(number(connection, "wsrep_last_committed")?);
+            last = last.max(status_number(connection, "wsrep_last_committed")?);
         }
-        let deadline = Instant::now() + APPLIED_LIMIT;
+        let deadline = Instant::now() + APPLIED_TIMEOUT;
         for (connection, node) in connections.iter_mut().zip(1..) {
             loop {
-                let applied = number(connection, "wsrep_last_committed")?;
+                let applied = status_number(connection, "wsrep_last_committed")?;
                 if applied >= last {
                     break;
                 }
@@ -125,7 +126,7 @@ impl Nodes {
                     return Err(Error::Interrupted);
                 }
                 if Instant::now() > deadline {
-                    let limit_s = APPLIED_LIMIT.as_secs();
+                    let limit_s = APPLIED_TIMEOUT.as_secs();
                     return Err(Error::Behind { node, applied, committed: last, limit_s });
                 }
                 thread::sleep(APPLIED_INTERVAL);
@@ -134,12 +135,12 @@ impl Nodes {
         Ok(())
     }
 
-    /// Drops a schema and waits until no node has anything left to do.
-    pub(crate) fn rest_without(&self, schema: &str) -> Result<(), Error> {
+    /// Drops a schema and waits until all nodes are idle.
+    pub(crate) fn quiesce_without(&self, schema: &str) -> Result<(), Error> {
         let mut connections = self.connect_all()?;
         let drop_schema = format!("DROP DATABASE IF EXISTS `{schema}`");
-        connections[0].execute(drop_schema.as_bytes()).map_err(Error::server("bringing the nodes to rest"))?;
-        self.wait_everywhere()?;
-        rest::wait(&mut connections, || self.cpu_time(), &self.stop)
+        connections[0].execute(drop_schema.as_bytes()).map_err(Error::server("quiescing the nodes"))?;
+        self.wait_until_applied()?;
+        quiesce::wait(&mut connections, || self.cpu_time(), &self.stop)
     }
 }

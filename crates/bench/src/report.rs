@@ -1,4 +1,4 @@
-//! The outcome as text: a table for a terminal, and a page of Markdown to keep.
+//! The result as text: a table for a terminal, and a page of Markdown.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,34 +6,34 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::contenders::Contender;
 use crate::employees::calendar::days_in_month;
 use crate::experiment::{Outcome, Run, Verdict};
 use crate::server::SETTINGS;
-use crate::ways::Way;
 
 const HEADINGS: [&str; 7] =
-    ["way", "wall s, median (min–max)", "× client", "rows/s", "loader peak MiB", "loader CPU s", "server CPU s"];
+    ["contender", "wall s, median (min–max)", "× client", "rows/s", "loader peak MiB", "loader CPU s", "server CPU s"];
 
-/// When other programs keep more of the machine busy than this, the report says so.
-const OTHERS_LIMIT_CORES: f64 = 0.2;
+/// If other programs use more cores than this, the report warns.
+const OTHER_LOAD_LIMIT_CORES: f64 = 0.2;
 
-const SECONDS_OF_A_DAY: u64 = 86_400;
+const SECONDS_PER_DAY: u64 = 86_400;
 
-/// What the runs of one way took.
+/// The figures of one contender.
 #[derive(Clone, Debug, PartialEq)]
 struct Line {
-    way: Way,
+    contender: Contender,
     wall: Spread,
-    /// How many times faster than the client, by the medians.
+    /// The speed relative to the client, by the medians.
     ratio: Option<f64>,
     rows_per_s: f64,
-    /// The most of all runs, since that is what one has to have.
+    /// The maximum of all runs, because this much memory is necessary.
     peak_mib: Option<f64>,
     loader_cpu_s: Option<f64>,
     server_cpu_s: f64,
 }
 
-/// A figure over several runs: seconds, unless it says otherwise.
+/// A figure over several runs: seconds, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -61,14 +61,15 @@ impl Spread {
 }
 
 impl Line {
-    fn of(way: Way, outcome: &Outcome) -> Option<Self> {
-        let runs = || outcome.runs.iter().filter(move |run| run.way == way);
+    fn of(contender: Contender, outcome: &Outcome) -> Option<Self> {
+        let runs = || outcome.runs.iter().filter(move |run| run.contender == contender);
         let wall = Spread::of(runs().map(|run| run.wall))?;
-        let client = Spread::of(outcome.runs.iter().filter(|run| run.way == Way::Client).map(|run| run.wall));
+        let client =
+            Spread::of(outcome.runs.iter().filter(|run| run.contender == Contender::Client).map(|run| run.wall));
         let loaders = || runs().filter_map(|run| run.loader);
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         Some(Self {
-            way,
+            contender,
             wall,
             ratio: client.map(|client| client.median / wall.median),
             rows_per_s: outcome.dump.rows as f64 / wall.median,
@@ -84,7 +85,7 @@ impl Line {
             number.map_or_else(|| "—".to_owned(), |number| format!("{number:.decimals$}"))
         };
         [
-            self.way.title().to_owned(),
+            self.contender.title().to_owned(),
             format!("{median:.2} ({least:.2}–{most:.2})"),
             known(self.ratio, 2),
             thousands(self.rows_per_s as u64),
@@ -101,7 +102,7 @@ pub fn table(outcome: &Outcome) -> String {
     plain_table(&HEADINGS, 1, lines(outcome).map(|line| line.cells()))
 }
 
-/// A table for a terminal; the first columns are words, the others numbers.
+/// A table for a terminal; the first columns are text, the others numbers.
 pub(crate) fn plain_table<const N: usize>(
     headings: &[&str; N],
     words: usize,
@@ -118,7 +119,7 @@ pub(crate) fn plain_table<const N: usize>(
     table.to_string()
 }
 
-/// The same in Markdown.
+/// The same table in Markdown.
 pub(crate) fn markdown_table<const N: usize>(
     headings: &[&str; N],
     words: usize,
@@ -131,7 +132,7 @@ pub(crate) fn markdown_table<const N: usize>(
     table
 }
 
-/// One sentence, or the list of what differs.
+/// One sentence, or the list of differences.
 #[must_use]
 pub fn verdict(outcome: &Outcome) -> String {
     verdict_text(&outcome.verdict)
@@ -139,7 +140,7 @@ pub fn verdict(outcome: &Outcome) -> String {
 
 pub(crate) fn verdict_text(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::NotCompared => "states not compared: that takes both the client and hortator load".to_owned(),
+        Verdict::NotCompared => "states not compared: a comparison needs the contenders client and hortator".to_owned(),
         Verdict::Same { rows, definitions } => {
             format!("same state: {definitions} definitions and {} rows are equal", thousands(*rows))
         }
@@ -147,7 +148,7 @@ pub(crate) fn verdict_text(verdict: &Verdict) -> String {
     }
 }
 
-/// A page that says what was compared, on what, and how to do it again.
+/// A page that describes the comparison, the machine, and how to repeat it.
 #[must_use]
 pub fn markdown(outcome: &Outcome) -> String {
     let mut page = String::from("# Loading an employees-shaped dump\n\n");
@@ -155,54 +156,56 @@ pub fn markdown(outcome: &Outcome) -> String {
     let settings = SETTINGS.map(|(name, value)| format!("{name}={value}")).join(", ");
     let facts = [
         format!("{} rows, {} bytes, checksum {:032x}", thousands(dump.rows), thousands(dump.bytes), dump.checksum),
-        format!("standalone server, {settings}; the same for every way"),
+        format!("standalone server, {settings}; the same for every contender"),
         machine(),
         outcome.versions.join("; "),
-        "each run goes into an empty schema on a warmed server at rest; rounds interleave the ways".to_owned(),
+        "each run goes into an empty schema on a warmed-up idle server; rounds interleave the contenders".to_owned(),
     ];
-    for fact in facts.iter().chain(&outcome.left_out).chain(&warnings(outcome)) {
+    for fact in facts.iter().chain(&outcome.skipped).chain(&warnings(outcome)) {
         let _ = writeln!(page, "- {fact}");
     }
     let _ = writeln!(page, "\n{}", markdown_table(&HEADINGS, 1, lines(outcome).map(|line| line.cells())));
-    let _ = writeln!(page, "{}\n\n## The ways\n", verdict(outcome));
+    let _ = writeln!(page, "{}\n\n## Contenders\n", verdict(outcome));
     for line in lines(outcome) {
-        let _ = writeln!(page, "- **{}**: {}", line.way.title(), line.way.rules());
+        let _ = writeln!(page, "- **{}**: {}", line.contender.title(), line.contender.rules());
     }
-    page.push_str("\n## Every run\n\n| way | wall s | loader CPU s | server CPU s | other CPU s |\n");
+    page.push_str("\n## Every run\n\n| contender | wall s | loader CPU s | server CPU s | other CPU s |\n");
     page.push_str("|---|---:|---:|---:|---:|\n");
-    for Run { way, wall, loader, server_cpu, other_cpu } in &outcome.runs {
+    for Run { contender, wall, loader, server_cpu, other_cpu } in &outcome.runs {
         let loader = loader.map_or_else(|| "—".to_owned(), |usage| format!("{:.2}", usage.cpu.as_secs_f64()));
         let [wall, server, other] = [wall, server_cpu, other_cpu].map(Duration::as_secs_f64);
-        let _ = writeln!(page, "| {} | {wall:.2} | {loader} | {server:.2} | {other:.2} |", way.title());
+        let _ = writeln!(page, "| {} | {wall:.2} | {loader} | {server:.2} | {other:.2} |", contender.title());
     }
     page
 }
 
-/// What a reader of the table must know before believing it.
+/// Warnings that a reader of the table must know.
 #[must_use]
 pub fn warnings(outcome: &Outcome) -> Vec<String> {
     warnings_of(outcome.runs.iter().map(|run| (run.wall, run.other_cpu)))
 }
 
-/// The same from each run's wall time and what everything else on the machine used meanwhile.
+/// The same warnings from each run's wall time and the CPU time of everything else on the machine.
 pub(crate) fn warnings_of(times: impl Iterator<Item = (Duration, Duration)>) -> Vec<String> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {
-        warnings.push("this is a debug build: its times mean nothing".to_owned());
+        warnings.push("this is a debug build: the times have no meaning".to_owned());
     }
     let (wall, other) = times.fold((Duration::ZERO, Duration::ZERO), |sums, run| (sums.0 + run.0, sums.1 + run.1));
     let cores = other.as_secs_f64() / wall.as_secs_f64().max(f64::MIN_POSITIVE);
-    if cores > OTHERS_LIMIT_CORES {
-        warnings.push(format!("other programs kept {cores:.1} cores busy meanwhile: run it again on a quiet machine"));
+    if cores > OTHER_LOAD_LIMIT_CORES {
+        warnings.push(format!(
+            "other programs used {cores:.1} cores during the runs: repeat the experiment on an idle machine"
+        ));
     }
     warnings
 }
 
 fn lines(outcome: &Outcome) -> impl Iterator<Item = Line> {
-    Way::ALL.into_iter().filter_map(|way| Line::of(way, outcome))
+    Contender::ALL.into_iter().filter_map(|contender| Line::of(contender, outcome))
 }
 
-/// Processor, cores and memory, as far as the system tells.
+/// Processor, cores and memory, as far as known.
 pub(crate) fn machine() -> String {
     let field = |file: &str, name: &str| {
         let text = fs::read_to_string(file).ok()?;
@@ -218,7 +221,7 @@ pub(crate) fn machine() -> String {
 /// The date of a moment in UTC, as `2026-02-28`.
 pub(crate) fn date(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let (mut year, mut month, mut days) = (1970, 1, seconds / SECONDS_OF_A_DAY);
+    let (mut year, mut month, mut days) = (1970, 1, seconds / SECONDS_PER_DAY);
     while days >= days_in_month(year, month) {
         days -= days_in_month(year, month);
         (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
@@ -226,7 +229,7 @@ pub(crate) fn date(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{:02}", days + 1)
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -248,8 +251,8 @@ mod tests {
     use crate::measure::Usage;
 
     fn outcome() -> Outcome {
-        let run = |way, wall_ms, loader: bool| Run {
-            way,
+        let run = |contender, wall_ms, loader: bool| Run {
+            contender,
             wall: Duration::from_millis(wall_ms),
             loader: loader.then_some(Usage {
                 wall: Duration::from_millis(wall_ms),
@@ -262,15 +265,15 @@ mod tests {
         Outcome {
             dump: Dump { folder: PathBuf::new(), rows: 9_000, bytes: 1_234_567, checksum: 7 },
             runs: vec![
-                run(Way::Client, 9_000, true),
-                run(Way::Hortator, 3_000, true),
-                run(Way::ServerCopy, 2_000, false),
-                run(Way::Client, 11_000, true),
-                run(Way::Hortator, 3_000, true),
-                run(Way::Client, 9_000, true),
+                run(Contender::Client, 9_000, true),
+                run(Contender::Hortator, 3_000, true),
+                run(Contender::ServerCopy, 2_000, false),
+                run(Contender::Client, 11_000, true),
+                run(Contender::Hortator, 3_000, true),
+                run(Contender::Client, 9_000, true),
             ],
             versions: vec!["server 1".to_owned()],
-            left_out: Vec::new(),
+            skipped: Vec::new(),
             verdict: Verdict::Same { rows: 9_000, definitions: 9 },
         }
     }
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_tells_the_verdict_and_every_run() {
+    fn the_page_contains_the_verdict_and_every_run() {
         let page = markdown(&outcome());
         assert!(page.contains("same state: 9 definitions and 9,000 rows are equal"), "{page}");
         assert_eq!(page.matches("| mariadb client |").count(), 4, "{page}");
@@ -298,12 +301,12 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_is_told() {
-        let told = |outcome: &Outcome| warnings(outcome).iter().any(|warning| warning.contains("0.5 cores busy"));
+    fn a_busy_machine_gives_a_warning() {
+        let message = |outcome: &Outcome| warnings(outcome).iter().any(|warning| warning.contains("0.5 cores"));
         let mut outcome = outcome();
-        assert!(told(&outcome));
+        assert!(message(&outcome));
         outcome.runs.iter_mut().for_each(|run| run.other_cpu = run.wall / 10);
-        assert!(!told(&outcome));
+        assert!(!message(&outcome));
     }
 
     #[test]
@@ -315,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_stand_apart() {
+    fn thousands_are_separated() {
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(thousands(number), text);
         }

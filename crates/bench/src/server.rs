@@ -1,4 +1,4 @@
-//! The private server of an experiment: its settings, a clock for its CPU, and coming to rest between runs.
+//! The private server of an experiment: its settings, its CPU time, and quiescing between runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,22 +9,22 @@ use std::time::Duration;
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Sandbox, Temporary};
 
-use crate::{Error, measure, rest};
+use crate::{Error, measure, quiesce};
 
-/// What the server is started with, beyond its own defaults, for every way alike.
+/// The settings of the server beyond its defaults, the same for all contenders.
 pub const SETTINGS: [(&str, &str); 3] =
     [("innodb_buffer_pool_size", "1G"), ("innodb_log_file_size", "1G"), ("innodb_flush_log_at_trx_commit", "1")];
 
-/// A private server with nothing but the experiment's schemas on it.
+/// A private server that holds only the experiment's schemas.
 #[derive(Debug)]
 pub struct Server {
-    life: Life,
+    lifetime: Lifetime,
     stop: Arc<AtomicBool>,
 }
 
-/// How long the server lives.
+/// The lifetime of the server.
 #[derive(Debug)]
-enum Life {
+enum Lifetime {
     /// Until this value is dropped.
     Experiment(Temporary),
     /// Until `hortator sandbox down NAME`.
@@ -32,40 +32,40 @@ enum Life {
 }
 
 impl Server {
-    /// Starts one on empty data that ends with this value.
+    /// Starts a server on empty data that ends when this value is dropped.
     ///
     /// # Errors
     /// [`Error::Sandbox`] when it does not start.
     pub fn temporary(stop: Arc<AtomicBool>) -> Result<Self, Error> {
         let builder = set_up(Builder::standalone(), &[], &stop);
-        Ok(Self { life: Life::Experiment(builder.start_temporary()?), stop })
+        Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop })
     }
 
-    /// Starts one on empty data that stays, as the sandbox of this name.
+    /// Starts a server on empty data and keeps it as the sandbox of this name.
     ///
     /// # Errors
-    /// [`Error::Sandbox`] when it does not start, or the name is taken.
+    /// [`Error::Sandbox`] when it does not start, or the name is in use.
     pub fn kept(name: &str, stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        Ok(Self { life: Life::Kept(set_up(Builder::standalone(), &[], &stop).create(name)?), stop })
+        Ok(Self { lifetime: Lifetime::Kept(set_up(Builder::standalone(), &[], &stop).create(name)?), stop })
     }
 
     fn sandbox(&self) -> &Sandbox {
-        match &self.life {
-            Life::Experiment(sandbox) => sandbox,
-            Life::Kept(sandbox) => sandbox,
+        match &self.lifetime {
+            Lifetime::Experiment(sandbox) => sandbox,
+            Lifetime::Kept(sandbox) => sandbox,
         }
     }
 
     /// A new connection as root.
     ///
     /// # Errors
-    /// [`Error::Server`] when the server lets nobody in.
+    /// [`Error::Server`] when the connection fails.
     pub fn connect(&self) -> Result<Connection, Error> {
         Connection::open(&self.sandbox().node(0).connect_options()).map_err(Error::server("connecting"))
     }
 
-    /// What a client program is told to reach it: no option file, the socket, the user; and the character set, which the
-    /// client would otherwise take from the locale, and views remember.
+    /// A client program with the arguments to connect: no option file, the socket, the user; and the character set,
+    /// which the client would otherwise take from the locale and store in views.
     #[must_use]
     pub fn client(&self, program: impl AsRef<Path>, before: &[&str]) -> Command {
         let mut command = Command::new(program.as_ref());
@@ -78,41 +78,41 @@ impl Server {
         command
     }
 
-    /// Where it listens.
+    /// The path of its socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.sandbox().node(0).socket()
     }
 
-    /// CPU time that the server has used since it was started.
+    /// CPU time that the server has used since its start.
     ///
     /// # Errors
-    /// [`Error::Io`] when it runs no longer.
+    /// [`Error::Io`] when it has ended.
     pub fn cpu_time(&self) -> Result<Duration, Error> {
-        let doing = "reading the server's CPU time";
+        let action = "reading the server's CPU time";
         let gone = || std::io::Error::new(std::io::ErrorKind::NotFound, "the server has ended");
-        let process = self.sandbox().node(0).pid().ok_or_else(gone).map_err(Error::io(doing))?;
-        measure::cpu_time(process).map_err(Error::io(doing))
+        let process = self.sandbox().node(0).pid().ok_or_else(gone).map_err(Error::io(action))?;
+        measure::cpu_time(process).map_err(Error::io(action))
     }
 
-    /// Drops a schema and waits until the server has nothing left to do.
+    /// Drops a schema and waits until the server is idle.
     ///
     /// # Errors
-    /// [`Error::Server`] when a statement fails, [`Error::Interrupted`] when told to stop.
-    pub fn rest_without(&self, schema: &str) -> Result<(), Error> {
+    /// [`Error::Server`] when a statement fails, [`Error::Interrupted`] when the experiment is stopped.
+    pub fn quiesce_without(&self, schema: &str) -> Result<(), Error> {
         let mut connection = self.connect()?;
         let drop_schema = format!("DROP DATABASE IF EXISTS `{schema}`");
-        connection.execute(drop_schema.as_bytes()).map_err(Error::server("bringing the server to rest"))?;
-        rest::wait(&mut [connection], || self.cpu_time(), &self.stop)
+        connection.execute(drop_schema.as_bytes()).map_err(Error::server("quiescing the server"))?;
+        quiesce::wait(&mut [connection], || self.cpu_time(), &self.stop)
     }
 }
 
-/// A number of `SHOW GLOBAL STATUS`; 0 when this server has no such one.
-pub(crate) fn number(connection: &mut Connection, name: &str) -> Result<u64, Error> {
+/// A number of `SHOW GLOBAL STATUS`; 0 when this server has no such variable.
+pub(crate) fn status_number(connection: &mut Connection, name: &str) -> Result<u64, Error> {
     Ok(status(connection, name)?.parse().unwrap_or(0))
 }
 
-/// A value of `SHOW GLOBAL STATUS`; empty when this server has no such one.
+/// A value of `SHOW GLOBAL STATUS`; empty when this server has no such variable.
 pub(crate) fn status(connection: &mut Connection, name: &str) -> Result<String, Error> {
     let statement = format!("SHOW GLOBAL STATUS LIKE '{name}'");
     let rows = connection.fetch(statement.as_bytes()).map_err(Error::server("reading the server's status"))?;
@@ -120,13 +120,13 @@ pub(crate) fn status(connection: &mut Connection, name: &str) -> Result<String, 
     Ok(String::from_utf8_lossy(&value).into_owned())
 }
 
-/// Name and version of what replicates there.
+/// Name and version of the provider.
 pub(crate) fn provider(connection: &mut Connection) -> Result<String, Error> {
     let name = status(connection, "wsrep_provider_name")?;
     Ok(format!("{name} {}", status(connection, "wsrep_provider_version")?))
 }
 
-/// Gives an experiment's nodes [`SETTINGS`], then those that override them.
+/// Gives [`SETTINGS`] to the nodes of an experiment, then the settings that override them.
 pub(crate) fn set_up(builder: Builder, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
     let builder = builder.interrupt_flag(Arc::clone(stop));
     SETTINGS.iter().chain(further).fold(builder, |builder, (name, value)| builder.set(*name, *value))

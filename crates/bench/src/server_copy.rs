@@ -1,8 +1,8 @@
-//! The floor: the same rows copied inside the server, from a loaded schema into an empty one with the same keys. No
-//! program outside can hand rows over for less than nothing, so what a loader takes beyond this is what its road costs.
+//! The lower bound: the same rows copied inside the server, from a loaded schema into an empty one with the same keys.
+//! No outside program can deliver rows at a lower cost, so the difference is the cost of the loader.
 //!
-//! Two connections copy in parallel, each its half of the employees and all that hangs on them: parents before children
-//! on each, and neither waits for a row of the other. Foreign keys and unique keys are checked, as in a load.
+//! Two connections copy in parallel, each half of the employees with all dependent rows: parents before children on
+//! each, and neither waits for a row of the other. Foreign keys and unique keys are checked, as in a load.
 
 use std::thread;
 
@@ -14,28 +14,28 @@ use crate::server::Server;
 
 /// Connections that copy at the same time.
 pub const CONNECTIONS: u64 = 2;
-/// Each connection copies its part of a table in so many statements, so that no transaction grows with the table.
+/// Each connection copies its part of a table in this many statements, so that transactions do not grow with the table.
 const STATEMENTS_PER_PART: u64 = 8;
-/// The schema that is copied.
+/// The schema to copy.
 pub const SOURCE: &str = "employees_source";
 
-/// Makes [`SOURCE`] of a schema that has just been loaded, by moving its tables over.
+/// Creates [`SOURCE`] from a schema that has just been loaded, by moving its tables.
 ///
 /// # Errors
 /// [`Error::Server`] when a statement fails.
 pub fn move_to_source(server: &Server) -> Result<(), Error> {
     let mut connection = server.connect()?;
-    let failed = || Error::server("making the schema to be copied");
+    let failed = || Error::server("creating the source schema");
     let mut run = |sql: String| connection.execute(sql.as_bytes()).map(drop).map_err(failed());
     run(format!("DROP DATABASE IF EXISTS {SOURCE}"))?;
     run(format!("CREATE DATABASE {SOURCE}"))?;
     let moves = TABLES.map(|(table, _)| format!("{SCHEMA}.{table} TO {SOURCE}.{table}")).join(", ");
-    // Views cannot be moved, and would be left pointing nowhere.
+    // Views cannot be moved, and would refer to missing tables.
     run(format!("DROP VIEW {SCHEMA}.current_dept_emp, {SCHEMA}.dept_emp_latest_date"))?;
     run(format!("RENAME TABLE {moves}"))
 }
 
-/// Copies all of [`SOURCE`] into a new schema named as the dump's.
+/// Copies all of [`SOURCE`] into a new schema with the dump's name.
 ///
 /// # Errors
 /// [`Error::Server`] when a statement fails.
@@ -80,7 +80,7 @@ fn create_tables(connection: &mut Connection) -> Result<(), hortator_mysql::Erro
 
 /// Copies every row of the employees from `start` up to and without `end`.
 fn copy_people(mut connection: Connection, start: u64, end: u64) -> Result<(), hortator_mysql::Error> {
-    // The source does not change: reading it without locks is as good, and cheaper.
+    // The source does not change: reading it without locks gives the same rows, at a lower cost.
     connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
     let step = (end - start).div_ceil(STATEMENTS_PER_PART).max(1);
     for table in tables_parents_first().filter(|table| *table != "departments") {
@@ -103,12 +103,12 @@ fn employee_range(connection: &mut Connection) -> Result<(u64, u64), hortator_my
     Ok((ends.next().unwrap_or(0), ends.next().unwrap_or(0)))
 }
 
-/// The script loads parents before children: its order serves here too.
+/// The script loads parents before children: the same order works here.
 fn tables_parents_first() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(table, _)| *table)
 }
 
-/// Rows of all tables in the dump's schema.
+/// The number of rows of all tables in the dump's schema.
 ///
 /// # Errors
 /// [`Error::Server`] when a table is missing.

@@ -1,4 +1,4 @@
-//! `hortator bench`: experiments that anyone can rerun.
+//! `hortator bench`: reproducible experiments.
 
 mod provider;
 
@@ -10,90 +10,90 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
+use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
-use hortator_bench::ways::Way;
 use hortator_bench::{employees, galera, report};
 
 use provider::{ClusterArgs, ProviderArgs};
 
-/// What a shell gives for a program that Ctrl-C ended.
+/// The exit status that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
 /// Arguments of `hortator bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(subcommand)]
-    experiment: Which,
+    experiment: ExperimentCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Which {
-    /// Load a dump of 3.9 million rows with the mariadb client and with `hortator load`, and compare times and states
+enum ExperimentCommand {
+    /// Load a dump of 3.9 million rows with the mariadb client and with `hortator load`; compare times and states
     Employees(EmployeesArgs),
     /// Load the same dump into a Galera cluster on this machine, with the client and with `hortator load`
     Load(LoadArgs),
-    /// Insert and load on a single node with Hortator's wsrep provider, with Galera's, and on a server with none
+    /// Insert and load on a single node with Hortator's wsrep provider, with Galera, and without a provider
     Provider(ProviderArgs),
-    /// Insert, update and load on three nodes with Hortator's wsrep provider and on three with Galera's
+    /// Insert, update and load on three nodes with Hortator's wsrep provider and with Galera
     Cluster(ClusterArgs),
 }
 
 #[derive(Debug, Args)]
 struct LoadArgs {
-    /// Into a Galera cluster; there is no other experiment of this name yet
+    /// Load into a Galera cluster (required; the only experiment of this name)
     #[arg(long, required = true)]
     galera: bool,
-    /// Nodes of the cluster
+    /// Number of cluster nodes
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=9))]
     nodes: u16,
-    /// How often each way runs
+    /// Runs of each contender
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Size of the dump: 1 is 3.9 million rows and 170 MB
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     scale: f64,
-    /// Connections of `hortator load` [default: its own choice]
+    /// Connections of `hortator load` [default: chosen by `hortator load`]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Where the dump is made and found again [default: beside the sandboxes in the user's state folder]
+    /// Folder for the dump, kept for later experiments [default: beside the sandboxes in the user's state folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Write a page of Markdown with every figure
+    /// Write a Markdown page with all figures
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 struct EmployeesArgs {
-    /// How often each way runs
+    /// Runs of each contender
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Size of the dump: 1 is 3.9 million rows and 170 MB
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     scale: f64,
-    /// Connections of `hortator load` [default: its own choice]
+    /// Connections of `hortator load` [default: chosen by `hortator load`]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Ways to run
-    #[arg(long, value_name = "WAY", value_delimiter = ',', default_values_t = WayName::value_variants())]
-    ways: Vec<WayName>,
-    /// Where the dump is made and found again [default: beside the sandboxes in the user's state folder]
+    /// Contenders to run
+    #[arg(long, value_name = "CONTENDER", value_delimiter = ',', default_values_t = ContenderName::value_variants())]
+    contenders: Vec<ContenderName>,
+    /// Folder for the dump, kept for later experiments [default: beside the sandboxes in the user's state folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Leave the server running, as the sandbox `bench-employees`
+    /// Keep the server running as the sandbox `bench-employees`
     #[arg(long)]
     keep: bool,
-    /// Write a page of Markdown with every figure
+    /// Write a Markdown page with all figures
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Only make the dump, and print its folder, rows, bytes and checksum
+    /// Only generate the dump, and print its folder, rows, bytes and checksum
     #[arg(long)]
     dump_only: bool,
 }
 
-/// How a way is called on the command line.
+/// The name of a contender on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WayName {
+enum ContenderName {
     /// `mariadb < employees.sql`
     Client,
     /// `hortator load employees.sql`
@@ -106,35 +106,35 @@ enum WayName {
     Myloader,
 }
 
-impl std::fmt::Display for WayName {
+impl std::fmt::Display for ContenderName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let value = self.to_possible_value().expect("no variant is skipped");
         f.write_str(value.get_name())
     }
 }
 
-impl From<WayName> for Way {
-    fn from(name: WayName) -> Self {
+impl From<ContenderName> for Contender {
+    fn from(name: ContenderName) -> Self {
         match name {
-            WayName::Client => Self::Client,
-            WayName::Deferred => Self::Deferred,
-            WayName::Hortator => Self::Hortator,
-            WayName::Copy => Self::ServerCopy,
-            WayName::Myloader => Self::Myloader,
+            ContenderName::Client => Self::Client,
+            ContenderName::Deferred => Self::Deferred,
+            ContenderName::Hortator => Self::Hortator,
+            ContenderName::Copy => Self::ServerCopy,
+            ContenderName::Myloader => Self::Myloader,
         }
     }
 }
 
-/// Runs the experiment that was asked for.
+/// Runs the experiment.
 ///
 /// # Errors
-/// What stopped it. Two loads that leave different states are not an error but exit status 1.
+/// Any error that ends the experiment. Two loads that leave different states are not an error but exit status 1.
 pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     match args.experiment {
-        Which::Employees(args) => employees_experiment(args),
-        Which::Load(args) => galera_experiment(args),
-        Which::Provider(args) => provider::single(args),
-        Which::Cluster(args) => provider::cluster(args),
+        ExperimentCommand::Employees(args) => employees_experiment(args),
+        ExperimentCommand::Load(args) => galera_experiment(args),
+        ExperimentCommand::Provider(args) => provider::single(args),
+        ExperimentCommand::Cluster(args) => provider::cluster(args),
     }
 }
 
@@ -152,11 +152,11 @@ fn galera_experiment(args: LoadArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     println!("{}", galera::table(&outcome));
-    keep_report(args.report.as_deref(), &galera::markdown(&outcome))?;
+    write_report(args.report.as_deref(), &galera::markdown(&outcome))?;
     Ok(if matches!(outcome.verdict, Verdict::Differs(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What came out, or nothing when the experiment was told to stop, which is said.
+/// The outcome, or None when the user stopped the experiment, after a message.
 fn ended<T>(outcome: Result<T, hortator_bench::Error>) -> anyhow::Result<Option<T>> {
     match outcome {
         Err(interrupted @ hortator_bench::Error::Interrupted) => {
@@ -167,15 +167,15 @@ fn ended<T>(outcome: Result<T, hortator_bench::Error>) -> anyhow::Result<Option<
     }
 }
 
-/// Writes the page of Markdown where it was asked for.
-fn keep_report(path: Option<&Path>, page: &str) -> anyhow::Result<()> {
+/// Writes the Markdown page to the requested path, if any.
+fn write_report(path: Option<&Path>, page: &str) -> anyhow::Result<()> {
     match path {
         Some(path) => fs::write(path, page).with_context(|| format!("writing {}", path.display())),
         None => Ok(()),
     }
 }
 
-/// Where dumps are made and found again.
+/// The folder of the dumps.
 fn folder(asked: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(match asked {
         Some(folder) => folder,
@@ -183,7 +183,7 @@ fn folder(asked: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// A flag that Ctrl-C raises.
+/// A flag that Ctrl-C sets.
 fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -204,7 +204,7 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         rounds: args.rounds.into(),
         scale: args.scale,
         threads: args.threads.map(usize::from),
-        ways: args.ways.into_iter().map(Way::from).collect(),
+        contenders: args.contenders.into_iter().map(Contender::from).collect(),
         folder,
         keep: args.keep,
         hortator: std::env::current_exe().context("finding this program's own file")?,
@@ -214,16 +214,16 @@ fn employees_experiment(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     println!("{}", report::table(&outcome));
-    for left_out in &outcome.left_out {
-        println!("left out: {left_out}");
+    for skipped in &outcome.skipped {
+        println!("skipped: {skipped}");
     }
     for warning in report::warnings(&outcome) {
         println!("{warning}");
     }
     println!("{}", report::verdict(&outcome));
-    keep_report(args.report.as_deref(), &report::markdown(&outcome))?;
+    write_report(args.report.as_deref(), &report::markdown(&outcome))?;
     if args.keep {
-        eprintln!("the server still runs: `hortator sandbox down {KEPT_NAME}` removes it");
+        eprintln!("the server keeps running: `hortator sandbox down {KEPT_NAME}` removes it");
     }
     Ok(if matches!(outcome.verdict, Verdict::Differs(_)) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

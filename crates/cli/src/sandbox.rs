@@ -15,11 +15,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use hortator_sandbox::{Builder, Error, Healed, Node, Sandbox, Topology};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// What a shell expects of a command that Ctrl-C ended.
+/// The exit status that shells use for a command that Ctrl-C ended.
 const INTERRUPTED_STATUS: u8 = 130;
-/// The nodes of a cluster when their number is not given: the fewest that survive the loss of one.
-const NODES: usize = 3;
-/// Names the folder of MySQL's programs.
+/// The default number of cluster nodes: the fewest that survive the loss of one.
+const DEFAULT_NODES: usize = 3;
+/// The environment variable with the folder of MySQL's programs.
 const MYSQL_VARIABLE: &str = "HORTATOR_MYSQL";
 
 /// Starts and stops private servers and clusters.
@@ -31,42 +31,42 @@ pub struct SandboxArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make a sandbox and start it; ready means that it answers, and in a cluster that it is synced
+    /// Create a sandbox and start it; returns when all servers answer and, in a cluster, are synced
     Up(UpArgs),
-    /// Show all sandboxes, and which of their servers run
+    /// List all sandboxes with the state of their servers
     List {
         #[command(flatten)]
-        place: Place,
+        dir: SandboxDir,
     },
-    /// Show how servers are, and what nodes of clusters say: the part they are in, its size, their own state and place
+    /// Show the state of servers; for cluster nodes: component status, cluster size, local state, last committed seqno
     Status {
         /// The sandbox [default: all]
         name: Option<String>,
         #[command(flatten)]
-        place: Place,
+        dir: SandboxDir,
     },
     /// Print a client command and a DSN for each node
     Env {
         /// The sandbox
         name: String,
         #[command(flatten)]
-        place: Place,
+        dir: SandboxDir,
     },
-    /// Shut servers down; their data stays
+    /// Shut servers down; keep their data
     Stop(Target),
-    /// End servers at once, as a crash does; their data stays
+    /// Kill servers, as a crash does; keep their data
     Kill(Target),
     /// Start the servers that do not run
     Start(Target),
-    /// Stop a server where it is (SIGSTOP), as one that swaps: nothing answers, and nothing is closed
+    /// Stop a server's process (SIGSTOP), as if it swapped: connections stay open, but nothing answers
     Pause(OneNode),
-    /// Let paused servers go on
+    /// Continue paused servers
     Resume(Target),
-    /// Cut a node of a cluster off from the others, by its provider's own switch
-    Cut(OneNode),
-    /// End such cuts, and wait until the nodes are back
+    /// Isolate a node of a cluster from the others, by its provider's own option
+    Isolate(OneNode),
+    /// End the isolation of nodes, and wait until they have rejoined the cluster
     Heal(Target),
-    /// End a sandbox's servers and remove everything of it
+    /// Kill a sandbox's servers and remove everything of it
     Down {
         /// The sandbox
         #[arg(required_unless_present = "all", conflicts_with = "all")]
@@ -75,28 +75,28 @@ enum Action {
         #[arg(long)]
         all: bool,
         #[command(flatten)]
-        place: Place,
+        dir: SandboxDir,
     },
 }
 
 #[derive(Debug, Args)]
 struct UpArgs {
-    /// What the sandbox consists of
+    /// The topology of the sandbox
     #[arg(value_enum, default_value = "standalone")]
     topology: Kind,
     /// The number of nodes of a cluster: 1 to 9 with Galera, 1 to 5 with Hortator's own provider [default: 3]
     nodes: Option<usize>,
-    /// The sandbox's name [default: that of the topology, with a number where it is taken]
+    /// The sandbox's name [default: that of the topology, with a number if the name is in use]
     #[arg(long)]
     name: Option<String>,
-    /// The folder that has bin/mysqld, for `up mysql` [default: $HORTATOR_MYSQL]
+    /// The folder with bin/mysqld, for `up mysql` [default: $HORTATOR_MYSQL]
     #[arg(long, value_name = "FOLDER")]
     mysql: Option<PathBuf>,
-    /// A server option, overriding the sandbox's default; may be repeated
+    /// A server option that overrides the sandbox's default; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
     #[command(flatten)]
-    place: Place,
+    dir: SandboxDir,
 }
 
 #[derive(Debug, Args)]
@@ -107,7 +107,7 @@ struct Target {
     #[arg(value_parser = parse_node)]
     node: Option<usize>,
     #[command(flatten)]
-    place: Place,
+    dir: SandboxDir,
 }
 
 #[derive(Debug, Args)]
@@ -118,12 +118,12 @@ struct OneNode {
     #[arg(value_parser = parse_node)]
     node: usize,
     #[command(flatten)]
-    place: Place,
+    dir: SandboxDir,
 }
 
 #[derive(Debug, Args)]
-struct Place {
-    /// The folder that holds the sandboxes [default: ~/.local/state/hortator/sandbox; for root /var/lib/hortator/sandbox]
+struct SandboxDir {
+    /// The folder of the sandboxes [default: ~/.local/state/hortator/sandbox; for root /var/lib/hortator/sandbox]
     #[arg(long)]
     dir: Option<PathBuf>,
 }
@@ -136,7 +136,7 @@ enum Kind {
     Mysql,
     /// A Galera cluster
     Galera,
-    /// A cluster by Hortator's own wsrep provider (experimental)
+    /// A cluster of Hortator's own wsrep provider (experimental)
     Cluster,
     /// A source and its semi-synchronous replica
     Semisync,
@@ -148,21 +148,19 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
     let interrupt = interrupt_flag()?;
     let result = match args.action {
         Action::Up(args) => up(args, interrupt),
-        Action::List { place } => {
-            place.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| show(&shown::list(&all)))
-        }
-        Action::Status { name, place } => place.named(name.as_deref()).map(|found| show(&shown::status(&found))),
-        Action::Env { name, place } => place.open(&name).map(|sandbox| show(&shown::environment(&sandbox))),
+        Action::List { dir } => dir.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| show(&shown::list(&all))),
+        Action::Status { name, dir } => dir.named(name.as_deref()).map(|found| show(&shown::status(&found))),
+        Action::Env { name, dir } => dir.open(&name).map(|sandbox| show(&shown::environment(&sandbox))),
         Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
         Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
         Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
         Action::Pause(target) => target.change(interrupt, |node| node.pause()),
         Action::Resume(target) => target.change(interrupt, Sandbox::resume, |node| node.resume()),
-        Action::Cut(node) => cut(node, interrupt),
+        Action::Isolate(node) => isolate(node, interrupt),
         Action::Heal(target) => {
-            target.change(interrupt, Sandbox::heal, |node| node.heal()).map(|healed| show(told(healed)))
+            target.change(interrupt, Sandbox::heal, |node| node.heal()).map(|healed| show(heal_message(healed)))
         }
-        Action::Down { name, place, .. } => down(name.as_deref(), &place),
+        Action::Down { name, dir, .. } => down(name.as_deref(), &dir),
     };
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -176,7 +174,7 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
 
 fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     let topology = topology(args.topology, args.nodes, args.mysql.as_deref()).unwrap_or_else(|error| error.exit());
-    let dir = args.place.folder()?;
+    let dir = args.dir.folder()?;
     let name = args.name.unwrap_or_else(|| free_name(topology, &dir));
     let mysql = args.mysql.or_else(|| std::env::var_os(MYSQL_VARIABLE).map(PathBuf::from));
     let builder = match (topology, mysql) {
@@ -193,36 +191,36 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Cuts a node off, and says what kind of a cut that is.
+/// Isolates a node, and explains the kind of isolation.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path names one lifetime, a closure any")]
-fn cut(target: OneNode, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
+fn isolate(target: OneNode, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
     let number = target.node;
-    target.change(interrupt, |node| node.cut())?;
+    target.change(interrupt, |node| node.isolate())?;
     show(&format!(
-        "node{number} is cut off by its own provider (gmcast.isolate), not by the network: that takes root's rights and a \
-         network for each server. It and the others take note within seconds (`status`); a restart ends the cut too.\n"
+        "node{number} is isolated by its own provider (gmcast.isolate), not by the network, which would need root's rights and a \
+         network for each server. All nodes notice this within seconds (`status`). `heal` or a restart of the node ends it.\n"
     ));
     Ok(())
 }
 
-fn told(healed: Healed) -> &'static str {
+fn heal_message(healed: Healed) -> &'static str {
     match healed {
         Healed::Synced => "",
         Healed::NoMajority => {
-            "the nodes can talk to each other again, and are too few to take statements: others are down, paused or cut off\n"
+            "the nodes can reach each other again, but there is no quorum: other nodes are down, paused or isolated\n"
         }
     }
 }
 
-fn down(name: Option<&str>, place: &Place) -> Result<(), Error> {
-    for sandbox in place.named(name)? {
+fn down(name: Option<&str>, dir: &SandboxDir) -> Result<(), Error> {
+    for sandbox in dir.named(name)? {
         let _lock = sandbox.lock()?;
         sandbox.down()?;
     }
     Ok(())
 }
 
-impl Place {
+impl SandboxDir {
     fn folder(&self) -> Result<PathBuf, Error> {
         self.dir.clone().map_or_else(hortator_sandbox::default_folder, Ok)
     }
@@ -231,7 +229,7 @@ impl Place {
         Sandbox::open(&self.folder()?, name)
     }
 
-    /// The named one, or all.
+    /// The named sandbox, or all.
     fn named(&self, name: Option<&str>) -> Result<Vec<Sandbox>, Error> {
         match name {
             Some(name) => Ok(vec![self.open(name)?]),
@@ -247,7 +245,7 @@ impl Target {
         all: fn(&Sandbox) -> Result<T, Error>,
         one: fn(Node<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let sandbox = self.place.open(&self.name)?.interrupt_flag(interrupt);
+        let sandbox = self.dir.open(&self.name)?.interrupt_flag(interrupt);
         let _lock = sandbox.lock()?;
         match self.node {
             Some(number) => one(sandbox.numbered(number)?),
@@ -258,13 +256,13 @@ impl Target {
 
 impl OneNode {
     fn change(self, interrupt: Arc<AtomicBool>, change: fn(Node<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        let sandbox = self.place.open(&self.name)?.interrupt_flag(interrupt);
+        let sandbox = self.dir.open(&self.name)?.interrupt_flag(interrupt);
         let _lock = sandbox.lock()?;
         change(sandbox.numbered(self.node)?)
     }
 }
 
-/// Raised by what asks a program to end, so that what was begun is taken back.
+/// A flag that termination signals set, so that the command cleans up.
 fn interrupt_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -275,22 +273,22 @@ fn interrupt_flag() -> anyhow::Result<Arc<AtomicBool>> {
 
 fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<Topology, clap::Error> {
     if mysql.is_some() && kind != Kind::Mysql {
-        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, "only `mysql` takes the folder of a MySQL server\n"));
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, "only `mysql` takes --mysql\n"));
     }
     match (kind, nodes) {
-        (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(NODES))),
-        (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(NODES))),
+        (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(DEFAULT_NODES))),
+        (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(DEFAULT_NODES))),
         (Kind::Standalone, None) => Ok(Topology::Standalone),
         (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
         (_, Some(nodes)) => Err(clap::Error::raw(
             ErrorKind::ArgumentConflict,
-            format!("only `galera` and `cluster` take a number of nodes, and {nodes} was given\n"),
+            format!("only `galera` and `cluster` take a number of nodes, but {nodes} was given\n"),
         )),
     }
 }
 
-/// The topology's name, with a number where that is taken.
+/// The topology's name, with a number if that name is in use.
 fn free_name(topology: Topology, dir: &Path) -> String {
     let plain = topology.to_string().replace(' ', "-");
     let numbered = (2..).map(|number| format!("{plain}.{number}"));
@@ -301,18 +299,18 @@ fn free_name(topology: Topology, dir: &Path) -> String {
 fn parse_setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("give it as NAME=VALUE, as in max_connections=500".to_owned()),
+        _ => Err("give NAME=VALUE, for example max_connections=500".to_owned()),
     }
 }
 
 /// `2` and `node2` are the same node.
 fn parse_node(text: &str) -> Result<usize, String> {
-    text.strip_prefix("node").unwrap_or(text).parse().map_err(|_| "nodes are counted 1, 2, 3 …".to_owned())
+    text.strip_prefix("node").unwrap_or(text).parse().map_err(|_| "give a node number: 1, 2, 3 …".to_owned())
 }
 
-/// Prints, unless nobody reads any more: what was done is done.
+/// Prints the text, and ignores a closed standard output: the action is done already.
 fn show(text: &str) {
-    let _nobody_reads = std::io::stdout().write_all(text.as_bytes());
+    let _no_reader = std::io::stdout().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! How many write sets a second one core certifies, by how many lie between the cut and the end of the order.
+//! The number of write sets per second that one core certifies, by the size of the window above the purged seqno.
 //!
-//! Three nodes take turns, each has seen all but the last hundred write sets, and after every hundredth the cut moves
-//! on: so places are entered, found again and dropped at the same rate. `1 key` and `10 keys` insert rows into one of
-//! eight tables; `50 rows` inserts fifty, each with a reference to one of a thousand rows of a parent table, so that a
-//! write set has a hundred keys; `10 updates` draws its rows from three times the window, so that a third of them are
-//! known already. The keys are made beforehand: they come as hashes.
+//! Three nodes take turns; each has seen all but the last hundred write sets, and every hundredth write set is followed
+//! by a purge: so entries are added, found again and dropped at the same rate. `1 key` and `10 keys` insert rows into
+//! one of eight tables; `50 rows` inserts fifty, each with a reference to one of a thousand rows of a parent table, so
+//! that a write set has a hundred keys; `10 updates` draws its rows from three times the window, so that a third of
+//! them are known already. The keys are hashed before the measurement.
 //!
-//! On a machine that others use too, criterion's means say how busy they were. So a table is printed first, of the same
-//! work in many short batches: the fastest batch, the least disturbed, and the median one; and how long all calls but one
-//! in a thousand take at most, because a session's commit waits for each.
+//! On a shared machine, criterion's means depend on the other load. So the benchmark first prints a table of the same
+//! work in many short batches: the fastest batch, which is the least disturbed, and the median one; and the maximum
+//! time of all calls but one in a thousand, because a session's commit waits for each.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ struct Drive {
 }
 
 impl Drive {
-    /// With the window filled.
+    /// An index with a full window.
     fn new(work: Work, window: u64) -> Self {
         let tables = (0..8_u8).map(|number| Key::table(b"bench", &[b't', number])).collect();
         let (parent, index) = (Key::table(b"bench", b"parent"), CertificationIndex::new(Seqno(0)));
@@ -95,7 +95,7 @@ impl Drive {
         let verdict = self.index.certify(&Candidate {
             seqno: Seqno(self.seqno),
             source: SourceId(self.seqno % NODES),
-            last_seen: Seqno(self.seqno.saturating_sub(UNSEEN).max(self.index.cut().0)),
+            last_seen: Seqno(self.seqno.saturating_sub(UNSEEN).max(self.index.purged_upto().0)),
             isolation: false,
             pa_unsafe: false,
             implicit_deps: false,
@@ -126,7 +126,9 @@ fn scatter(number: u64) -> u64 {
 fn print_table() {
     const BATCHES: usize = 300;
     const BATCH: u64 = 200;
-    println!("window | write sets | thousand a second: best (median) batch | places of bytes | 99.9% us | % that fail");
+    println!(
+        "window | write sets | thousand a second: best (median) batch | entries of bytes | 99.9% us | % that fail"
+    );
     for window in WINDOWS {
         for (name, work) in works(window) {
             let mut drive = Drive::new(work, window);

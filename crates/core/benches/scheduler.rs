@@ -1,13 +1,14 @@
-//! How many transactions of ten row keys each one core admits, hands out and completes in a second, by how many are in
-//! flight.
+//! The number of transactions of ten row keys each that one core admits, hands out and completes per second, by the
+//! number in flight.
 //!
 //! Every transaction writes ten rows of one of eight tables, so its write set has thirteen keys with the intentions. A
-//! step admits one transaction, takes one that is ready and completes the one that was taken longest ago, so that the
-//! number in flight stays. `apart` transactions share no rows; `crossing` ones draw theirs from so few that about a
-//! third of them wait for another. `built` includes making the write set from key images, `given` does not.
+//! step admits one transaction, takes one that is ready and completes the one that was taken first, so that the number
+//! in flight stays constant. `apart` transactions share no rows; `crossing` transactions draw rows from so few that
+//! about a third of them wait for another. `built` includes the construction of the write set from key images, `given`
+//! does not.
 //!
-//! On a machine that others use too, criterion's means say how busy they were. So a table is printed first, of the same
-//! work in many short batches: the fastest batch, the least disturbed, and the median one.
+//! On a shared machine, criterion's means depend on the other load. So the benchmark first prints a table of the same
+//! work in many short batches: the fastest batch, which is the least disturbed, and the median one.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -20,7 +21,7 @@ const ROWS: u64 = 10;
 const BATCH: u64 = 1_000;
 const IN_FLIGHT: [usize; 4] = [10, 100, 1_000, 10_000];
 
-/// Where the rows come from.
+/// The source of the rows.
 #[derive(Clone, Copy)]
 enum Rows {
     Apart,
@@ -63,7 +64,7 @@ fn scatter(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A scheduler that is kept at a number in flight.
+/// A scheduler with a constant number in flight.
 struct Drive {
     scheduler: Scheduler<u64>,
     taken: VecDeque<Seqno>,
@@ -85,7 +86,7 @@ impl Drive {
             self.taken.push_back(seqno);
         }
         if self.scheduler.in_flight() > self.in_flight {
-            self.scheduler.complete(self.taken.pop_front().expect("the earliest in flight waits for nobody"));
+            self.scheduler.complete(self.taken.pop_front().expect("the earliest in flight waits for no other"));
         }
     }
 }

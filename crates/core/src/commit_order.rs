@@ -1,7 +1,7 @@
-//! Commits in the stream's order: who may enter, given who has not left yet.
+//! Commits in the stream's order: which transaction may enter, given those that have not left yet.
 //!
-//! A pure state machine for one lane (one source, one cluster). Waiting and waking are the caller's: after a
-//! [`CommitOrder::leave`] it wakes whoever waits for [`CommitOrder::first`].
+//! A pure state machine for one queue (one source, one cluster). The caller does the waiting and waking: after a
+//! [`CommitOrder::leave`] it wakes the transaction that waits for [`CommitOrder::first`].
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::Seqno;
 #[cfg(test)]
 mod tests;
 
-/// The positions of one lane that are registered and have not left.
+/// The registered positions of one queue that have not left.
 ///
-/// Holds as many as are in flight; the scheduler that they come from bounds them.
+/// Holds as many as are in flight; the scheduler bounds them.
 #[derive(Clone, Debug, Default)]
 pub struct CommitOrder {
     present: BTreeSet<Seqno>,
@@ -20,36 +20,37 @@ pub struct CommitOrder {
 }
 
 impl CommitOrder {
-    /// A lane with nobody in it.
+    /// An empty queue.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a place in the line.
+    /// Registers a position at the end of the queue.
     ///
     /// # Panics
-    /// When `seqno` does not come after every one registered before: the line would not be the stream's order.
+    /// When `seqno` is not later than all registered before: the queue would not follow the stream's order.
     pub fn register(&mut self, seqno: Seqno) {
         assert!(seqno > self.last_registered, "{seqno} registered after {}", self.last_registered);
         self.last_registered = seqno;
         self.present.insert(seqno);
     }
 
-    /// Whether its turn has come: it is the lowest registered that has not left.
+    /// Whether the position may enter: it is the lowest registered one that has not left.
     pub fn may_enter(&self, seqno: Seqno) -> bool {
         self.first() == Some(seqno)
     }
 
-    /// Who may enter now; nobody when the lane is empty.
+    /// The position that may enter now; None when the queue is empty.
     pub fn first(&self) -> Option<Seqno> {
         self.present.first().copied()
     }
 
-    /// Gives up its place: after its commit, or in front of its turn because it was aborted and will not commit here.
+    /// Removes a position: after its commit, or before its turn because the transaction was aborted and will not commit
+    /// here.
     ///
     /// # Panics
     /// When it is not registered or has left already.
     pub fn leave(&mut self, seqno: Seqno) {
-        assert!(self.present.remove(&seqno), "{seqno} leaves the commit order, where it is not");
+        assert!(self.present.remove(&seqno), "{seqno} leaves the commit order without being registered");
     }
 }

@@ -1,11 +1,11 @@
-//! Places in the hierarchy server / schema / table / row, as hashes.
+//! Resources in the hierarchy server / schema / table / row, as hashes.
 //!
 //! A key is a path of xxh3 hashes: 64 bits for the schema, 64 for the table, 128 for the row (index number and key
-//! image). The places above a key are its prefixes, so they cost nothing to find. The hashes are the same on every
-//! machine and in every release (a test holds some of them), for keys leave the process in the ordered stream.
+//! image). The ancestors of a key are its prefixes, so they cost nothing to find. The hashes are the same on every
+//! machine and in every release (a test holds some of them), because keys leave the process in the ordered stream.
 //!
-//! Two places whose hashes collide count as one: that makes a transaction wait in vain, never run too early.
-//! Names are not kept: who wants to show them keeps a map from `Key` to name.
+//! Two resources whose hashes collide count as one: a transaction may then wait in vain, but never runs too early. A
+//! key does not keep names: to show them, keep a map from `Key` to name.
 
 use std::fmt;
 
@@ -14,36 +14,36 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 #[cfg(test)]
 mod tests;
 
-/// A hashed place. Cheap to copy, compare and hash.
+/// A hashed resource. Cheap to copy, compare and hash.
 ///
-/// Names are compared byte by byte: a caller whose server folds the case of names (`lower_case_table_names`) folds
-/// first.
+/// Names are compared byte by byte: if the server folds the case of names (`lower_case_table_names`), the caller folds
+/// them first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    // Zero: the place lies above this level. The row first, because it tells most keys apart.
+    // Zero: the key has no such level. The row comes first, because it distinguishes most keys.
     row: [u64; 2],
     table: u64,
     schema: u64,
 }
 
-/// How deep a place lies.
+/// The level of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The whole server: everything, and what is in no schema (users, global variables).
+    /// The whole server: everything, and objects without a schema (users, global variables).
     Server,
     /// One schema with everything in it.
     Schema,
-    /// One table (or view, routine, sequence: whatever has a name in a schema).
+    /// One table (or view, routine, sequence: any named object of a schema).
     Table,
-    /// One row, as one index sees it.
+    /// One row, as identified by one index.
     Row,
 }
 
 impl Key {
-    /// How many bytes [`Key::to_bytes`] makes.
+    /// The length of [`Key::to_bytes`].
     pub const BYTES: usize = 32;
 
-    /// The place above all others. Held exclusively it is a barrier.
+    /// The root of all resources. An exclusive lock on it is a barrier.
     pub const fn server() -> Self {
         Self { schema: 0, table: 0, row: [0, 0] }
     }
@@ -53,31 +53,31 @@ impl Key {
         Self { schema: present(xxh3_64(schema)), ..Self::server() }
     }
 
-    /// A table, by the names of its schema and its own.
+    /// A row of a table, as identified by the index with that number; `image` holds the values of the index's columns,
+    /// encoded so that equal keys give equal bytes.
     pub fn table(schema: &[u8], table: &[u8]) -> Self {
         let above = Self::schema(schema);
         Self { table: present(xxh3_64_with_seed(table, above.schema)), ..above }
     }
 
-    /// A row of a table as the index with that number sees it; `image` is the values of the index's columns, written
-    /// so that equal keys give equal bytes.
+    /// As [`Key::row`], if the caller has the table's key: the names are not hashed for each row.
+    ///
+    /// # Panics
+    /// When `table` is not the key of a table.
     pub fn row(schema: &[u8], table: &[u8], index: u32, image: &[u8]) -> Self {
         Self::row_in(Self::table(schema, table), index, image)
     }
 
-    /// As [`Key::row`], for the caller that has the table's key already: the names are not hashed for each row.
-    ///
-    /// # Panics
-    /// When `table` is not the key of a table.
+    /// An odd factor spreads consecutive index numbers over the seed and keeps them distinct.
     pub fn row_in(table: Self, index: u32, image: &[u8]) -> Self {
         assert!(table.level() == Level::Table, "{table} is not a table, it has no rows");
-        // An odd factor spreads neighbouring index numbers over the seed without merging any two.
+        // The level of the resource.
         let seed = table.table ^ (u64::from(index) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hash = xxh3_128_with_seed(image, seed);
         Self { row: [present(hash as u64), (hash >> 64) as u64], ..table }
     }
 
-    /// How deep the place lies.
+    /// The next resource above; None for the server.
     pub fn level(self) -> Level {
         match self {
             Self { schema: 0, .. } => Level::Server,
@@ -87,7 +87,7 @@ impl Key {
         }
     }
 
-    /// The place right above; none above the server.
+    /// The resources above, the nearest first, the server last.
     pub fn parent(self) -> Option<Self> {
         match self.level() {
             Level::Server => None,
@@ -97,12 +97,12 @@ impl Key {
         }
     }
 
-    /// The places above, the nearest first, the server last.
+    /// The key as bytes, for the ordered stream and the log. This function defines the format.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), |key| key.parent())
     }
 
-    /// The key as bytes, for the ordered stream and the log. Source of the format: this function.
+    /// The key of these bytes. Any bytes are a valid key.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         for (slot, word) in bytes.chunks_exact_mut(8).zip([self.schema, self.table, self.row[0], self.row[1]]) {
@@ -111,7 +111,7 @@ impl Key {
         bytes
     }
 
-    /// The key that those bytes are. Any bytes are some key.
+    /// The 128 bits that distinguish a row from all other rows of all tables: the whole path determines them.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at * 8 + byte]));
         Self { schema: word(0), table: word(1), row: [word(2), word(3)] }
@@ -121,17 +121,17 @@ impl Key {
         self.row[0] != 0
     }
 
-    /// The 128 bits that tell a row from any other, of any table: they are made from all of its path.
+    /// 128 bits that distinguish this resource from any other, at any level.
     pub(crate) fn row_hash(self) -> [u64; 2] {
         self.row
     }
 
-    /// 128 bits that tell this place from any other, at whatever depth.
-    pub(crate) fn place_hash(self) -> [u64; 2] {
+    /// 64 well-mixed bits for hash tables: the parts are hashes already.
+    pub(crate) fn resource_hash(self) -> [u64; 2] {
         if self.is_row() { self.row } else { [self.bits(), self.schema] }
     }
 
-    /// 64 well-mixed bits for hash tables: the parts are hashes already.
+    /// Zero means "no such level", so a hash of zero becomes 1.
     pub(crate) fn bits(self) -> u64 {
         if self.is_row() { self.row[0] } else { self.table ^ self.schema }
     }

@@ -1,12 +1,12 @@
-//! The machine in the middle of Hortator: it takes a stream of transactions that has an order, finds the few that
-//! really depend on each other, and says at every moment which may run.
+//! The core of Hortator: it takes an ordered stream of transactions, finds the few real dependencies between them, and
+//! decides at every moment which transactions may run.
 //!
-//! - [`Key`]: a place in the hierarchy server / schema / table / row, hashed.
-//! - [`Mode`]: how a transaction uses a place, and the one matrix that says which uses exclude each other.
-//! - [`WriteSet`]: the keys of one transaction with their modes; it adds the intentions on the places above.
-//! - [`Scheduler`]: admits transactions in order, hands out those that wait for nobody, takes completions in any order.
-//! - [`CertificationIndex`]: the verdict on a write set of a cluster, given what the node it comes from had seen.
-//! - [`CommitOrder`]: enter and leave by position, for doors that ask for commits in the stream's order.
+//! - [`Key`]: a hashed resource in the hierarchy server / schema / table / row.
+//! - [`Mode`]: how a transaction uses a resource, and the one matrix that says which uses exclude each other.
+//! - [`WriteSet`]: the keys of one transaction with their modes; it adds the intentions on the ancestors.
+//! - [`Scheduler`]: admits transactions in order, hands out the ready ones, accepts completions in any order.
+//! - [`CertificationIndex`]: the verdict on a write set of a cluster, given the last seqno that its node had seen.
+//! - [`CommitOrder`]: enter and leave by position, for frontends that commit in the stream's order.
 //!
 //! ```
 //! use hortator_core::{Key, Mode, Scheduler, WriteSet};
@@ -15,18 +15,18 @@
 //! let mut scheduler = Scheduler::new(1 << 20);
 //! let insert = WriteSet::new().with(Key::row_in(orders, 0, b"7"), Mode::RowExclusive);
 //! let alter = WriteSet::new().with(orders, Mode::Exclusive);
-//! let first = scheduler.admit(insert, 100, "INSERT").expect("an empty scheduler takes anything");
+//! let first = scheduler.admit(insert, 100, "INSERT").expect("an empty scheduler admits anything");
 //! let second = scheduler.admit(alter, 100, "ALTER").expect("there is room for both");
 //!
 //! assert_eq!(scheduler.take_ready(), Some((first, "INSERT")));
-//! assert_eq!(scheduler.take_ready(), None, "the ALTER waits for the row below its table");
+//! assert_eq!(scheduler.take_ready(), None, "the ALTER waits for the row of its table");
 //! assert_eq!(scheduler.waits(second)[0].predecessor, first);
 //! scheduler.complete(first);
 //! assert_eq!(scheduler.take_ready(), Some((second, "ALTER")));
 //! ```
 //!
-//! What it is not for: it does no I/O, reads no clock, starts no thread, logs nothing and never blocks. It does not
-//! know SQL, connections or what a transaction's payload is. It imports none of our other crates.
+//! Not in this crate: it does no I/O, reads no clock, starts no thread, logs nothing and never blocks. It knows nothing
+//! of SQL, connections or the payload of a transaction. It imports none of our other crates.
 
 mod certification;
 mod commit_order;

@@ -1,20 +1,20 @@
-//! How a transaction uses a place, and the matrix that says which uses exclude each other.
+//! How a transaction uses a resource, and the one matrix that says which uses exclude each other.
 //!
 //! Above the row: the multi-granularity modes of Gray, Lorie, Putzolu and Traiger, "Granularity of Locks and Degrees of
 //! Consistency in a Shared Data Base" (1976). At the row: the four key types of the wsrep API. A mode of one half never
-//! meets one of the other at the same place, because [`Mode::at`] translates.
+//! meets one of the other half at the same key, because [`Mode::at`] translates.
 //!
-//! The matrix is [`MATRIX`] and nowhere else; `testdata/modes.txt` holds it cell by cell.
+//! [`MATRIX`] is the only definition; `testdata/modes.txt` lists it cell by cell.
 
 use crate::Level;
 
 #[cfg(test)]
 mod tests;
 
-/// How a transaction uses a place.
+/// How a transaction uses a resource.
 ///
 /// SIX (shared, with the intention to write below) is left out: shared and intention exclusive together count as
-/// exclusive. That waits more than it must, in a case that no door produces on its hot path.
+/// exclusive. That waits more than necessary, in a case that no frontend produces on its hot path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// Above the row (IS): reads something below.
@@ -23,34 +23,34 @@ pub enum Mode {
     IntentionExclusive,
     /// Above the row (S): reads all of it.
     Shared,
-    /// Above the row (X): writes all of it, or changes what it is.
+    /// Above the row (X): writes all of it, or changes its definition.
     Exclusive,
     /// At the row (wsrep's SHARED): reads it.
     RowShared,
-    /// At the row (wsrep's REFERENCE): needs it to stay, as a foreign key's parent.
+    /// At the row (wsrep's REFERENCE): needs it to exist, as the parent of a foreign key.
     RowReference,
-    /// At the row (wsrep's UPDATE): changes it, but not its key.
+    /// At the row (wsrep's UPDATE): changes the row, but not its key.
     RowUpdate,
-    /// At the row (wsrep's EXCLUSIVE): inserts, deletes or changes its key.
+    /// At the row (wsrep's EXCLUSIVE): inserts or deletes the row, or changes its key.
     RowExclusive,
 }
 
-/// What the second of two transactions that use the same place owes to the first.
+/// The relation of the second of two transactions that use the same resource to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// Nothing: both may run at once.
+    /// None: both may run at once.
     Free,
     /// It must run after the first.
     Dependency,
-    /// It must run after the first; if it was made without having seen the first, certification refuses it.
+    /// It must run after the first; certification fails it if it was created without having seen the first.
     Conflict,
 }
 
 use Mode::{Exclusive, IntentionExclusive, IntentionShared, RowExclusive, RowReference, RowShared, RowUpdate, Shared};
 use Relation::{Conflict as C, Dependency as D, Free as O};
 
-/// Rows: the second transaction's mode; columns: the first's; both in the order of the enum. The corners where a mode
-/// above the row would meet one at the row cannot occur; they conflict, to be on the safe side.
+/// Rows: the second transaction's mode; columns: the first's; both in the order of the enum. A mode above the row never
+/// meets a mode at the row; these cells are conflicts, to be safe.
 #[rustfmt::skip]
 const MATRIX: [[Relation; 8]; 8] = [
     // first:             IS IX S  X  RS RR RU RX
@@ -69,17 +69,17 @@ impl Mode {
     pub const ALL: [Self; 8] =
         [IntentionShared, IntentionExclusive, Shared, Exclusive, RowShared, RowReference, RowUpdate, RowExclusive];
 
-    /// What a later transaction with this mode owes to an earlier one with mode `first` at the same place.
+    /// The relation of a later transaction with this mode to an earlier one with mode `first` on the same key.
     pub fn after(self, first: Self) -> Relation {
         MATRIX[self as usize][first as usize]
     }
 
-    /// Whether a later transaction with this mode must wait for an earlier one with mode `first` at the same place.
+    /// Whether a later transaction with this mode must wait for an earlier one with mode `first` on the same key.
     pub fn waits_for(self, first: Self) -> bool {
         self.after(first) != Relation::Free
     }
 
-    /// Whether it changes something, at the place or below.
+    /// Whether it changes something, at the resource or below.
     pub fn writes(self) -> bool {
         match self {
             IntentionShared | Shared | RowShared | RowReference => false,
@@ -87,8 +87,8 @@ impl Mode {
         }
     }
 
-    /// The same use said at another depth, or a stronger one where there is no such mode: a row mode at a table is
-    /// the use of all its rows, a mode from above at a row is the row's read or write.
+    /// The same use at another level, or a stronger one if there is no such mode: a row mode at a table is the use of
+    /// all its rows, a mode from above at a row is the row's read or write.
     #[must_use]
     pub fn at(self, level: Level) -> Self {
         match (level, self) {
@@ -100,23 +100,23 @@ impl Mode {
         }
     }
 
-    /// What this use implies for every place above.
+    /// The intention that this use implies for all ancestors.
     #[must_use]
     pub fn intention(self) -> Self {
         if self.writes() { IntentionExclusive } else { IntentionShared }
     }
 
-    /// The weakest mode that excludes whatever either of the two excludes. Both belong to the same half.
+    /// The weakest mode that excludes everything that either of the two excludes. Both belong to the same half.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
             (IntentionExclusive, Shared) | (Shared, IntentionExclusive) => Exclusive,
-            // Each half is declared from weak to strong, and but for the pair above it is a chain.
+            // Each half is declared from weak to strong and, except for the pair above, is a chain.
             _ => self.max(other),
         }
     }
 
-    /// Whether this use of a place says already all that `below` would say of a place below.
+    /// Whether this use of a resource implies the use `below` of a resource below it.
     pub fn covers(self, below: Self) -> bool {
         match self {
             Exclusive => true,

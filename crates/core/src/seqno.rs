@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A position in the order of one stream. The first transaction is 1; 0 stands before all of them.
+/// A position in the order of one stream. The first transaction is 1; 0 is before all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seqno(pub u64);
 

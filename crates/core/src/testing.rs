@@ -1,4 +1,4 @@
-//! What the property tests share: a small generator of random numbers, and runs from seeds that a failure prints.
+//! Shared by the property tests: a small random number generator, and runs from seeds that a failure prints.
 
 use crate::{Key, Mode};
 
@@ -52,8 +52,8 @@ pub(crate) fn from_seeds(count: u64, property: impl Fn(&mut Random)) {
     }
 }
 
-/// Random uses of a small world, where transactions meet often. `depth_weights`: how often the server, a schema, a
-/// table, a row.
+/// Random uses of few keys, so that transactions conflict often. `depth_weights`: the frequency of the server, a
+/// schema, a table, a row.
 pub(crate) fn random_uses(random: &mut Random, count_limit: usize, depth_weights: [usize; 4]) -> Vec<(Key, Mode)> {
     let count = random.below(count_limit + 1);
     (0..count).map(|_| (random_key(random, depth_weights), random.one_of(&Mode::ALL))).collect()

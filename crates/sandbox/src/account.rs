@@ -1,7 +1,8 @@
 //! The system account that the servers run as.
 //!
-//! mariadbd refuses to run as root, and an rsync state transfer fails when its parts run as different accounts: so as
-//! root everything of a sandbox belongs to `mysql` and runs as it; as anybody else it is the caller's own.
+//! mariadbd refuses to run as root, and an rsync state transfer fails when its parts run as different accounts. So if
+//! the caller is root, everything in a sandbox belongs to `mysql` and runs as `mysql`; otherwise everything belongs to
+//! the caller.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -14,12 +15,12 @@ use crate::error::At;
 
 const PASSWD: &str = "/etc/passwd";
 const SERVER_ACCOUNT: &str = "mysql";
-/// A folder that nobody but its owner enters: whoever reaches the socket is root in the server.
+/// Only the owner can enter the folder: a process that reaches the socket is root in the server.
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
-/// A folder that others can pass through on their way to one of their own.
-const PASSAGE_FOLDER_MODE: u32 = 0o711;
+/// Other accounts can traverse the folder on the way to a folder of their own.
+const TRAVERSABLE_FOLDER_MODE: u32 = 0o711;
 
-/// Whom servers run as.
+/// The account that servers run as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Account {
     /// The caller is not root: servers are the caller's own processes.
@@ -29,14 +30,14 @@ pub(crate) enum Account {
 }
 
 impl Account {
-    /// Whom servers of the current process run as.
+    /// The account of servers that the current process starts.
     pub(crate) fn for_servers() -> Result<Account, Error> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Account::Caller);
         }
         let passwd = fs::read_to_string(PASSWD).at("read", Path::new(PASSWD))?;
         account_of(&passwd, SERVER_ACCOUNT).ok_or_else(|| Error::Missing {
-            program: format!("the system account {SERVER_ACCOUNT}, which servers run as when root starts them,"),
+            program: format!("the system account {SERVER_ACCOUNT}, which runs the servers of root,"),
             packages: "mariadb-server",
         })
     }
@@ -48,7 +49,7 @@ impl Account {
         }
     }
 
-    /// Gives `path` to this account.
+    /// Makes this account the owner of `path`.
     pub(crate) fn own(self, path: &Path) -> Result<(), Error> {
         match self {
             Account::Caller => Ok(()),
@@ -62,23 +63,23 @@ impl Account {
         self.make_private(path)
     }
 
-    /// Gives the folder `path` to this account alone.
+    /// Makes the folder `path` accessible to this account only.
     pub(crate) fn make_private(self, path: &Path) -> Result<(), Error> {
         fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FOLDER_MODE)).at("change the mode of", path)?;
         self.own(path)
     }
 
-    /// Lets this account pass through the caller's own folder `path`, and nobody do more.
-    pub(crate) fn let_through(self, path: &Path) -> Result<(), Error> {
-        let mode = if self == Account::Caller { PRIVATE_FOLDER_MODE } else { PASSAGE_FOLDER_MODE };
+    /// Lets this account, and all others, traverse the caller's own folder `path`, and nothing more.
+    pub(crate) fn make_traversable(self, path: &Path) -> Result<(), Error> {
+        let mode = if self == Account::Caller { PRIVATE_FOLDER_MODE } else { TRAVERSABLE_FOLDER_MODE };
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).at("change the mode of", path)
     }
 
-    /// Refuses a folder that this account cannot reach, which the server would only say in its own words.
+    /// Refuses a folder that this account cannot reach, with a clearer message than the server's.
     pub(crate) fn check_reaches(self, folder: &Path) -> Result<(), Error> {
         let Account::Other { uid, gid } = self else { return Ok(()) };
         for ancestor in folder.ancestors() {
-            let metadata = fs::metadata(ancestor).at("look at", ancestor)?;
+            let metadata = fs::metadata(ancestor).at("inspect", ancestor)?;
             let execute_bit = match metadata {
                 _ if metadata.uid() == uid => 0o100,
                 _ if metadata.gid() == gid => 0o010,
@@ -86,7 +87,7 @@ impl Account {
             };
             if metadata.mode() & execute_bit == 0 {
                 return Err(Error::Invalid(format!(
-                    "the account {SERVER_ACCOUNT}, which servers run as when root starts them, cannot enter {} \
+                    "the account {SERVER_ACCOUNT}, which runs the servers of root, cannot enter {} \
                      (mode {:o}); choose a folder elsewhere",
                     ancestor.display(),
                     metadata.mode() & 0o7777

@@ -1,4 +1,4 @@
-//! Says what sandbox is wanted, and makes it.
+//! The description of a sandbox, and its creation.
 
 use std::env;
 use std::fs;
@@ -13,9 +13,9 @@ use crate::program::Programs;
 use crate::sandbox::Sandbox;
 use crate::temporary::Temporary;
 use crate::watchdog::Watchdog;
-use crate::{Error, Topology, options, place};
+use crate::{Error, Topology, options, paths};
 
-/// What sandbox is wanted.
+/// The description of a sandbox to create.
 ///
 /// ```no_run
 /// let server = hortator_sandbox::Builder::standalone().set("sql_mode", "").start_temporary()?;
@@ -43,13 +43,14 @@ impl Builder {
         Builder { mysql: Some(folder.into()), ..Builder::new(Topology::Mysql) }
     }
 
-    /// A Galera cluster of so many nodes, 1 to [`crate::MAX_NODES`].
+    /// A Galera cluster with that many nodes, 1 to [`crate::MAX_NODES`].
     pub fn galera(nodes: usize) -> Builder {
         Builder::new(Topology::Galera(nodes))
     }
 
-    /// A cluster by Hortator's own wsrep provider of so many nodes, 1 to [`crate::MAX_CLUSTER_NODES`]. The provider is the
-    /// one that the environment variable HORTATOR_PROVIDER names, else the one built or installed with the running program.
+    /// A cluster of Hortator's own wsrep provider with that many nodes, 1 to [`crate::MAX_CLUSTER_NODES`]. The provider
+    /// is the one in the environment variable HORTATOR_PROVIDER, else the one built or installed with the running
+    /// program.
     pub fn cluster(nodes: usize) -> Builder {
         Builder::new(Topology::Cluster(nodes))
     }
@@ -59,73 +60,73 @@ impl Builder {
         Builder::new(Topology::Semisync)
     }
 
-    /// Any of them; [`Builder::mysql`] for MySQL's.
+    /// Any topology; for MySQL use [`Builder::mysql`].
     pub fn new(topology: Topology) -> Builder {
         Builder { topology, settings: Vec::new(), folder: None, mysql: None, interrupt: Interrupt::default() }
     }
 
-    /// A server option for every node, by its name without dashes before it. Overrides the sandbox's default and any
-    /// earlier value; `wsrep_provider_options` adds to the sandbox's own.
+    /// A server option for every node; the name has no leading dashes. Overrides the sandbox's default and any earlier
+    /// value; `wsrep_provider_options` adds to the sandbox's own.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Builder {
         self.settings.push((name.into(), value.into()));
         self
     }
 
-    /// The folder in which the sandbox's own folder is made. Without it: the system's folder for temporary files for a
-    /// temporary sandbox, [`crate::default_folder`] for a named one.
+    /// The parent of the sandbox's folder. Default: the system's folder for temporary files for a temporary sandbox,
+    /// [`crate::default_folder`] for a named one.
     #[must_use]
     pub fn dir(mut self, folder: impl Into<PathBuf>) -> Builder {
         self.folder = Some(folder.into());
         self
     }
 
-    /// While this is true, waiting ends with [`Error::Interrupted`]; a sandbox that was being made is gone then.
+    /// When the flag becomes true, waiting ends with [`Error::Interrupted`]; a sandbox under creation is removed.
     #[must_use]
     pub fn interrupt_flag(mut self, flag: Arc<AtomicBool>) -> Builder {
         self.interrupt = Interrupt::new(flag);
         self
     }
 
-    /// Makes and starts a sandbox that ends with the value returned, and with this process however that ends. Returns
-    /// when all its servers are ready.
+    /// Creates and starts a sandbox that ends when the returned value is dropped, and when this process ends for any
+    /// reason. Returns when all its servers are ready.
     pub fn start_temporary(self) -> Result<Temporary, Error> {
         let account = Account::for_servers()?;
-        let parent = place::ensure(&self.folder.clone().unwrap_or_else(env::temp_dir), account)?;
+        let parent = paths::ensure(&self.folder.clone().unwrap_or_else(env::temp_dir), account)?;
         let folder =
             tempfile::Builder::new().prefix("hortator-").tempdir_in(&parent).at("create a folder in", &parent)?;
         let (sandbox, watchdog) = self.make(folder.path(), account)?;
-        // From here on `Temporary` removes it, after its servers.
+        // From here on `Temporary` removes the folder, after its servers.
         let _kept = folder.keep();
         Ok(Temporary::new(sandbox, watchdog))
     }
 
-    /// Makes and starts a sandbox that stays until [`Sandbox::down`]. Returns when all its servers are ready; when that
-    /// fails nothing is left of it.
+    /// Creates and starts a sandbox that lasts until [`Sandbox::down`]. Returns when all its servers are ready; on
+    /// failure nothing is left of it.
     pub fn create(self, name: &str) -> Result<Sandbox, Error> {
-        place::check_name(name)?;
+        paths::check_name(name)?;
         let account = Account::for_servers()?;
         let parent = match &self.folder {
-            Some(folder) => place::ensure(folder, account)?,
-            None => place::ensure(&place::default_folder()?, account)?,
+            Some(folder) => paths::ensure(folder, account)?,
+            None => paths::ensure(&paths::default_folder()?, account)?,
         };
         let folder = parent.join(name);
         fs::create_dir(&folder).map_err(|source| match source.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Invalid(format!(
-                "{} exists already; `down {name}` removes a sandbox, or choose another name",
+                "{} already exists: remove the sandbox with `down {name}`, or choose another name",
                 folder.display()
             )),
             _ => Error::Io { action: "create", path: folder.clone(), source },
         })?;
         let (sandbox, watchdog) = self.make(&folder, account).inspect_err(|_| {
-            // Empty by now, if it could be emptied.
+            // Empty by now, unless its content could not be removed.
             let _left = fs::remove_dir(&folder);
         })?;
         watchdog.dismiss();
         Ok(sandbox)
     }
 
-    /// Fills the existing, empty `folder` and starts everything; on failure, empties it again.
+    /// Fills the existing, empty `folder` and starts everything; empties the folder again on failure.
     fn make(self, folder: &Path, account: Account) -> Result<(Sandbox, Watchdog), Error> {
         self.topology.check()?;
         options::check_settings(&self.settings)?;
@@ -134,7 +135,7 @@ impl Builder {
             Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, programs, self.interrupt)
         });
         let sandbox = made.inspect_err(|_| {
-            // Nothing has been started in it yet.
+            // No server has been started in it yet.
             let _left = fs::remove_dir_all(folder);
         })?;
         let elsewhere = sandbox.socket_folders();
@@ -148,7 +149,7 @@ impl Builder {
         match sandbox.first_start() {
             Ok(()) => Ok((sandbox, watchdog)),
             Err(error) => {
-                // What cannot be removed here, the watchdog tries again when it is dropped.
+                // The watchdog retries on drop if this fails.
                 if sandbox.destroy().is_ok() {
                     watchdog.dismiss();
                 }

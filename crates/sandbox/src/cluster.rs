@@ -1,11 +1,11 @@
-//! A cluster by Hortator's own wsrep provider: its first start, and every later one.
+//! A cluster of Hortator's own wsrep provider: its first start, and every later one.
 //!
-//! The very first start of node 1 begins the history; the others join with nothing, and are given everything. Every later
-//! start takes two steps: the server is asked how far its storage engine has got, and is then started there, so that the
-//! provider knows which part of its log is to be applied again. It never begins the cluster anew then: that would reset the
-//! storage engine's own place, and with it what is needed to recover. After all nodes went down nobody has to choose who
-//! leads: they are all started, and none is ready before a majority is there. Source: the server's own start scripts, which
-//! take the same two steps for Galera.
+//! The very first start of node 1 bootstraps the cluster; the others join without data and receive everything. Every
+//! later start takes two steps: the server reports the position of its storage engine (`--wsrep-recover`), and then
+//! starts with this position, so that the provider knows which part of its log to apply again. A later start never
+//! bootstraps the cluster: that would reset the position of the storage engine, which recovery needs. After all nodes
+//! went down nobody has to choose the node to start first: all nodes are started, and none is ready before a majority
+//! is up. Source: the server's own start scripts, which take the same two steps for Galera.
 
 use std::thread;
 
@@ -19,10 +19,10 @@ use crate::status::status;
 use crate::wsrep::{self, NEW_CLUSTER, at, ended, wait_for_size};
 use crate::{Error, data_folder, provider};
 
-/// Without this the storage engine has nothing.
+/// Without this file the storage engine has no data.
 const SYSTEM_TABLESPACE: &str = "ibdata1";
 
-/// Starts a cluster that has no data folders yet.
+/// Starts a cluster without data folders for the first time.
 pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), Error> {
     take_provider(sandbox)?;
     let is_single = sandbox.topology().nodes() == 1;
@@ -33,23 +33,24 @@ pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), 
         data_folder::create(&node.data_dir(), &node.folder(), programs, sandbox.account())?;
     }
     sandbox.node(0).launch(&[NEW_CLUSTER.to_owned()])?;
-    // One by one: each is given a copy by a node that is there, which gives one at a time.
+    // One by one: a running node gives each a copy, one at a time.
     sandbox.nodes().skip(1).try_for_each(|node| node.launch(&[]))?;
     if is_single { Ok(()) } else { wait_for_size(sandbox) }
 }
 
-/// Starts those nodes, none of which runs, side by side: alone none may become ready.
+/// Starts those nodes, none of which runs, in parallel: one node alone may not become ready.
 pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
     if indices.is_empty() {
         return Ok(());
     }
     take_provider(sandbox)?;
     let nodes: Vec<Node<'_>> = indices.iter().map(|index| sandbox.node(*index)).collect();
-    // Before any starts: each is told the addresses of all.
+    // Before any start: each node gets the addresses of all.
     nodes.iter().try_for_each(|node| node.take_free_ports())?;
     let up = wsrep::reachable(sandbox).len() + nodes.len();
     let launch = |node: Node<'_>| {
-        // One that was killed while it was given its tables may have none, or parts, which its server cannot look into.
+        // A node that was killed during a state transfer may have no tables or only some, which its server cannot
+        // recover from.
         let has_tables = node.data_dir().join(SYSTEM_TABLESPACE).exists();
         let position = if has_tables { recovered(sandbox, node)? } else { None };
         node.launch(&at(position.as_ref()))
@@ -62,13 +63,13 @@ pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
     if sandbox.topology().nodes() == 1 { Ok(()) } else { wait_for_size(sandbox) }
 }
 
-/// Says so where a node could not become ready since too few others are there.
+/// Adds a hint if a node did not become ready because too few other nodes are up.
 fn with_hint(error: Error, up: usize, nodes: usize) -> Error {
     match error {
         Error::Server { node, what, log, tail } if up * 2 <= nodes => {
             let what = format!(
-                "{what}; {up} of the cluster's {nodes} nodes are no majority, without which none is ready: `start` without \
-                 a node's number starts all"
+                "{what}; {up} of {nodes} nodes are no majority, so no node can become ready: `start` without \
+                 a node number starts all nodes"
             );
             Error::Server { node, what, log, tail }
         }
@@ -76,15 +77,15 @@ fn with_hint(error: Error, up: usize, nodes: usize) -> Error {
     }
 }
 
-/// Whether the node answers statements, as one of the cluster: not before everything of its log is applied.
+/// Whether the node answers statements as a member of the cluster: not before it has applied its whole log.
 pub(crate) fn is_ready(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
     Ok(status(connection, "wsrep_ready")?.is_some_and(|ready| ready == "ON") && wsrep::is_synced(connection)?)
 }
 
-/// Gives the sandbox the provider as it is now: the one that the caller names, else the one that it was made with, which
-/// may have been built anew. One that is gone leaves its copy.
+/// Updates the sandbox's copy of the provider: from the one that the caller names, else from the one of the sandbox's
+/// creation, which may have been rebuilt. Keeps the copy if that one no longer exists.
 fn take_provider(sandbox: &Sandbox) -> Result<(), Error> {
-    let recorded = sandbox.record().provider.clone();
+    let recorded = sandbox.metadata().provider.clone();
     let source = match (provider::named()?, recorded) {
         (Some(named), _) => named,
         (None, Some(recorded)) if recorded.is_file() => recorded,

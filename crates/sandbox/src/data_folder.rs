@@ -1,7 +1,7 @@
-//! Fresh data folders: made once per server version, then copied.
+//! Fresh data folders: initialised once per server version, then copied.
 //!
 //! mariadb-install-db takes over a second, a copy a tenth of one, and tests start servers by the dozen. The template is
-//! kept in the user's cache folder; a server never runs on it. Without a cache folder each server is made anew.
+//! kept in the user's cache folder; a server never runs on it. Without a cache folder each data folder is initialised.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -11,24 +11,25 @@ use std::process::{Command, Stdio};
 use crate::account::Account;
 use crate::error::At;
 use crate::program::{Programs, search_path};
-use crate::{Error, error_log, mysql, place};
+use crate::{Error, error_log, mysql, paths};
 
-/// Raised when the way templates are made changes.
-const RECIPE: u32 = 1;
-/// In a template, written last: the number of its files. A cache cleaner may have been at work since.
+/// Increase this when the creation of templates changes.
+const TEMPLATE_VERSION: u32 = 1;
+/// A file of a template, written last: the number of its files. A cache cleaner may have removed some since.
 const COMPLETE_FILE: &str = "hortator-files";
-/// Where MySQL keeps a server's UUID: each makes its own.
+/// The file with MySQL's server UUID: each server creates its own.
 const IDENTITY_FILE: &str = "auto.cnf";
-/// Small, as it is copied; the server resizes it at its first start.
+/// Small, because it is copied; the server resizes it at its first start.
 const TEMPLATE_LOG_SIZE: &str = "--innodb-log-file-size=4M";
-/// Only the socket lets root in: any local user can connect to a port on 127.0.0.1.
+/// Root can connect through the socket only: any local user can connect to a port on 127.0.0.1.
 const ACCOUNTS: &str = "DELETE FROM mysql.global_priv WHERE Host <> 'localhost';\n";
 
-/// Makes the data folder of a fresh server at `data`, which must not exist. `node_folder` is the account's and takes
-/// what is needed on the way.
+/// Creates the data folder of a fresh server at `data`, which must not exist. `node_folder` belongs to the account and
+/// holds temporary files.
 pub(crate) fn create(data: &Path, node_folder: &Path, programs: &Programs, account: Account) -> Result<(), Error> {
     let flavor = if programs.mysql.is_some() { "mysql-" } else { "" };
-    let template = place::template_folder().map(|cache| cache.join(format!("{flavor}{}-{RECIPE}", programs.version)));
+    let template =
+        paths::template_folder().map(|cache| cache.join(format!("{flavor}{}-{TEMPLATE_VERSION}", programs.version)));
     if let Some(template) = &template
         && copy_template(template, data, account)?
     {
@@ -39,14 +40,14 @@ pub(crate) fn create(data: &Path, node_folder: &Path, programs: &Programs, accou
         None => install(data, node_folder, programs, account)?,
     }
     if let Some(template) = &template {
-        // A cache that cannot be written costs a second at the next start, and no more.
+        // If the cache is not writable, the next start takes a second longer.
         let _uncached = publish(data, template);
     }
     Ok(())
 }
 
-/// Copies the folder `from` to `to`, which must not exist, giving all to `account`. Files named in `without` are left
-/// out. Returns the number of files.
+/// Copies the folder `from` to `to`, which must not exist, and makes `account` the owner. Skips files named in
+/// `without`. Returns the number of files.
 pub(crate) fn copy(from: &Path, to: &Path, without: &[&str], account: Account) -> Result<usize, Error> {
     account.create_private_folder(to)?;
     let mut files = 0;
@@ -56,7 +57,7 @@ pub(crate) fn copy(from: &Path, to: &Path, without: &[&str], account: Account) -
         if without.iter().any(|name| entry.file_name() == *name) {
             continue;
         }
-        if entry.file_type().at("look at", &source)?.is_dir() {
+        if entry.file_type().at("inspect", &source)?.is_dir() {
             files += copy(&source, &target, without, account)?;
         } else {
             fs::copy(&source, &target).at("copy", &source)?;
@@ -67,7 +68,7 @@ pub(crate) fn copy(from: &Path, to: &Path, without: &[&str], account: Account) -
     Ok(files)
 }
 
-/// False when there is no whole template; then there is nothing at `data` either.
+/// Returns false when there is no complete template; then `data` does not exist either.
 fn copy_template(template: &Path, data: &Path, account: Account) -> Result<bool, Error> {
     let Ok(expected) = fs::read_to_string(template.join(COMPLETE_FILE)) else { return Ok(false) };
     let files = copy(template, data, &[COMPLETE_FILE], account)?;
@@ -93,7 +94,7 @@ fn install(data: &Path, node_folder: &Path, programs: &Programs, account: Accoun
     fs::remove_file(&accounts).at("remove", &accounts)
 }
 
-/// Runs what fills a data folder, as the servers' account.
+/// Runs the command that fills a data folder, as the servers' account.
 fn initialise(mut command: Command, node_folder: &Path, account: Account) -> Result<(), Error> {
     let log = node_folder.join("install.log");
     let output = File::create(&log).at("create", &log)?;
@@ -101,7 +102,7 @@ fn initialise(mut command: Command, node_folder: &Path, account: Account) -> Res
         .env_clear()
         .env("PATH", search_path())
         .current_dir(node_folder)
-        // A Ctrl-C is for the caller, who then cleans up.
+        // Ctrl-C goes to the caller, which cleans up.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(output.try_clone().at("open", &log)?)
@@ -117,7 +118,7 @@ fn initialise(mut command: Command, node_folder: &Path, account: Account) -> Res
     Ok(())
 }
 
-/// Copies a fresh data folder to the cache. It appears there whole or not at all.
+/// Copies a fresh data folder to the cache, atomically.
 fn publish(data: &Path, template: &Path) -> Result<(), Error> {
     let cache = template.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(cache).at("create", cache)?;
@@ -125,7 +126,7 @@ fn publish(data: &Path, template: &Path) -> Result<(), Error> {
     let new: PathBuf = scratch.path().join("template");
     let files = copy(data, &new, &[IDENTITY_FILE], Account::Caller)?;
     fs::write(new.join(COMPLETE_FILE), files.to_string()).at("write", &new)?;
-    // Fails when another process was first, whose template is as good.
+    // Fails when another process was first; its template is equivalent.
     fs::rename(&new, template).at("rename", &new)
 }
 
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_with_a_missing_file_is_thrown_away() {
+    fn a_template_with_a_missing_file_is_discarded() {
         let folder = tempfile::tempdir().unwrap();
         let (data, template) = (folder.path().join("data"), folder.path().join("cache/template"));
         fs::create_dir_all(data.join("mysql")).unwrap();

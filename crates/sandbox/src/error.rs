@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The errors of this crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,44 +6,44 @@ use std::path::{Path, PathBuf};
 /// Any failure of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A program that a sandbox needs is not there.
+    /// A required program is not installed.
     #[error("{program} is not installed; on Debian: apt-get install {packages}")]
     Missing {
-        /// The program or library that was looked for.
+        /// The missing program or library.
         program: String,
-        /// The Debian packages that bring it.
+        /// The Debian packages that contain it.
         packages: &'static str,
     },
 
-    /// What was asked for cannot be: a name, a node, a setting, a folder.
+    /// An argument is invalid: a name, a node, a setting, a folder.
     #[error("{0}")]
     Invalid(String),
 
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {action} {path}: {source}")]
     Io {
-        /// As in "create".
+        /// The action, as in "create".
         action: &'static str,
-        /// What it was to be done to.
+        /// The path of the action.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
 
-    /// A server did not come up, did not answer, or did not end.
+    /// A server did not start, answer or end.
     #[error("{node} {what}\nThe end of {log}:\n{tail}", log = log.display())]
     Server {
         /// The node, as in "node2".
         node: String,
-        /// What it did or failed to do.
+        /// What the server did or failed to do.
         what: String,
-        /// The file that the lines are from.
+        /// The log file of the lines below.
         log: PathBuf,
         /// The last lines of the node's error log.
         tail: String,
     },
 
-    /// A statement of ours failed on a node.
+    /// An internal statement failed on a node.
     #[error("{node}: {source}")]
     Statement {
         /// The node, as in "node2".
@@ -52,14 +52,14 @@ pub enum Error {
         source: hortator_mysql::Error,
     },
 
-    /// The caller's interrupt flag was raised.
+    /// The caller's interrupt flag was set.
     #[error("interrupted")]
     Interrupted,
 }
 
 /// Shortens `map_err` for system calls on a path.
 pub(crate) trait At<T> {
-    /// Says what was to be done to which path.
+    /// Adds the action and the path.
     fn at(self, action: &'static str, path: &Path) -> Result<T, Error>;
 }
 

@@ -1,20 +1,20 @@
-//! A server's error log: what a user needs to see of it when something failed.
+//! A server's error log: the lines that explain a failure.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// How many lines an error shows.
+/// The number of lines in an error.
 const TAIL_LINES: usize = 30;
-/// More than this is never read for them.
+/// The maximum that is read for them.
 const TAIL_LIMIT_BYTES: u64 = 64 * 1024;
-/// How a server and its provider say that somebody else listens on their port.
+/// The words of a server or provider when another process listens on its port.
 const PORT_IN_USE: &str = "Address already in use";
 
-/// How Hortator's provider says that no waiting makes the node ready.
-const GIVEN_UP: &str = "The node leaves the cluster";
+/// The words of Hortator's provider when the node cannot become ready.
+const NODE_LEFT: &str = "The node leaves the cluster";
 
-/// The log's length in bytes now; 0 when there is none.
+/// The current length of the log in bytes; 0 when there is no log.
 pub(crate) fn length(log: &Path) -> u64 {
     log.metadata().map_or(0, |metadata| metadata.len())
 }
@@ -29,18 +29,18 @@ pub(crate) fn tail(log: &Path) -> String {
     }
 }
 
-/// Whether what was written after the first `start` bytes says that a port was taken.
+/// Whether the log after the first `start` bytes reports that a port is in use.
 pub(crate) fn port_in_use_since(log: &Path, start: u64) -> bool {
     read_since(log, start).contains(PORT_IN_USE)
 }
 
-/// Whether what was written after the first `start` bytes says that the node will not take its place.
-pub(crate) fn given_up_since(log: &Path, start: u64) -> bool {
-    read_since(log, start).contains(GIVEN_UP)
+/// Whether the log after the first `start` bytes reports that the node has left the cluster.
+pub(crate) fn node_left_since(log: &Path, start: u64) -> bool {
+    read_since(log, start).contains(NODE_LEFT)
 }
 
-/// What stands after the first `start` bytes, but at most the last [`TAIL_LIMIT_BYTES`]. A log that cannot be read counts
-/// as empty: it only illustrates another error.
+/// The log after the first `start` bytes, but at most the last [`TAIL_LIMIT_BYTES`]. An unreadable log counts as empty:
+/// it only illustrates another error.
 fn read_since(log: &Path, start: u64) -> String {
     let mut bytes = Vec::new();
     if let Ok(mut file) = File::open(log) {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_counts_as_a_taken_port() {
+    fn only_new_log_lines_count_as_a_port_in_use() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("error.log");
         std::fs::write(&log, "bind: Address already in use\n").unwrap();

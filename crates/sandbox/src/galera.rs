@@ -1,10 +1,10 @@
-//! A Galera cluster: its servers' options, its first start, and its start from whatever state its nodes are in.
+//! A Galera cluster: its servers' options, its first start, and its start from any state of its nodes.
 
 use std::fs;
 use std::thread;
 
 use crate::error::At;
-use crate::node::{LOOK_INTERVAL, Node};
+use crate::node::{Node, POLL_INTERVAL};
 use crate::ports::Ports;
 use crate::program::Programs;
 use crate::random::random_uuid;
@@ -13,29 +13,29 @@ use crate::saved_state::{Position, allow_bootstrap, most_advanced, position};
 use crate::wsrep::{self, NEW_CLUSTER, at, ended, size_seen, wait_for_size};
 use crate::{Error, data_folder};
 
-/// The provider's own memory of the group, which a copied or bootstrapped node must not have.
+/// The provider's saved cluster view, which a copied or bootstrapped node must not have.
 const VIEW_FILE: &str = "gvwstate.dat";
 /// The provider's ring buffer of write sets.
 const CACHE_FILE: &str = "galera.cache";
-/// Room for what a node may miss in a test, in place of 128 MiB on disk.
+/// The cache for missed write sets in tests, instead of 128 MiB on disk.
 const CACHE_SIZE: &str = "gcache.size=32M";
 
-/// What a node's server is started with. `settings` are the caller's values of wsrep_provider_options.
+/// The arguments of a node's server. `settings` are the caller's values of wsrep_provider_options.
 pub(crate) fn arguments(ports: &[Ports], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
     let settings: Vec<&str> = [CACHE_SIZE].iter().chain(settings).copied().collect();
     wsrep::arguments(Programs::provider()?, ports, index, &settings)
 }
 
-/// Starts a cluster that has no data folders yet.
+/// Starts a cluster without data folders for the first time.
 ///
-/// Node 1 begins the cluster and is stopped again; the others get a copy of its data. So all are at the same place of the
-/// same history, and none needs a state transfer, which would take seconds each.
+/// Node 1 bootstraps the cluster and is stopped again; the others get a copy of its data. So all have the same position
+/// in the same history, and none needs a state transfer, which would take seconds each.
 pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), Error> {
     let first = sandbox.node(0);
     data_folder::create(&first.data_dir(), &first.folder(), programs, sandbox.account())?;
     let mut further = vec![NEW_CLUSTER.to_owned()];
     if sandbox.topology().nodes() > 1 {
-        // Less to copy. Each server gives it the size that is wanted when it starts for good.
+        // Less to copy. Each server resizes it at its final start.
         further.push("--innodb-log-file-size=4M".to_owned());
     }
     first.launch(&further)?;
@@ -49,12 +49,12 @@ pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), 
     sandbox.start()
 }
 
-/// Starts those nodes, none of which runs. When no node of the cluster runs, they make it anew.
+/// Starts those nodes, none of which runs. When no node of the cluster runs, they bootstrap it.
 pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
     let is_down = sandbox.nodes().all(|node| node.process().is_none());
     let mut positions = vec![None; sandbox.topology().nodes()];
     for node in sandbox.nodes() {
-        // Those that stay down matter when it has to be found out who leads.
+        // The nodes that stay down matter for choosing the most advanced node.
         if is_down || indices.contains(&node.index()) {
             positions[node.index()] = position(sandbox, node)?;
         }
@@ -72,7 +72,7 @@ fn start_anew(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position
     if !indices.contains(&first) {
         let name = sandbox.node(first).name();
         return Err(Error::Invalid(format!(
-            "no node runs, and {name} holds the latest state of the cluster: start {name} first, or all nodes"
+            "no node runs, and {name} has the latest state of the cluster: start {name} first, or all nodes"
         )));
     }
     let all_equal = positions[first].is_some() && positions.iter().all(|position| *position == positions[first]);
@@ -84,11 +84,11 @@ fn start_anew(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position
     join(sandbox, &others, positions)
 }
 
-/// Starts all nodes, which are at the same place, as members of the cluster as it was.
+/// Starts all nodes, which have the same position, as members of the previous cluster.
 ///
-/// The provider saves the latest view of the cluster so that one that lost all nodes at once, as by a power cut, forms
-/// again by itself (`pc.recovery`); here such a view is given to it. Source: Galera documentation, "Saving the Primary
-/// Component State".
+/// The provider saves the latest view of the cluster so that a cluster that lost all nodes at once, as by a power
+/// failure, forms again by itself (`pc.recovery`); here the node gets such a view. Source: Galera documentation,
+/// "Saving the Primary Component State".
 fn restore(sandbox: &Sandbox, positions: &[Option<Position>]) -> Result<(), Error> {
     let members = sandbox.nodes().map(|_| random_uuid()).collect::<Result<Vec<_>, _>>()?;
     for (node, own) in sandbox.nodes().zip(&members) {
@@ -104,10 +104,10 @@ fn restore(sandbox: &Sandbox, positions: &[Option<Position>]) -> Result<(), Erro
     })
 }
 
-/// Starts a node as a new cluster that goes on with its history.
+/// Starts a node as a new cluster that continues its history.
 fn bootstrap(sandbox: &Sandbox, index: usize, positions: &[Option<Position>]) -> Result<(), Error> {
     for node in sandbox.nodes() {
-        // Otherwise a node waits for those that it saw last instead of for the new cluster.
+        // Otherwise the node waits for the nodes of its last view instead of bootstrapping.
         let _absent = fs::remove_file(node.data_dir().join(VIEW_FILE));
     }
     let node = sandbox.node(index);
@@ -117,8 +117,8 @@ fn bootstrap(sandbox: &Sandbox, index: usize, positions: &[Option<Position>]) ->
     node.launch(&further)
 }
 
-/// Starts nodes of a cluster of which others run. Each is let in before the next one comes, since two that knock at the
-/// same time keep each other out for seconds; their state transfers then run side by side.
+/// Starts nodes of a cluster of which others run. Waits until each is a member before the next one starts, because two
+/// nodes that join at the same time block each other for seconds; their state transfers then run in parallel.
 fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) -> Result<(), Error> {
     thread::scope(|scope| {
         let mut starts = Vec::new();
@@ -128,7 +128,7 @@ fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) ->
             let further = at(positions[*index].as_ref());
             let start = scope.spawn(move || node.launch(&further));
             while !start.is_finished() && size_seen(sandbox) <= members {
-                thread::sleep(LOOK_INTERVAL);
+                thread::sleep(POLL_INTERVAL);
             }
             starts.push(start);
         }
@@ -136,7 +136,7 @@ fn join(sandbox: &Sandbox, indices: &[usize], positions: &[Option<Position>]) ->
     })
 }
 
-/// A saved view of the members, as seen by one of them; all have left it without a farewell.
+/// A saved view of the members, as seen by one of them; all have left it without a clean shutdown.
 fn saved_view(own: &str, members: &[String]) -> String {
     let lines: String = members.iter().map(|member| format!("member: {member} 0\n")).collect();
     // 3 is the type of a primary component's view.

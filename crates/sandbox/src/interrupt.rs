@@ -1,11 +1,11 @@
-//! The caller's wish to stop, seen between two looks at a server.
+//! The caller's interrupt flag, checked while waiting for servers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
 
-/// Raised by the caller, typically from a signal; looked at while waiting.
+/// Set by the caller, typically in a signal handler; checked while waiting.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt(Option<Arc<AtomicBool>>);
 

@@ -1,54 +1,53 @@
 //! Private MariaDB servers and clusters in a folder of their own, and single MySQL servers.
 //!
-//! A sandbox is one server, a cluster by Galera or by Hortator's own provider, or a source with a semi-synchronous replica.
-//! Each of its nodes has its own data folder, socket and free ports, reads no option file, and never touches a server that
-//! runs already. Nodes can be stopped, killed, paused, and cut off from each other.
-//! The root account has no password and is let in through the node's socket only, in a folder that only the
-//! servers' own account can enter.
+//! A sandbox is one server, a cluster of Galera or of Hortator's own provider, or a source with a semi-synchronous
+//! replica. Each of its nodes has its own data folder, socket and free ports, reads no option file, and never touches
+//! other running servers. Nodes can be stopped, killed, paused, and isolated from each other. The root account has no
+//! password and can connect through the node's socket only, in a folder that only the servers' own account can enter.
 //!
-//! Entry points: [`Builder`] makes a sandbox, [`Temporary`] is one that ends with the process that made it, and
-//! [`Sandbox`] is one on disk that outlives it: [`Sandbox::open`] and [`Sandbox::list`] find it again.
+//! Entry points: [`Builder`] creates a sandbox; [`Temporary`] is a sandbox that ends with the process that created it;
+//! [`Sandbox`] is a sandbox on disk that outlives it: [`Sandbox::open`] and [`Sandbox::list`] find it again.
 //!
-//! What it is not: a supervisor. Nothing stays behind to restart a server; what runs is found out by looking.
-//! Nothing here prints, and no signal handler is installed: [`Builder::interrupt_flag`] takes the caller's.
+//! Not in this crate: a supervisor. No process stays behind to restart a server; the state of a server is found by
+//! inspection. Nothing here prints or installs a signal handler: [`Builder::interrupt_flag`] takes the caller's flag.
 
 mod account;
 mod builder;
 mod cluster;
-mod cut;
 mod data_folder;
 mod error;
 mod error_log;
 mod galera;
 mod interrupt;
+mod isolate;
+mod metadata;
 mod mysql;
 mod node;
 mod options;
+mod paths;
 mod pause;
-mod place;
 mod ports;
 mod process;
 mod program;
 mod provider;
 mod random;
-mod record;
 mod sandbox;
 mod saved_state;
 mod semisync;
-mod standing;
 mod status;
 mod temporary;
 mod topology;
 mod watchdog;
 mod wsrep;
+mod wsrep_status;
 
 pub use builder::Builder;
-pub use cut::Healed;
 pub use error::Error;
+pub use isolate::Healed;
 pub use node::{Node, State};
-pub use place::default_folder;
+pub use paths::default_folder;
 pub use ports::Ports;
 pub use sandbox::{Lock, Sandbox};
-pub use standing::Standing;
 pub use temporary::Temporary;
 pub use topology::{MAX_CLUSTER_NODES, MAX_NODES, Topology};
+pub use wsrep_status::WsrepStatus;

@@ -1,4 +1,4 @@
-//! One server of a sandbox: where it is, whether it runs, and its start and end.
+//! One server of a sandbox: its paths, its state, its start and end.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -13,37 +13,38 @@ use hortator_mysql::{Address, ConnectOptions, Connection};
 use crate::error::At;
 use crate::options::{self, Files};
 use crate::ports::Ports;
-use crate::process::{self, KILL_LIMIT, Process};
+use crate::process::{self, KILL_TIMEOUT, Process};
 use crate::program::search_path;
 use crate::sandbox::{Sandbox, make_socket_folder};
 use crate::{Error, Topology, cluster, error_log, mysql, provider, wsrep};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
-/// How long a server may take until it is ready; a crashed one has its log to go through first, and a node that joins a
-/// cluster all data to copy.
-pub(crate) const START_LIMIT: Duration = Duration::from_secs(180);
-/// How long a clean shutdown may take; dirty pages have to be written.
-const STOP_LIMIT: Duration = Duration::from_secs(120);
-/// How often a start is tried when another program has taken one of the ports meanwhile.
+/// The time limit for a server to become ready; a crashed server recovers from its log first, and a node that joins a
+/// cluster copies all data.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
+/// The time limit for a clean shutdown, which writes dirty pages.
+const STOP_TIMEOUT: Duration = Duration::from_secs(120);
+/// The number of start attempts when another program takes one of the ports.
 const START_ATTEMPTS: usize = 3;
-/// How long to wait between two looks at a server that is starting.
-pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(10);
-/// How long a look may take: a server that is just starting can accept a connection and not go on with it.
-pub(crate) const LOOK_LIMIT: Duration = Duration::from_secs(5);
-/// The server's word for a wrong password: then it answers, and the caller has changed root's password.
+/// The interval for checking a starting server.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// The time limit of one check: a server that is just starting can accept a connection and not continue.
+pub(crate) const POLL_TIMEOUT: Duration = Duration::from_secs(5);
+/// The error for a wrong password: the server answers, and the caller has changed root's password.
 const ACCESS_DENIED: u16 = 1045;
 
-/// Whether a node's server runs. Found out by looking at the processes there are.
+/// The state of a node's server, found by inspecting the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Its process is there.
+    /// The process exists.
     Running,
-    /// Its process is there and does nothing: [`Node::pause`] stopped it.
+    /// The process exists and is stopped by [`Node::pause`].
     Paused,
-    /// It was shut down.
+    /// The server was shut down.
     Stopped,
-    /// It was started, not shut down, and is not there: killed, crashed, or the machine was restarted.
+    /// The server was started, not shut down, and does not exist: it was killed, it crashed, or the machine was
+    /// restarted.
     Crashed,
 }
 
@@ -78,8 +79,8 @@ impl<'a> Node<'a> {
         self.sandbox
     }
 
-    /// Whether a wsrep provider keeps it in step with others.
-    pub(crate) fn is_of_a_cluster(self) -> bool {
+    /// Whether the node belongs to a wsrep cluster.
+    pub(crate) fn is_cluster_node(self) -> bool {
         self.sandbox.topology().is_cluster()
     }
 
@@ -88,7 +89,7 @@ impl<'a> Node<'a> {
         self.index + 1
     }
 
-    /// Its name, as in `node1`; also that of its folder.
+    /// Its name, as in `node1`; also the name of its folder.
     pub fn name(self) -> String {
         format!("node{}", self.number())
     }
@@ -110,26 +111,26 @@ impl<'a> Node<'a> {
 
     /// The server's socket.
     pub fn socket(self) -> PathBuf {
-        let elsewhere = self.sandbox.record().nodes[self.index].socket_folder.clone();
+        let elsewhere = self.sandbox.metadata().nodes[self.index].socket_folder.clone();
         elsewhere.unwrap_or_else(|| self.folder()).join(SOCKET_FILE)
     }
 
-    /// The server's port on 127.0.0.1. Root is let in through the socket only.
+    /// The server's port on 127.0.0.1. Root can connect through the socket only.
     pub fn port(self) -> u16 {
         self.ports().sql
     }
 
     /// All its ports.
     pub fn ports(self) -> Ports {
-        self.sandbox.record().nodes[self.index].ports
+        self.sandbox.metadata().nodes[self.index].ports
     }
 
-    /// The server's process id, when it runs.
+    /// The server's process id, if it runs.
     pub fn pid(self) -> Option<u32> {
         self.process().map(|process| process.pid())
     }
 
-    /// Whether the server runs.
+    /// The state of the server.
     pub fn state(self) -> State {
         match self.process() {
             Some(process) if process.is_paused() => State::Paused,
@@ -139,7 +140,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// How to connect as root: over the socket, without a password.
+    /// The options to connect as root: through the socket, without a password.
     pub fn connect_options(self) -> ConnectOptions {
         ConnectOptions::new(Address::Socket(self.socket()), "root")
     }
@@ -149,10 +150,10 @@ impl<'a> Node<'a> {
         Connection::open(&self.connect_options()).map_err(|source| self.statement(source))
     }
 
-    /// A shell command's words that connect the client as root: the `mariadb` client, or MySQL's own.
+    /// The words of a shell command that connects the client as root: the `mariadb` client, or MySQL's own.
     pub fn client_command(self) -> Vec<String> {
         let socket = self.socket().to_string_lossy().into_owned();
-        let of_mysql = self.sandbox.record().mysql.as_deref().and_then(mysql::client);
+        let of_mysql = self.sandbox.metadata().mysql.as_deref().and_then(mysql::client);
         let client = of_mysql.map_or_else(|| "mariadb".to_owned(), |client| client.to_string_lossy().into_owned());
         [&client, "--no-defaults", "-S", &socket, "-u", "root"].map(str::to_owned).to_vec()
     }
@@ -162,24 +163,24 @@ impl<'a> Node<'a> {
         format!("mysql://root@localhost/?socket={}", self.socket().display())
     }
 
-    /// Starts the server unless it runs, and waits until it is ready: it answers; in a cluster it is synced; in a
-    /// replication with the other side running, that is connected. One that is paused is none to start.
+    /// Starts the server unless it runs, and waits until it is ready: it answers; in a cluster it is synced; with
+    /// semi-synchronous replication and the other server running, the replica is connected. A paused node is an error.
     pub fn start(self) -> Result<(), Error> {
         match self.process() {
             Some(process) if process.is_paused() => {
-                Err(Error::Invalid(format!("{} runs, and is paused: `resume` lets it go on", self.name())))
+                Err(Error::Invalid(format!("{} is paused: `resume` continues it", self.name())))
             }
             Some(_) => Ok(()),
             None => self.sandbox.start_nodes(&[self.index]),
         }
     }
 
-    /// Shuts the server down if it runs, and waits until it is gone.
+    /// Shuts the server down if it runs, and waits until it has ended.
     pub fn stop(self) -> Result<(), Error> {
         if let Some(process) = self.process() {
             process.terminate();
-            if !process.wait_gone(STOP_LIMIT) {
-                return Err(self.failed(format!("did not shut down within {} s; `kill` ends it", STOP_LIMIT.as_secs())));
+            if !process.wait_gone(STOP_TIMEOUT) {
+                return Err(self.failed(format!("did not shut down within {} s: use `kill`", STOP_TIMEOUT.as_secs())));
             }
             self.sandbox.reap();
             self.forget_pid()?;
@@ -187,18 +188,18 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// Ends the server at once (SIGKILL), as a crash does, and waits until it is gone.
+    /// Kills the server (SIGKILL), as a crash does, and waits until it has ended.
     pub fn kill(self) -> Result<(), Error> {
         let process = self.process();
         process.iter().for_each(Process::kill);
         self.wait_killed(process.as_ref())
     }
 
-    /// Waits until a server that was killed is gone, with what it had started.
+    /// Waits until a killed server has ended, with its child processes.
     pub(crate) fn wait_killed(self, process: Option<&Process>) -> Result<(), Error> {
         if let Some(process) = process {
-            if !process.wait_gone(KILL_LIMIT) {
-                return Err(self.failed(format!("is still there {} s after SIGKILL", KILL_LIMIT.as_secs())));
+            if !process.wait_gone(KILL_TIMEOUT) {
+                return Err(self.failed(format!("still runs {} s after SIGKILL", KILL_TIMEOUT.as_secs())));
             }
             self.sandbox.reap();
         }
@@ -208,8 +209,8 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// Starts the server with arguments besides its usual ones, and waits until it is ready by itself. Other ports are
-    /// taken when one is in use.
+    /// Starts the server with arguments besides its usual ones, and waits until it is ready on its own. Chooses other
+    /// ports if one is in use.
     pub(crate) fn launch(self, further: &[String]) -> Result<(), Error> {
         let log = self.error_log();
         let mut attempt = 1;
@@ -230,7 +231,7 @@ impl<'a> Node<'a> {
     /// The server's usual arguments.
     pub(crate) fn arguments(self) -> Result<Vec<String>, Error> {
         let folder = self.folder();
-        let mysql = self.sandbox.record().mysql.clone();
+        let mysql = self.sandbox.metadata().mysql.clone();
         let files = Files {
             data: &folder.join("data"),
             socket: &self.socket(),
@@ -239,11 +240,12 @@ impl<'a> Node<'a> {
             mysql: mysql.as_deref(),
             provider: &provider::copy_in(self.sandbox.folder()),
         };
-        let settings = self.sandbox.record().settings.clone();
+        let settings = self.sandbox.metadata().settings.clone();
         options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
     }
 
-    /// A command that runs the server's program as the server's account, in its folder, without our environment.
+    /// A command that runs the server's program as the server's account, in its folder, without the caller's
+    /// environment.
     pub(crate) fn server_command(self, output: File) -> Result<Command, Error> {
         let mut command = Command::new(&self.sandbox.programs()?.server);
         command
@@ -251,7 +253,7 @@ impl<'a> Node<'a> {
             .env("PATH", search_path())
             .envs(env::var_os("TZ").map(|zone| ("TZ", zone)))
             .current_dir(self.folder())
-            // Neither a Ctrl-C nor the end of the terminal is for the server.
+            // The server must not receive Ctrl-C or the end of the terminal.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(output.try_clone().at("open", &self.error_log())?)
@@ -260,7 +262,7 @@ impl<'a> Node<'a> {
         Ok(command)
     }
 
-    /// Other ports in place of its own where another program has one of them.
+    /// Chooses other ports if another program uses one of them.
     pub(crate) fn take_free_ports(self) -> Result<(), Error> {
         if self.ports().are_free() {
             return Ok(());
@@ -273,7 +275,7 @@ impl<'a> Node<'a> {
         self.sandbox.interrupt().check()?;
         self.take_free_ports()?;
         if self.socket().parent().is_some_and(|folder| !folder.exists()) {
-            // The system's folder for temporary files does not survive everything.
+            // The system's folder for temporary files may have been emptied.
             let folder = make_socket_folder(self.sandbox.account())?;
             self.sandbox.change(self.index, |node| node.socket_folder = Some(folder))?;
         }
@@ -290,7 +292,7 @@ impl<'a> Node<'a> {
         Ok(process)
     }
 
-    /// The node's folder is its account's: no link there leads us astray.
+    /// The node's folder belongs to its account: do not follow links there.
     fn open_log(self) -> Result<File, Error> {
         let log = self.error_log();
         let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -310,7 +312,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Looks again and again until `ready` says so. `what` completes the error's "... within N s".
+    /// Polls until `ready` returns true. `what` completes the error's "... within N s".
     pub(crate) fn wait_until(
         self,
         process: &Process,
@@ -318,24 +320,24 @@ impl<'a> Node<'a> {
         mut ready: impl FnMut(&mut Connection) -> Result<bool, hortator_mysql::Error>,
     ) -> Result<(), Error> {
         let mut options = self.connect_options();
-        options.connect_timeout = LOOK_LIMIT;
-        options.read_timeout = Some(LOOK_LIMIT);
+        options.connect_timeout = POLL_TIMEOUT;
+        options.read_timeout = Some(POLL_TIMEOUT);
         let log = self.error_log();
         let log_from = error_log::length(&log);
-        let deadline = Instant::now() + START_LIMIT;
+        let deadline = Instant::now() + START_TIMEOUT;
         let mut connection = None;
         let mut last_error = None;
         while Instant::now() < deadline {
             self.sandbox.interrupt().check()?;
-            if process.wait_gone(LOOK_INTERVAL) {
+            if process.wait_gone(POLL_INTERVAL) {
                 self.sandbox.reap();
                 return Err(self.failed("ended before it was ready".to_owned()));
             }
             let open = connection.take().map_or_else(|| Connection::open(&options), Ok);
             match open.and_then(|mut open| ready(&mut open).map(|is_ready| (open, is_ready))) {
                 Ok((_, true)) => return Ok(()),
-                Ok(_) if error_log::given_up_since(&log, log_from) => {
-                    return Err(self.failed("gave up its place before it was ready".to_owned()));
+                Ok(_) if error_log::node_left_since(&log, log_from) => {
+                    return Err(self.failed("left the cluster before it was ready".to_owned()));
                 }
                 Ok((open, false)) => connection = Some(open),
                 Err(error) if error.code() == Some(ACCESS_DENIED) => return self.denied(error),
@@ -343,10 +345,10 @@ impl<'a> Node<'a> {
             }
         }
         let remark = last_error.map_or(String::new(), |error| format!(" ({error})"));
-        Err(self.failed(format!("{what} within {} s{remark}", START_LIMIT.as_secs())))
+        Err(self.failed(format!("{what} within {} s{remark}", START_TIMEOUT.as_secs())))
     }
 
-    /// Root's password was changed: a single server that says so is ready; more cannot be found out of the others.
+    /// Root's password was changed: a single server that says so is ready; for others nothing more can be checked.
     fn denied(self, error: hortator_mysql::Error) -> Result<(), Error> {
         match self.sandbox.topology() {
             Topology::Standalone | Topology::Mysql => Ok(()),
@@ -359,7 +361,7 @@ impl<'a> Node<'a> {
         self.recorded_pid().and_then(|pid| Process::find(pid, &data)).or_else(|| Process::on(&data))
     }
 
-    /// Outside of the node's folder, so that nobody but us writes it.
+    /// Outside of the node's folder, so that only this process writes it.
     fn pid_file(self) -> PathBuf {
         self.sandbox.folder().join(format!("{}.pid", self.name()))
     }

@@ -4,68 +4,69 @@ use std::path::Path;
 
 use crate::{Error, Ports, Topology, galera, mysql, semisync, wsrep};
 
-/// What the sandbox itself has to decide, with what to do instead.
+/// The options that the sandbox itself sets, with advice.
 const OWN_OPTIONS: [(&str, &str); 15] = [
     ("datadir", "choose the folder with --dir"),
     ("basedir", "it is the folder of the server's programs"),
-    ("socket", "`env` shows the node's own"),
-    ("port", "`env` shows the node's own"),
+    ("socket", "`env` shows the value of each node"),
+    ("port", "`env` shows the value of each node"),
     ("log-error", "it is error.log in the node's folder"),
     ("pid-file", "it is in the data folder"),
     ("tmpdir", "it is in the node's folder"),
-    ("user", "servers run as the caller, and as mysql when that is root"),
+    ("user", "servers run as the caller, or as mysql if the caller is root"),
     ("defaults-file", "a sandbox reads no option file"),
     ("defaults-extra-file", "a sandbox reads no option file"),
-    ("wsrep-cluster-address", "the sandbox's nodes are the cluster"),
-    ("wsrep-node-address", "each node has its own"),
-    ("wsrep-sst-receive-address", "each node has its own"),
-    ("wsrep-provider", "it is the installed one; that of `cluster` can be named in HORTATOR_PROVIDER"),
-    ("server-id", "each node has its own"),
+    ("wsrep-cluster-address", "it lists the sandbox's nodes"),
+    ("wsrep-node-address", "each node has its own value"),
+    ("wsrep-sst-receive-address", "each node has its own value"),
+    ("wsrep-provider", "it is the installed one; for `cluster`, set HORTATOR_PROVIDER"),
+    ("server-id", "each node has its own value"),
 ];
 
-/// Defaults of every sandbox of MariaDB, which settings override as they come later. Debian's own configuration has the same
-/// character set; the rest keeps a server small and quick to start.
+/// The defaults of every MariaDB sandbox, before the settings, which override them. Debian's own configuration has the
+/// same character set; the rest keeps a server small and quick to start.
 const DEFAULTS: [&str; 6] = [
     "--innodb-log-file-size=128M",
     "--performance-schema=OFF",
     "--character-set-server=utf8mb4",
     "--collation-server=utf8mb4_general_ci",
     "--bind-address=127.0.0.1",
-    // Names are not looked up, and accounts are matched by address.
+    // Names are not looked up; accounts are matched by address.
     "--skip-name-resolve",
 ];
 
-/// One more. The server's script for state transfers by mariabackup would hand it on to mariadb-backup, which does not know it.
+/// One more default. The server's script for state transfers by mariabackup would pass it on to mariadb-backup, which
+/// does not know it.
 const BUFFER_POOL: &str = "--innodb-buffer-pool-size=256M";
 
-/// Where a node's files are.
+/// The paths of a node's files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Files<'a> {
     pub(crate) data: &'a Path,
     pub(crate) socket: &'a Path,
     pub(crate) error_log: &'a Path,
     pub(crate) temporary: &'a Path,
-    /// The folder of a MySQL server's programs, where it is one.
+    /// The folder of a MySQL server's programs, if it is a MySQL server.
     pub(crate) mysql: Option<&'a Path>,
-    /// The copy of Hortator's own provider, where servers use it.
+    /// The copy of Hortator's own provider, if the servers use it.
     pub(crate) provider: &'a Path,
 }
 
-/// Settings, checked. Names are compared as the server does: `_` is `-`.
+/// Checks settings. Names are compared as the server does: `_` is `-`.
 pub(crate) fn check_settings(settings: &[(String, String)]) -> Result<(), Error> {
     for (name, value) in settings {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || name.starts_with(['-', '_']) || !name.chars().all(plain) {
             return Err(Error::Invalid(format!(
-                "`{name}` is no name of a server option; give it without dashes before it"
+                "`{name}` is not the name of a server option: give the name without leading dashes"
             )));
         }
         if value.contains('\0') {
-            return Err(Error::Invalid(format!("the value of `{name}` has a zero byte in it")));
+            return Err(Error::Invalid(format!("the value of `{name}` contains a zero byte")));
         }
         let dashed = dashed(name);
         if let Some((_, instead)) = OWN_OPTIONS.iter().find(|(own, _)| *own == dashed.trim_start_matches("loose-")) {
-            return Err(Error::Invalid(format!("the option `{name}` is the sandbox's own: {instead}")));
+            return Err(Error::Invalid(format!("the sandbox sets the option `{name}` itself: {instead}")));
         }
     }
     Ok(())
@@ -79,7 +80,7 @@ pub(crate) fn arguments(
     ports: &[Ports],
     index: usize,
 ) -> Result<Vec<String>, Error> {
-    // Which has to be the first.
+    // It has to be the first argument.
     let mut arguments = vec![no_option_file(topology).to_owned()];
     arguments.push(path_option("datadir", files.data)?);
     arguments.push(path_option("socket", files.socket)?);
@@ -113,8 +114,8 @@ pub(crate) fn arguments(
     Ok(arguments)
 }
 
-/// Makes a server read no option file. One in a cluster hands that on to the scripts that transfer its state, which would read
-/// the system's else, and they do not know of the plain way.
+/// The argument that makes a server read no option file. A cluster node passes it on to the scripts of state transfers,
+/// which would otherwise read the system's option file, and which do not know the plain form.
 fn no_option_file(topology: Topology) -> &'static str {
     match topology {
         Topology::Standalone | Topology::Mysql | Topology::Semisync => "--no-defaults",
@@ -134,11 +135,11 @@ fn dashed(name: &str) -> String {
     name.replace('_', "-").to_ascii_lowercase()
 }
 
-/// An option that names a file or folder.
+/// An option whose value is a file or folder.
 pub(crate) fn path_option(name: &str, path: &Path) -> Result<String, Error> {
     match path.to_str() {
         Some(path) => Ok(format!("--{name}={path}")),
-        None => Err(Error::Invalid(format!("{} is not UTF-8; choose another folder", path.display()))),
+        None => Err(Error::Invalid(format!("{} is not UTF-8: choose another folder", path.display()))),
     }
 }
 
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_has_our_provider_and_an_address_of_its_own() {
+    fn a_cluster_has_hortators_provider_and_its_own_address() {
         let settings = [setting("wsrep_provider_options", "repl.max_ws_size=1M")];
         let arguments = arguments(Topology::Cluster(1), &settings, files(), &[ports(10)], 0).unwrap();
         assert_eq!(arguments[0], "--defaults-file=/dev/null", "state transfers read no option file either");
@@ -188,10 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sandbox_decides_cannot_be_set() {
+    fn options_of_the_sandbox_cannot_be_set() {
         for name in ["port", "PID_FILE", "loose-datadir", "wsrep_cluster_address"] {
             let message = check_settings(&[setting(name, "x")]).unwrap_err().to_string();
-            assert!(message.starts_with(&format!("the option `{name}` is the sandbox's own: ")), "{message}");
+            assert!(message.starts_with(&format!("the sandbox sets the option `{name}` itself: ")), "{message}");
         }
         for name in ["", "--port", "a b"] {
             assert!(check_settings(&[setting(name, "x")]).is_err(), "{name}");

@@ -1,5 +1,5 @@
-//! Servers that stand still: the process is there, and its sockets, but nothing answers. So a node looks that swaps, or
-//! whose disk hangs.
+//! Pausing servers: the process and its sockets exist, but nothing answers. A node that swaps, or whose disk hangs,
+//! looks the same.
 
 use crate::Error;
 use crate::error::At;
@@ -7,28 +7,28 @@ use crate::node::{Node, State};
 use crate::sandbox::Sandbox;
 
 impl Node<'_> {
-    /// Stops the server where it is (SIGSTOP), until [`Node::resume`]. Whoever asks it anything waits.
+    /// Stops the server's process (SIGSTOP) until [`Node::resume`]. Its clients wait.
     pub fn pause(self) -> Result<(), Error> {
         match self.process() {
             Some(process) if process.is_paused() => {
-                Err(Error::Invalid(format!("{} is paused already; `resume` lets it go on", self.name())))
+                Err(Error::Invalid(format!("{} is already paused: `resume` continues it", self.name())))
             }
             Some(process) => process.pause().at("pause the server of", &self.data_dir()),
-            None => Err(Error::Invalid(format!("{} does not run, so there is nothing to pause", self.name()))),
+            None => Err(Error::Invalid(format!("{} does not run, so it cannot be paused", self.name()))),
         }
     }
 
-    /// Lets the server go on (SIGCONT). In a cluster it may have been given up meanwhile; it comes back by itself.
+    /// Continues the server's process (SIGCONT). Its cluster may have removed the node meanwhile; it rejoins by itself.
     pub fn resume(self) -> Result<(), Error> {
         match self.process() {
             Some(process) if process.is_paused() => process.resume().at("resume the server of", &self.data_dir()),
-            _ => Err(Error::Invalid(format!("{} is not paused, but {}", self.name(), self.state()))),
+            _ => Err(Error::Invalid(format!("{} is not paused: it is {}", self.name(), self.state()))),
         }
     }
 }
 
 impl Sandbox {
-    /// Lets all servers go on that are paused; an error when none is.
+    /// Resumes all paused servers; an error when no server is paused.
     pub fn resume(&self) -> Result<(), Error> {
         let paused: Vec<_> = self.nodes().filter(|node| node.state() == State::Paused).collect();
         if paused.is_empty() {

@@ -1,8 +1,8 @@
 //! Free TCP ports on the loopback address.
 //!
-//! They are taken from below the range out of which the system gives outgoing connections theirs: a node that is down for a
-//! moment must find its ports free when it comes back, since the others know its address; and whoever knocks at the port of
-//! a node that is down could by chance be given that very port, and would then be connected to itself.
+//! They are below the range of ephemeral ports, from which the system assigns ports to outgoing connections: a node
+//! that restarts must find its ports free, since the others know its address; and a process that connects to the port
+//! of a node that is down could by chance get that very port, and would then be connected to itself.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,38 +18,38 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::error::At;
 
-/// How often another port is tried when one is in use or promised.
+/// The number of attempts when a port is in use or reserved.
 const PORT_ATTEMPTS: usize = 200;
-/// How often a port is tried before it counts as taken, and the pause between.
+/// The number of bind attempts before a port counts as in use, and the pause between them.
 const BIND_ATTEMPTS: u32 = 10;
 const BIND_PAUSE: Duration = Duration::from_millis(20);
-/// Below are those of well-known services.
+/// Below are the ports of well-known services.
 const LOWEST: u16 = 10_000;
-/// Where the range of outgoing connections begins (ip(7)).
+/// The file with the ephemeral port range (ip(7)).
 const OUTGOING_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
-/// Where it begins unless somebody changed it.
+/// The default start of that range.
 const OUTGOING_FIRST: u16 = 32_768;
-/// A system with fewer than this between the two gets ports out of its own range.
-const LEAST_CHOICE: u16 = 1_000;
+/// If fewer ports than this are available, the system chooses a port from its own range.
+const RANGE_SIZE_MIN: u16 = 1_000;
 
-/// Ports promised to servers of this process: until the server binds it, a port would seem free again.
-static PROMISED: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
+/// Ports reserved for servers of this process: until the server binds it, a port would seem free again.
+static RESERVED: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 
 /// The ports of one node, all on 127.0.0.1. Only `sql` is used outside of Galera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ports {
-    /// Clients connect here.
+    /// The port for clients.
     pub sql: u16,
-    /// The nodes of a cluster talk to each other here.
+    /// The port for messages between the nodes of a cluster.
     pub group: u16,
-    /// A joiner receives the missing write sets here (IST).
+    /// The port on which a joiner receives missing write sets (IST).
     pub incremental_transfer: u16,
-    /// A joiner receives a whole copy here (SST).
+    /// The port on which a joiner receives a full copy (SST).
     pub state_transfer: u16,
 }
 
 impl Ports {
-    /// Four ports that are free now. Another program may still take one before the server does.
+    /// Four ports that are free now. Another program may still take one before the server binds it.
     pub(crate) fn free() -> Result<Ports, Error> {
         let mut held = Vec::new();
         let mut next = || free_port(&mut held).at("find a free port on", Path::new("127.0.0.1"));
@@ -62,8 +62,8 @@ impl Ports {
     }
 }
 
-/// Whether nobody listens at `port`. A program that another thread is just starting holds, until it runs, a copy of every
-/// listener that this process has, also of one that is closed meanwhile: so once is not enough to say no.
+/// Whether no process listens on `port`. A child process that another thread is just starting holds, until its exec, a
+/// copy of every listener of this process, even of closed ones: so one failed attempt is not enough.
 fn is_free(port: u16) -> bool {
     (0..BIND_ATTEMPTS).any(|attempt| {
         if attempt > 0 {
@@ -73,7 +73,7 @@ fn is_free(port: u16) -> bool {
     })
 }
 
-/// `held` keeps each port bound until all are chosen, so that no two are the same.
+/// `held` keeps each port bound until all are chosen, so that no two are equal.
 fn free_port(held: &mut Vec<TcpListener>) -> std::io::Result<u16> {
     let range = fs::read_to_string(OUTGOING_RANGE).ok();
     let end = range.and_then(|range| range.split_whitespace().next()?.parse().ok()).unwrap_or(OUTGOING_FIRST);
@@ -81,23 +81,23 @@ fn free_port(held: &mut Vec<TcpListener>) -> std::io::Result<u16> {
         let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, random_port(end))) else { continue };
         let port = listener.local_addr()?.port();
         held.push(listener);
-        let mut promised = PROMISED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut promised = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
         if promised.get_or_insert_default().insert(port) {
             return Ok(port);
         }
     }
-    Err(std::io::Error::other(format!("{PORT_ATTEMPTS} that were tried are in use")))
+    Err(std::io::Error::other(format!("{PORT_ATTEMPTS} ports are in use")))
 }
 
-/// From below `end`; 0, the system's choice, where there is little room.
+/// A port below `end`; 0 for the system's choice, if there is little room.
 fn random_port(end: u16) -> u16 {
     let choice = end.saturating_sub(LOWEST);
-    if choice < LEAST_CHOICE {
+    if choice < RANGE_SIZE_MIN {
         return 0;
     }
-    // Every state of the hasher is a new random one.
+    // Every new state of the hasher is random.
     let random = RandomState::new().build_hasher().finish() % u64::from(choice);
-    LOWEST + u16::try_from(random).expect("what is left of a division by a u16 fits one")
+    LOWEST + u16::try_from(random).expect("the remainder of a division by a u16 fits a u16")
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_differ_and_are_free_until_somebody_listens() {
+    fn ports_differ_and_are_free_until_a_process_listens() {
         let first = Ports::free().unwrap();
         let second = Ports::free().unwrap();
         let numbers = [first, second].map(|p| [p.sql, p.group, p.incremental_transfer, p.state_transfer]).concat();
@@ -117,7 +117,7 @@ mod tests {
         assert!(!first.are_free());
     }
 
-    /// As CI met it: a port of our own seemed taken, because a test beside this one was starting a program.
+    /// Seen in CI: one of our own ports seemed in use, because a parallel test was starting a program.
     #[test]
     fn a_program_that_is_just_starting_takes_no_port() {
         let starting = thread::spawn(|| (0..200).all(|_| Command::new("true").status().is_ok()));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_below_those_of_outgoing_connections() {
+    fn ports_are_below_the_ephemeral_range() {
         assert!((0..1000).map(|_| random_port(12_000)).all(|port| (10_000..12_000).contains(&port)));
         assert_eq!(random_port(10_500), 0);
     }

@@ -1,8 +1,8 @@
-//! Server processes: found by what they run on, signalled only when they are ours, waited for with a bound.
+//! Server processes: found by their data folder, signalled only when they are ours, with bounded waits.
 //!
-//! A recorded pid may have been given to another program since. So a process counts as a node's server only while its
-//! command line names that node's data folder, and signals go through a pidfd, which cannot change its process between
-//! the look and the signal.
+//! The system may have reused a recorded pid. So a process counts as a node's server only while its command line names
+//! that node's data folder, and signals go through a pidfd, which cannot change its process between the check and the
+//! signal.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal};
 
-/// How long a process may take to vanish after SIGKILL; a large one has memory to give back.
-pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(20);
+/// The time limit for a process to end after SIGKILL; a large one has memory to free.
+pub(crate) const KILL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a signal may take to stop all threads of a process: one may be in the middle of a write to a slow disk.
-const PAUSE_LIMIT: Duration = Duration::from_secs(10);
+/// The time limit for a signal to stop all threads of a process: one may be in the middle of a write to a slow disk.
+const PAUSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The process's state, and its group, among the fields of /proc/PID/stat.
 const STATE_FIELD: usize = 0;
 const GROUP_FIELD: usize = 2;
 
-/// A running server of ours.
+/// A running server of a sandbox.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Pid,
@@ -31,22 +31,22 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// The server with this pid, if it runs and runs on this data folder.
+    /// The server with this pid, if it runs on this data folder.
     pub(crate) fn find(pid: u32, data_folder: &Path) -> Option<Process> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        // Looked at after the pidfd is open: what was looked at is then what will be signalled.
+        // Checked after the pidfd is open: the signal then goes to the checked process.
         runs_on(pid, data_folder).then_some(Process { pid, pidfd })
     }
 
-    /// A server that this process has just started and not yet waited for, so that its pid is still its own. Its command
-    /// line is not looked at: for a moment it has none.
+    /// A server that this process has just started and not yet waited for, so that its pid is still valid. Its command
+    /// line is not checked: for a moment it has none.
     pub(crate) fn started(child: &Child) -> std::io::Result<Process> {
         let pid = Pid::from_child(child);
         Ok(Process { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())? })
     }
 
-    /// Whatever server runs on this data folder.
+    /// The server that runs on this data folder, if any.
     pub(crate) fn on(data_folder: &Path) -> Option<Process> {
         let pids = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.into_iter().find_map(|pid| Process::find(pid, data_folder))
@@ -57,28 +57,28 @@ impl Process {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Asks the server to shut down, also one that is paused.
+    /// Asks the server to shut down, even if it is paused.
     pub(crate) fn terminate(&self) {
-        // It fails only when the process has ended by itself, which is what was wanted.
+        // Fails only if the process has ended by itself, which is the aim.
         let _ended = pidfd_send_signal(&self.pidfd, Signal::TERM);
         let _ended = pidfd_send_signal(&self.pidfd, Signal::CONT);
     }
 
-    /// Takes the processor from the server alone: what it has started goes on. Returns when it stands still.
+    /// Stops only the server: its child processes continue. Returns when all its threads have stopped.
     pub(crate) fn pause(&self) -> rustix::io::Result<()> {
         pidfd_send_signal(&self.pidfd, Signal::STOP)?;
         self.wait_until_paused(true)
     }
 
-    /// Lets a paused server go on.
+    /// Continues a paused server.
     pub(crate) fn resume(&self) -> rustix::io::Result<()> {
         pidfd_send_signal(&self.pidfd, Signal::CONT)?;
         self.wait_until_paused(false)
     }
 
-    /// A signal takes effect when each thread comes to it. Also ends when the process does.
+    /// Waits until a signal has reached every thread, or the process has ended.
     fn wait_until_paused(&self, is_paused: bool) -> rustix::io::Result<()> {
-        let deadline = Instant::now() + PAUSE_LIMIT;
+        let deadline = Instant::now() + PAUSE_TIMEOUT;
         while self.is_paused() != is_paused {
             if self.wait_gone(Duration::from_millis(1)) {
                 return Err(rustix::io::Errno::SRCH);
@@ -96,14 +96,14 @@ impl Process {
         field_of(Path::new(&process), STATE_FIELD).as_deref() == Some("T")
     }
 
-    /// Ends the server at once, as a crash does, with what it has started itself.
+    /// Kills the server, as a crash does, with its child processes.
     pub(crate) fn kill(&self) {
         // A server leads its own process group; the scripts of a state transfer are in it.
         let _group_ended = kill_process_group(self.pid, Signal::KILL);
         let _ended = pidfd_send_signal(&self.pidfd, Signal::KILL);
     }
 
-    /// Waits until all its threads are gone and its files closed. False when it is still there at the limit.
+    /// Waits until all its threads have ended and its files are closed. Returns false at the limit.
     pub(crate) fn wait_gone(&self, limit: Duration) -> bool {
         let deadline = Instant::now() + limit;
         loop {
@@ -119,7 +119,7 @@ impl Process {
     }
 }
 
-/// Ends what is left of a state transfer whose server, the leader of process group `group`, is gone.
+/// Kills what is left of a state transfer whose server, the leader of process group `group`, has ended.
 pub(crate) fn end_leftovers(group: u32, data_folder: &Path) {
     let Some(pid) = i32::try_from(group).ok().and_then(Pid::from_raw) else { return };
     let ours = |entry: &fs::DirEntry| {
@@ -165,11 +165,11 @@ mod tests {
     use super::*;
 
     fn sleeper(argument: &str) -> Child {
-        // The argument after `--` is only there to be seen in the command line.
+        // The argument after `--` only makes the command line match.
         let mut command = Command::new("sh");
         command.args(["-c", "echo; sleep 60; true", "sh", argument]).process_group(0).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // Once it says something, it has its command line.
+        // When it prints something, it has its command line.
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         child
     }
@@ -183,13 +183,13 @@ mod tests {
         assert_eq!(process.pid(), Process::started(&child).unwrap().pid());
         assert!(!process.wait_gone(Duration::from_millis(1)));
         process.kill();
-        assert!(process.wait_gone(KILL_LIMIT));
+        assert!(process.wait_gone(KILL_TIMEOUT));
         child.wait().unwrap();
         assert!(Process::find(child.id(), Path::new("/one/data")).is_none());
     }
 
     #[test]
-    fn a_paused_process_goes_on_and_can_be_ended() {
+    fn a_paused_process_can_be_resumed_and_terminated() {
         let mut child = sleeper("--datadir=/five/data");
         let process = Process::started(&child).unwrap();
         process.pause().unwrap();
@@ -198,12 +198,12 @@ mod tests {
         assert!(!process.is_paused());
         process.pause().unwrap();
         process.terminate();
-        assert!(process.wait_gone(KILL_LIMIT));
+        assert!(process.wait_gone(KILL_TIMEOUT));
         child.wait().unwrap();
     }
 
     #[test]
-    fn leftovers_end_only_when_they_mention_the_folder() {
+    fn leftover_processes_are_killed_only_if_they_mention_the_folder() {
         let mut child = sleeper("--datadir=/three/data");
         end_leftovers(child.id(), Path::new("/four/data"));
         assert!(child.try_wait().unwrap().is_none());

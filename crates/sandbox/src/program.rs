@@ -1,4 +1,4 @@
-//! Finds the installed programs that a sandbox is made of.
+//! The installed programs of a sandbox.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,33 +9,33 @@ use crate::account::Account;
 use crate::error::At;
 use crate::{Error, Topology, mysql};
 
-/// Debian keeps servers in sbin, which an ordinary user's PATH may lack.
+/// Debian keeps servers in sbin, which may be missing in an ordinary user's PATH.
 const SYSTEM_FOLDERS: [&str; 5] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin"];
-/// Where Debian's galera-4 and MariaDB's own packages put the provider.
+/// The paths of the provider in Debian's galera-4 and MariaDB's own packages.
 const PROVIDERS: [&str; 4] = [
     "/usr/lib/galera/libgalera_smm.so",
     "/usr/lib64/galera-4/libgalera_smm.so",
     "/usr/lib64/galera/libgalera_smm.so",
     "/usr/local/lib/galera/libgalera_smm.so",
 ];
-/// What the state transfer script needs besides the server.
+/// The programs that the state transfer script needs besides the server.
 const STATE_TRANSFER_PROGRAMS: [(&str, &str); 2] = [("rsync", "rsync"), ("wsrep_sst_rsync", "mariadb-server")];
 
-/// The server and what belongs to it.
+/// The server and its programs.
 #[derive(Debug, Clone)]
 pub(crate) struct Programs {
     pub(crate) server: PathBuf,
-    /// What makes a data folder: MySQL's server does so itself.
+    /// The program that creates a data folder: MySQL's server does so itself.
     pub(crate) installer: PathBuf,
     /// The server's version with its packaging suffix, such as `10.11.6-MariaDB-0+deb12u1`.
     pub(crate) version: String,
-    /// The folder that they are below, where they are MySQL's.
+    /// The folder of the programs, if they are MySQL's.
     pub(crate) mysql: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Finds the programs of a topology: MariaDB's among the system's, MySQL's below the folder `mysql`, where `account`
-    /// must be able to run them.
+    /// Finds the programs of a topology: MariaDB's among the system's, MySQL's below the folder `mysql`, where
+    /// `account` must be able to run them.
     pub(crate) fn of(topology: Topology, mysql: Option<&Path>, account: Account) -> Result<Programs, Error> {
         match topology {
             Topology::Mysql => mysql::programs(mysql, account),
@@ -47,12 +47,12 @@ impl Programs {
         }
     }
 
-    /// Makes sure that a state transfer can run.
+    /// Checks that a state transfer can run.
     pub(crate) fn check_state_transfer() -> Result<(), Error> {
         STATE_TRANSFER_PROGRAMS.iter().try_for_each(|(name, packages)| program(name, packages).map(drop))
     }
 
-    /// Finds the Galera provider, and makes sure that a state transfer can run.
+    /// Finds the Galera provider, and checks that a state transfer can run.
     pub(crate) fn provider() -> Result<&'static Path, Error> {
         Self::check_state_transfer()?;
         PROVIDERS.iter().map(Path::new).find(|path| path.is_file()).ok_or_else(|| Error::Missing {
@@ -62,14 +62,14 @@ impl Programs {
     }
 }
 
-/// Asks a server's program for its version.
+/// Returns the version of a server's program.
 pub(crate) fn version(server: &Path) -> Result<String, Error> {
     let output = Command::new(server).args(["--no-defaults", "--version"]).output().at("run", server)?;
     version_of(&String::from_utf8_lossy(&output.stdout))
-        .ok_or_else(|| Error::Invalid(format!("`{} --version` does not name a version", server.display())))
+        .ok_or_else(|| Error::Invalid(format!("`{} --version` does not print a version", server.display())))
 }
 
-/// The PATH that servers get: the caller's, then the system's own folders.
+/// The PATH of servers: the caller's, then the system's own folders.
 pub(crate) fn search_path() -> OsString {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(SYSTEM_FOLDERS.iter().map(PathBuf::from));
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_stands_after_ver() {
+    fn the_version_follows_ver() {
         let line = "mariadbd  Ver 10.11.6-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
         assert_eq!(version_of(line).as_deref(), Some("10.11.6-MariaDB-0+deb12u1"));
         assert_eq!(version_of("mariadbd: unknown"), None);

@@ -1,7 +1,7 @@
-//! Finds Hortator's own wsrep provider, and puts a copy into a sandbox.
+//! Finds Hortator's own wsrep provider, and copies it into a sandbox.
 //!
-//! A copy, since the servers' account often cannot reach the folder of a build, and since a build must not change the
-//! library of a server that runs. The only place that looks at HORTATOR_PROVIDER.
+//! It is a copy, because the servers' account often cannot reach the folder of a build, and because a build must not
+//! change the library of a running server. Only this module reads HORTATOR_PROVIDER.
 
 use std::env;
 use std::fs;
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::error::At;
 
-/// Names the library to take instead.
+/// The environment variable with the library's path.
 const VARIABLE: &str = "HORTATOR_PROVIDER";
 const FILE: &str = "libhortator_wsrep.so";
-/// Where an installation puts it.
+/// The folder of an installed library.
 const INSTALLED: &str = "/usr/lib/hortator";
-/// Everybody may read and load it.
+/// Every account may read and load it.
 const MODE: u32 = 0o755;
 
 /// The library that a sandbox's servers load.
@@ -34,35 +34,35 @@ pub(crate) fn find() -> Result<PathBuf, Error> {
     folders.iter().map(|folder| folder.join(FILE)).find(|path| path.is_file()).ok_or_else(|| {
         let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         Error::Invalid(format!(
-            "there is no {FILE} in any of {}: `cargo build{} -p hortator-provider` makes it, or name one in {VARIABLE}",
+            "{FILE} is not in any of these folders: {}. Build it with `cargo build{} -p hortator-provider`, or set {VARIABLE} to its path",
             folders.join(", "),
             profile_of(&program)
         ))
     })
 }
 
-/// Where a build or an archive puts libraries for a program: beside it. cargo runs tests from a folder below that.
+/// The folders of libraries for a program: beside the program. cargo runs tests in a folder below that.
 fn folders_of(program: &Path) -> impl Iterator<Item = PathBuf> {
     let own = program.parent();
     let above = own.filter(|folder| folder.ends_with("deps")).and_then(Path::parent);
     own.into_iter().chain(above).map(Path::to_owned)
 }
 
-/// What makes cargo put the library where it is looked for: nobody but a debug build wants an unoptimised one.
+/// The cargo option that builds the library in this folder: only a debug build uses an unoptimised library.
 fn profile_of(program: &Path) -> &'static str {
     let is_debug = program.components().any(|folder| folder.as_os_str() == "debug");
     if is_debug { "" } else { " --release" }
 }
 
-/// The library that the caller names.
+/// The library that the caller names, if any.
 pub(crate) fn named() -> Result<Option<PathBuf>, Error> {
     match env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from) {
-        Some(path) => Ok(Some(path.canonicalize().at("find what HORTATOR_PROVIDER names,", &path)?)),
+        Some(path) => Ok(Some(path.canonicalize().at("find the file in HORTATOR_PROVIDER,", &path)?)),
         None => Ok(None),
     }
 }
 
-/// Makes the sandbox's copy that of `source`. One that a server has loaded stays what it is for that server.
+/// Replaces the sandbox's copy by `source`. A running server keeps the library that it has loaded.
 pub(crate) fn copy(source: &Path, folder: &Path) -> Result<(), Error> {
     let new = folder.join(format!("{FILE}.new"));
     fs::copy(source, &new).at("copy", source)?;
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remedy_builds_what_suits_the_program() {
+    fn the_advice_names_the_profile_of_the_program() {
         assert_eq!(profile_of(Path::new("/p/target/debug/deps/it-1f")), "");
         for program in ["/p/target/release/hortator", "/usr/bin/hortator"] {
             assert_eq!(profile_of(Path::new(program)), " --release");

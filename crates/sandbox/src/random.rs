@@ -1,4 +1,4 @@
-//! Names that nobody can guess.
+//! Random names.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Error;
 use crate::error::At;
 
-/// The kernel's source (random(4)).
+/// The kernel's random number source (random(4)).
 const RANDOM_UUID: &str = "/proc/sys/kernel/random/uuid";
 
 /// A random UUID in its usual form of 36 characters.

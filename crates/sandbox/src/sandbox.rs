@@ -1,4 +1,4 @@
-//! A sandbox on disk: its folder, its nodes, and what can be done with all of them.
+//! A sandbox on disk: its folder, its nodes, and the operations on all of them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use rustix::fs::{FlockOperation, flock};
 use crate::account::Account;
 use crate::error::At;
 use crate::interrupt::Interrupt;
+use crate::metadata::{METADATA_FILE, Metadata, NodeMetadata};
 use crate::node::{Node, SOCKET_FILE};
 use crate::ports::Ports;
 use crate::process::Process;
 use crate::program::Programs;
-use crate::record::{NodeRecord, RECORD_FILE, Record};
-use crate::{Error, Topology, cluster, data_folder, galera, place, semisync};
+use crate::{Error, Topology, cluster, data_folder, galera, paths, semisync};
 
-/// What sockaddr_un holds, less its final zero byte (unix(7)).
+/// The capacity of sockaddr_un, less its final zero byte (unix(7)).
 const SOCKET_PATH_LIMIT_BYTES: usize = 107;
 const LOCK_FILE: &str = "lock";
-/// Begins the names of the folders in the system's temporary folder that hold sockets.
+/// The prefix of the folders in the system's temporary folder that hold sockets.
 const SOCKET_FOLDER_PREFIX: &str = "hortator-s";
 
 /// One or more servers in a folder of their own.
@@ -29,31 +29,31 @@ pub struct Sandbox {
     folder: PathBuf,
     account: Account,
     interrupt: Interrupt,
-    record: Mutex<Record>,
+    metadata: Mutex<Metadata>,
     programs: OnceLock<Programs>,
-    /// The servers that this process has started; kept to take note of their end.
+    /// The servers that this process has started, to reap them when they end.
     children: Mutex<Vec<Child>>,
 }
 
-/// While it lives, no other process changes the sandbox.
+/// As long as this value exists, no other process changes the sandbox.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+pub struct Lock(#[expect(dead_code, reason = "closing the file releases the lock")] File);
 
 impl Sandbox {
-    /// The named sandbox in `dir`.
+    /// Opens the named sandbox in `dir`.
     pub fn open(dir: &Path, name: &str) -> Result<Sandbox, Error> {
-        place::check_name(name)?;
+        paths::check_name(name)?;
         let folder = dir.join(name);
-        if !folder.join(RECORD_FILE).is_file() {
+        if !folder.join(METADATA_FILE).is_file() {
             return Err(Error::Invalid(format!(
-                "there is no sandbox `{name}` in {}; `list` shows them",
+                "sandbox `{name}` does not exist in {}: `list` shows all",
                 dir.display()
             )));
         }
         Sandbox::load(&folder.canonicalize().at("resolve", &folder)?)
     }
 
-    /// All sandboxes in `dir`, by name. A folder that does not exist holds none.
+    /// All sandboxes in `dir`, by name. A missing folder holds none.
     pub fn list(dir: &Path) -> Result<Vec<Sandbox>, Error> {
         let mut folders = Vec::new();
         match fs::read_dir(dir) {
@@ -65,12 +65,12 @@ impl Sandbox {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).at("read", dir),
         }
-        folders.retain(|folder| folder.join(RECORD_FILE).is_file());
+        folders.retain(|folder| folder.join(METADATA_FILE).is_file());
         folders.sort();
         folders.iter().map(|folder| Sandbox::load(&folder.canonicalize().at("resolve", folder)?)).collect()
     }
 
-    /// While it waits for servers and this is true, waiting ends with [`Error::Interrupted`].
+    /// When the flag becomes true, waiting for servers ends with [`Error::Interrupted`].
     #[must_use]
     pub fn interrupt_flag(mut self, flag: std::sync::Arc<std::sync::atomic::AtomicBool>) -> Sandbox {
         self.interrupt = Interrupt::new(flag);
@@ -78,16 +78,16 @@ impl Sandbox {
     }
 
     fn load(folder: &Path) -> Result<Sandbox, Error> {
-        let record = Record::load(folder)?;
-        Ok(Sandbox::assemble(folder.to_owned(), record, Account::for_servers()?, Interrupt::default()))
+        let metadata = Metadata::load(folder)?;
+        Ok(Sandbox::assemble(folder.to_owned(), metadata, Account::for_servers()?, Interrupt::default()))
     }
 
-    fn assemble(folder: PathBuf, record: Record, account: Account, interrupt: Interrupt) -> Sandbox {
+    fn assemble(folder: PathBuf, metadata: Metadata, account: Account, interrupt: Interrupt) -> Sandbox {
         Sandbox {
             folder,
             account,
             interrupt,
-            record: Mutex::new(record),
+            metadata: Mutex::new(metadata),
             programs: OnceLock::new(),
             children: Mutex::new(Vec::new()),
         }
@@ -102,8 +102,8 @@ impl Sandbox {
         programs: Programs,
         interrupt: Interrupt,
     ) -> Result<Sandbox, Error> {
-        // The nodes' own folders are private. Their account has to get there, and need not change what is around them.
-        account.let_through(&folder)?;
+        // The nodes' own folders are private. Their account has to reach them, but need not change the folders above.
+        account.make_traversable(&folder)?;
         account.check_reaches(&folder)?;
         let mut nodes = Vec::new();
         for number in 1..=topology.nodes() {
@@ -114,15 +114,15 @@ impl Sandbox {
                 true => None,
                 false => Some(make_socket_folder(account)?),
             };
-            nodes.push(NodeRecord { ports: Ports::free()?, socket_folder, cut_off_pid: None });
+            nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None });
         }
-        let record = Record::new(topology, settings, programs.version.clone(), nodes, programs.mysql.clone());
-        record.save(&folder)?;
-        let sandbox = Sandbox::assemble(folder, record, account, interrupt);
+        let metadata = Metadata::new(topology, settings, programs.version.clone(), nodes, programs.mysql.clone());
+        metadata.save(&folder)?;
+        let sandbox = Sandbox::assemble(folder, metadata, account, interrupt);
         Ok(Sandbox { programs: OnceLock::from(programs), ..sandbox })
     }
 
-    /// Makes the data folders and starts all servers for the first time.
+    /// Creates the data folders and starts all servers for the first time.
     pub(crate) fn first_start(&self) -> Result<(), Error> {
         let _lock = self.lock()?;
         let programs = self.programs()?;
@@ -149,17 +149,17 @@ impl Sandbox {
         &self.folder
     }
 
-    /// What it consists of.
+    /// Its topology.
     pub fn topology(&self) -> Topology {
-        self.record().topology
+        self.metadata().topology
     }
 
-    /// The version of the server that made it, such as `10.11.6-MariaDB-0+deb12u1`.
+    /// The version of the server that created it, such as `10.11.6-MariaDB-0+deb12u1`.
     pub fn server_version(&self) -> String {
-        self.record().server_version.clone()
+        self.metadata().server_version.clone()
     }
 
-    /// A node, counted from 0. Panics when there is no such node; [`Sandbox::numbered`] is for what users type.
+    /// A node, counted from 0. Panics when the node does not exist; use [`Sandbox::numbered`] for user input.
     pub fn node(&self, index: usize) -> Node<'_> {
         assert!(index < self.topology().nodes(), "{} has no node with index {index}", self.topology());
         Node::new(self, index)
@@ -170,7 +170,7 @@ impl Sandbox {
         match number {
             1.. if number <= self.topology().nodes() => Ok(Node::new(self, number - 1)),
             _ => Err(Error::Invalid(format!(
-                "sandbox `{}` has no node {number}, but 1 to {}",
+                "sandbox `{}` has no node {number}: give a number from 1 to {}",
                 self.name(),
                 self.topology().nodes()
             ))),
@@ -182,21 +182,21 @@ impl Sandbox {
         (0..self.topology().nodes()).map(|index| Node::new(self, index))
     }
 
-    /// Keeps other processes from changing the sandbox at the same time; fails when one is just doing that.
+    /// Prevents other processes from changing the sandbox at the same time; fails when another process holds the lock.
     pub fn lock(&self) -> Result<Lock, Error> {
         let path = self.folder.join(LOCK_FILE);
         let file = File::create(&path).at("create", &path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Lock(file)),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Invalid(format!(
-                "another process is at work on sandbox `{}`; wait until it is done",
+                "another process is changing sandbox `{}`: wait until it has ended",
                 self.name()
             ))),
             Err(error) => Err(error).at("lock", &path),
         }
     }
 
-    /// Starts every node that does not run, and waits until all are ready. Those that are paused stay so.
+    /// Starts every node that does not run, and waits until all are ready. Paused nodes stay paused.
     pub fn start(&self) -> Result<(), Error> {
         let down: Vec<usize> = self.nodes().filter(|node| node.process().is_none()).map(Node::index).collect();
         self.start_nodes(&down)
@@ -207,15 +207,15 @@ impl Sandbox {
         self.nodes().collect::<Vec<_>>().into_iter().rev().try_for_each(Node::stop)
     }
 
-    /// Ends every node at once, as a power cut does.
+    /// Kills every node at once, as a power failure does.
     pub fn kill(&self) -> Result<(), Error> {
         let processes: Vec<_> = self.nodes().map(Node::process).collect();
-        // None may go on without the others while one of them is waited for.
+        // No node may continue without the others while one of them is waited for.
         processes.iter().flatten().for_each(Process::kill);
         self.nodes().zip(&processes).try_for_each(|(node, process)| node.wait_killed(process.as_ref()))
     }
 
-    /// Ends every server and removes everything.
+    /// Kills every server and removes everything.
     pub fn down(self) -> Result<(), Error> {
         self.destroy()
     }
@@ -235,7 +235,7 @@ impl Sandbox {
     pub(crate) fn destroy(&self) -> Result<(), Error> {
         self.kill()?;
         for folder in self.socket_folders() {
-            // The record could have been tampered with: nothing is removed that was not named by us.
+            // The metadata could have been tampered with: remove only folders with our own prefix.
             let ours = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SOCKET_FOLDER_PREFIX));
             if ours && folder.exists() {
                 fs::remove_dir_all(&folder).at("remove", &folder)?;
@@ -246,7 +246,7 @@ impl Sandbox {
 
     /// The folders elsewhere that hold sockets.
     pub(crate) fn socket_folders(&self) -> Vec<PathBuf> {
-        self.record().nodes.iter().filter_map(|node| node.socket_folder.clone()).collect()
+        self.metadata().nodes.iter().filter_map(|node| node.socket_folder.clone()).collect()
     }
 
     pub(crate) fn account(&self) -> Account {
@@ -257,44 +257,44 @@ impl Sandbox {
         &self.interrupt
     }
 
-    pub(crate) fn record(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn metadata(&self) -> MutexGuard<'_, Metadata> {
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ports of all nodes.
     pub(crate) fn ports(&self) -> Vec<Ports> {
-        self.record().nodes.iter().map(|node| node.ports).collect()
+        self.metadata().nodes.iter().map(|node| node.ports).collect()
     }
 
-    /// Changes what is recorded of a node.
-    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut NodeRecord)) -> Result<(), Error> {
-        let mut record = self.record();
-        change(&mut record.nodes[index]);
-        record.save(&self.folder)
+    /// Changes the metadata of a node.
+    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut NodeMetadata)) -> Result<(), Error> {
+        let mut metadata = self.metadata();
+        change(&mut metadata.nodes[index]);
+        metadata.save(&self.folder)
     }
 
-    /// Takes note of the provider that the servers get a copy of.
+    /// Records the provider from which the servers get a copy.
     pub(crate) fn take_note_of_provider(&self, source: PathBuf) -> Result<(), Error> {
-        let mut record = self.record();
-        record.provider = Some(source);
-        record.save(&self.folder)
+        let mut metadata = self.metadata();
+        metadata.provider = Some(source);
+        metadata.save(&self.folder)
     }
 
     pub(crate) fn programs(&self) -> Result<&Programs, Error> {
         if let Some(programs) = self.programs.get() {
             return Ok(programs);
         }
-        let (topology, mysql) = (self.topology(), self.record().mysql.clone());
+        let (topology, mysql) = (self.topology(), self.metadata().mysql.clone());
         let found = Programs::of(topology, mysql.as_deref(), self.account)?;
         Ok(self.programs.get_or_init(|| found))
     }
 
-    /// Takes note of a server that this process has started.
+    /// Records a server that this process has started.
     pub(crate) fn adopt(&self, child: Child) {
         self.children.lock().unwrap_or_else(PoisonError::into_inner).push(child);
     }
 
-    /// Lets go of the servers that have ended.
+    /// Reaps the servers that have ended.
     pub(crate) fn reap(&self) {
         let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
         children.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
@@ -305,9 +305,9 @@ fn socket_fits(folder: &Path) -> bool {
     folder.join(SOCKET_FILE).as_os_str().len() <= SOCKET_PATH_LIMIT_BYTES
 }
 
-/// A folder with a short path for a socket.
+/// Creates a folder with a short path for a socket.
 pub(crate) fn make_socket_folder(account: Account) -> Result<PathBuf, Error> {
-    let parent = place::ensure(&std::env::temp_dir(), account)?;
+    let parent = paths::ensure(&std::env::temp_dir(), account)?;
     let parent = if parent.as_os_str().len() < SOCKET_PATH_LIMIT_BYTES / 2 { parent } else { PathBuf::from("/tmp") };
     account.check_reaches(&parent)?;
     let folder = tempfile::Builder::new().prefix(SOCKET_FOLDER_PREFIX).tempdir_in(&parent);

@@ -1,7 +1,8 @@
-//! What a stopped node of a cluster knows of its place in the cluster's history, and which node is the most advanced.
+//! The position of a stopped cluster node, and the choice of the most advanced node.
 //!
-//! Galera's provider keeps it in `grastate.dat`. After a crash the sequence number there is -1 and the storage engine has to be
-//! asked, by a run of the server with `--wsrep-recover`. Source: Galera documentation, "Restarting the Cluster".
+//! Galera's provider keeps the position in `grastate.dat`. After a crash the seqno there is -1, and only the storage
+//! engine knows the position: the server reports it when run with `--wsrep-recover`. Source: Galera documentation,
+//! "Restarting the Cluster".
 
 use std::fmt;
 use std::fs::{self, File};
@@ -11,17 +12,17 @@ use std::time::Instant;
 use crate::Error;
 use crate::account::Account;
 use crate::error::At;
-use crate::node::{LOOK_INTERVAL, Node, START_LIMIT};
+use crate::node::{Node, POLL_INTERVAL, START_TIMEOUT};
 use crate::process::Process;
 use crate::sandbox::Sandbox;
 
 const STATE_FILE: &str = "grastate.dat";
-/// Begins the line in which `--wsrep-recover` gives its result.
+/// The start of the line with the result of `--wsrep-recover`.
 const RECOVERED: &str = "WSREP: Recovered position: ";
-/// The history's name in a node that has no whole copy of the data: one that was ended while it received it.
+/// The history UUID of a node without a complete copy of the data: it ended during a state transfer.
 const NO_HISTORY: &str = "00000000-0000-0000-0000-000000000000";
 
-/// A place in a cluster's history.
+/// A position in a cluster's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Position {
     history: String,
@@ -34,8 +35,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// The index of the most advanced node; `positions` are those of all nodes. A node without one has to get everything from
-/// the others; when none has any, the cluster begins with its first node.
+/// The index of the most advanced node; `positions` are those of all nodes. A node without a position has to receive
+/// everything from the others; when none has one, the first node bootstraps the cluster.
 pub(crate) fn most_advanced(positions: &[Option<Position>]) -> Result<usize, Error> {
     let mut best: Option<(usize, &Position)> = None;
     for (index, position) in positions.iter().enumerate() {
@@ -43,7 +44,7 @@ pub(crate) fn most_advanced(positions: &[Option<Position>]) -> Result<usize, Err
         match best {
             Some((other, known)) if known.history != position.history => {
                 return Err(Error::Invalid(format!(
-                    "node{} and node{} do not belong to the same cluster any more ({known} and {position}); \
+                    "node{} and node{} have different histories ({known} and {position}); \
                      remove {STATE_FILE} from the data folder of the one whose data is not wanted",
                     other + 1,
                     index + 1,
@@ -56,7 +57,7 @@ pub(crate) fn most_advanced(positions: &[Option<Position>]) -> Result<usize, Err
     Ok(best.map_or(0, |(index, _)| index))
 }
 
-/// Lets the node begin the cluster although it does not know that it was the last to leave.
+/// Lets the node bootstrap the cluster although it does not know that it was the last to leave.
 pub(crate) fn allow_bootstrap(data_folder: &Path, account: Account) -> Result<(), Error> {
     let path = data_folder.join(STATE_FILE);
     let Ok(text) = fs::read_to_string(&path) else { return Ok(()) };
@@ -66,7 +67,7 @@ pub(crate) fn allow_bootstrap(data_folder: &Path, account: Account) -> Result<()
     fs::rename(&new, &path).at("write", &path)
 }
 
-/// Where the node, which does not run, is in the history; `None` when it has no whole copy of the data.
+/// The position of a node that does not run; `None` when it has no complete copy of the data.
 pub(crate) fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
     let saved = fs::read_to_string(node.data_dir().join(STATE_FILE)).ok().and_then(|text| saved_in(&text));
     match saved {
@@ -76,28 +77,29 @@ pub(crate) fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posit
     }
 }
 
-/// Where the storage engine of the node, which does not run, is in the history: what a run of its server with
-/// `--wsrep-recover` says. The run does not load the provider.
+/// The position of the storage engine of a node that does not run, as reported by a run of the server with
+/// `--wsrep-recover`. The run does not load the provider.
 pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
     let log = sandbox.folder().join(format!("{}.recover.log", node.name()));
     let output = File::create(&log).at("create", &log)?;
     let mut child = node
         .server_command(output)?
         .args(node.arguments()?)
-        // On standard error, which is the log opened above. With a binary log, transactions that were prepared and stand in
-        // it would be committed, also those behind one that was not prepared yet, whose place would be taken for done.
+        // On standard error, which is the log opened above. With a binary log, the run would commit prepared
+        // transactions that are in the binary log, even those after one that was not prepared yet; its seqno would then
+        // wrongly count as applied.
         .args(["--skip-log-error", "--skip-log-bin", "--wsrep-recover"])
         .spawn()
         .at("run", &sandbox.programs()?.server)?;
     let process = Process::started(&child).at("watch", &node.data_dir())?;
-    let deadline = Instant::now() + START_LIMIT;
-    while !process.wait_gone(LOOK_INTERVAL) {
+    let deadline = Instant::now() + START_TIMEOUT;
+    while !process.wait_gone(POLL_INTERVAL) {
         let interrupted = sandbox.interrupt().check();
         if interrupted.is_err() || Instant::now() > deadline {
             process.kill();
             let _reaped = child.wait();
             interrupted?;
-            let what = format!("did not find its position within {} s", START_LIMIT.as_secs());
+            let what = format!("did not report its position within {} s", START_TIMEOUT.as_secs());
             return Err(node.failed_by(what, &log));
         }
     }
@@ -108,7 +110,7 @@ pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posi
             fs::remove_file(&log).at("remove", &log)?;
             Ok(Some(position).filter(|position| position.history != NO_HISTORY))
         }
-        None => Err(node.failed_by("could not find its position in the cluster's history".to_owned(), &log)),
+        None => Err(node.failed_by("did not report its position in the cluster's history".to_owned(), &log)),
     }
 }
 
@@ -148,19 +150,16 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_seqno_of_one_history_leads() {
+    fn the_node_with_the_highest_seqno_is_the_most_advanced() {
         let at = |history: &str, seqno| Some(Position { history: history.to_owned(), seqno });
         assert_eq!(most_advanced(&[None, None]).unwrap(), 0);
         assert_eq!(most_advanced(&[None, at("a", 0), at("a", 2), at("a", 2)]).unwrap(), 2);
         let message = most_advanced(&[at("a", 1), None, at("b", 9)]).unwrap_err().to_string();
-        assert!(
-            message.starts_with("node1 and node3 do not belong to the same cluster any more (a:1 and b:9)"),
-            "{message}"
-        );
+        assert!(message.starts_with("node1 and node3 have different histories (a:1 and b:9)"), "{message}");
     }
 
     #[test]
-    fn a_node_is_let_begin_the_cluster() {
+    fn a_node_may_bootstrap_the_cluster() {
         let folder = tempfile::tempdir().unwrap();
         allow_bootstrap(folder.path(), Account::Caller).unwrap();
         let path = folder.path().join(STATE_FILE);

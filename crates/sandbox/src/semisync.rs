@@ -10,17 +10,17 @@ use crate::status::status;
 
 const SOURCE: usize = 0;
 const REPLICA: usize = 1;
-/// The account that the replica connects with.
+/// The account with which the replica connects.
 const REPLICATION_USER: &str = "replication";
 
-/// What each side's server is started with.
+/// The arguments of the source's or replica's server.
 pub(crate) fn arguments(index: usize) -> Vec<String> {
     let mut arguments = vec![
         "--log-bin=binlog",
         "--binlog-format=ROW",
         "--log-slave-updates=ON",
         "--gtid-strict-mode=ON",
-        // What the replica has confirmed must still be in the source's binary log after a crash.
+        // After a crash, the source's binary log must still contain everything that the replica has acknowledged.
         "--sync-binlog=1",
     ];
     if index == SOURCE {
@@ -31,13 +31,13 @@ pub(crate) fn arguments(index: usize) -> Vec<String> {
     arguments.into_iter().map(str::to_owned).collect()
 }
 
-/// Connects the two servers, which run, for the first time.
+/// Connects the two running servers for the first time.
 pub(crate) fn set_up(sandbox: &Sandbox) -> Result<(), Error> {
     let password = random_uuid()?;
     let mut source = sandbox.node(SOURCE).connect()?;
     let account = format!("'{REPLICATION_USER}'@'127.0.0.1'");
     let statements = [
-        // The sandbox's own account is not part of the stream that is to be looked at.
+        // The sandbox's own account is not part of the replicated stream.
         "SET SESSION sql_log_bin = 0".to_owned(),
         format!("CREATE USER {account} IDENTIFIED BY '{password}'"),
         format!("GRANT REPLICATION SLAVE ON *.* TO {account}"),
@@ -48,7 +48,7 @@ pub(crate) fn set_up(sandbox: &Sandbox) -> Result<(), Error> {
     connect(sandbox, &format!(", MASTER_USER = '{REPLICATION_USER}', MASTER_PASSWORD = '{password}'"))
 }
 
-/// Connects them again if both run: the source may have got another port.
+/// Connects them again if both run: the source's port may have changed.
 pub(crate) fn resume(sandbox: &Sandbox) -> Result<(), Error> {
     match sandbox.nodes().all(|node| node.state() == State::Running) {
         true => connect(sandbox, ""),

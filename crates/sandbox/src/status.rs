@@ -1,4 +1,4 @@
-//! Asks a server for one of its status variables.
+//! Reads a status variable of a server.
 
 use hortator_mysql::{Connection, Error};
 

@@ -5,7 +5,8 @@ use std::ops::Deref;
 use crate::sandbox::Sandbox;
 use crate::watchdog::Watchdog;
 
-/// A running sandbox whose servers and folder are gone when this is dropped, or when the process ends in whatever way.
+/// A running sandbox whose servers and folder are removed when this value is dropped, or when the process ends for any
+/// reason.
 #[derive(Debug)]
 pub struct Temporary {
     sandbox: Sandbox,

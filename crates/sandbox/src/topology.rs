@@ -1,4 +1,4 @@
-//! What a sandbox consists of.
+//! The topologies of sandboxes.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// More nodes than this do not fit a sandbox: each costs memory and, while it joins, a copy of the data.
+/// The maximum number of nodes of a sandbox: each node costs memory and, while it joins, a copy of the data.
 pub const MAX_NODES: usize = 9;
 
-/// The same of a cluster by Hortator's own provider: every node has to hear of every commit, and five survive the loss of
-/// two.
+/// The maximum number of nodes of a cluster of Hortator's own provider: every node receives every commit, and five
+/// nodes survive the loss of two.
 pub const MAX_CLUSTER_NODES: usize = 5;
 
-/// What a sandbox consists of.
+/// The topology of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Topology {
@@ -21,16 +21,16 @@ pub enum Topology {
     Standalone,
     /// One MySQL server.
     Mysql,
-    /// A Galera cluster of so many nodes, 1 to [`MAX_NODES`].
+    /// A Galera cluster with that many nodes, 1 to [`MAX_NODES`].
     Galera(usize),
-    /// A cluster by Hortator's own wsrep provider of so many nodes, 1 to [`MAX_CLUSTER_NODES`].
+    /// A cluster of Hortator's own wsrep provider with that many nodes, 1 to [`MAX_CLUSTER_NODES`].
     Cluster(usize),
     /// Node 1 is the source, node 2 its semi-synchronous replica.
     Semisync,
 }
 
 impl Topology {
-    /// How many servers that makes.
+    /// The number of its servers.
     pub fn nodes(self) -> usize {
         match self {
             Topology::Standalone | Topology::Mysql => 1,
@@ -41,16 +41,16 @@ impl Topology {
 
     pub(crate) fn check(self) -> Result<(), Error> {
         let (kind, most) = match self {
-            Topology::Cluster(_) => ("cluster by Hortator's own provider", MAX_CLUSTER_NODES),
+            Topology::Cluster(_) => ("cluster of Hortator's own provider", MAX_CLUSTER_NODES),
             _ => ("cluster", MAX_NODES),
         };
         if (1..=most).contains(&self.nodes()) {
             return Ok(());
         }
-        Err(Error::Invalid(format!("a {kind} of {} nodes: 1 to {most} can be had", self.nodes())))
+        Err(Error::Invalid(format!("a {kind} cannot have {} nodes: give 1 to {most}", self.nodes())))
     }
 
-    /// Whether a wsrep provider keeps its nodes in step.
+    /// Whether a wsrep provider replicates between its nodes.
     pub(crate) fn is_cluster(self) -> bool {
         matches!(self, Topology::Galera(_) | Topology::Cluster(_))
     }

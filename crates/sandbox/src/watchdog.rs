@@ -1,8 +1,9 @@
-//! Cleans up after a process that cannot do so itself any more, since it was killed.
+//! Cleans up after a process that cannot do so itself, because it was killed.
 //!
-//! A shell waits on a pipe whose other end only this process holds. The pipe closes when this process ends, however it
-//! ends; then the shell ends every server of the sandbox and removes its folders. A sandbox that is meant to outlive us
-//! says `keep` first. Servers are found by the data folder in their command line, so no pid has to be handed over in time.
+//! A shell waits on a pipe whose other end only this process holds. The pipe closes when this process ends for any
+//! reason; then the shell kills every server of the sandbox and removes its folders. For a sandbox that is meant to
+//! outlive this process, the process sends `keep` first. The shell finds servers by the data folder in their command
+//! line, so it needs no pids.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -12,9 +13,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use crate::Error;
 use crate::error::At;
 
-/// `$1` is the sandbox's folder, further arguments are folders to remove with it. Two looks without a server, a moment
-/// apart, since one may have been just about to start; and never more than 100 looks. `grep` gets what it looks for on its
-/// standard input, so as not to find itself; the second form is that of a state transfer's shell.
+/// `$1` is the sandbox's folder; further arguments are folders to remove with it. The script needs two checks without a
+/// server, a moment apart, because a server may be just about to start; and never more than 100 checks. `grep` reads
+/// its patterns from standard input, so as not to find itself; the second form is that of a state transfer's shell.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 read -r word
@@ -31,16 +32,16 @@ done
 rm -rf -- "$@"
 "#;
 
-/// Armed from the moment it is made.
+/// A watchdog that is active from its creation.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     shell: Child,
-    /// Held open for as long as nothing is to be cleaned up.
+    /// Open as long as nothing is to be cleaned up.
     pipe: Option<ChildStdin>,
 }
 
 impl Watchdog {
-    /// Watches over the sandbox in `folder`, and over folders elsewhere that belong to it.
+    /// Watches the sandbox in `folder`, and folders elsewhere that belong to it.
     pub(crate) fn over(folder: &Path, elsewhere: &[PathBuf]) -> Result<Watchdog, Error> {
         let shell = Path::new("/bin/sh");
         let mut child = Command::new(shell)
@@ -58,10 +59,10 @@ impl Watchdog {
         Ok(Watchdog { shell: child, pipe })
     }
 
-    /// Lets everything be as it is.
+    /// Ends the watchdog without cleaning up.
     pub(crate) fn dismiss(mut self) {
         if let Some(mut pipe) = self.pipe.take() {
-            // It fails only if somebody killed the shell, and then nothing is watched any more either.
+            // Fails only if the shell was killed, and then the watchdog has ended anyway.
             let _gone = pipe.write_all(b"keep\n");
         }
     }

@@ -1,5 +1,5 @@
-//! What every cluster has that a wsrep provider makes, whichever provider that is: its servers' options, and the signs by
-//! which a node is seen to be in it.
+//! The common parts of all wsrep clusters, whichever provider: the servers' options, and the status of a node in its
+//! cluster.
 
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
@@ -12,13 +12,13 @@ use crate::options::path_option;
 use crate::ports::Ports;
 use crate::sandbox::Sandbox;
 use crate::saved_state::Position;
-use crate::standing::Standing;
 use crate::status::status;
+use crate::wsrep_status::WsrepStatus;
 
-/// Tells a server to begin a cluster's history.
+/// The argument that makes a server bootstrap a cluster.
 pub(crate) const NEW_CLUSTER: &str = "--wsrep-new-cluster";
 
-/// What a node's server is started with. `settings` are values of wsrep_provider_options besides the addresses.
+/// The arguments of a node's server. `settings` are values of wsrep_provider_options besides the addresses.
 pub(crate) fn arguments(
     provider: &Path,
     ports: &[Ports],
@@ -50,23 +50,23 @@ pub(crate) fn arguments(
     ])
 }
 
-/// The arguments that tell a server its place in the history, which it cannot find out by itself in time after a crash.
+/// The arguments that give a server its position in the history, which after a crash it cannot find by itself in time.
 pub(crate) fn at(position: Option<&Position>) -> Vec<String> {
     position.iter().map(|position| format!("--wsrep-start-position={position}")).collect()
 }
 
-/// Whether the node takes part in the cluster with all data.
+/// Whether the node is in the cluster with all data.
 pub(crate) fn is_synced(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
     let synced = status(connection, "wsrep_local_state_comment")?.is_some_and(|state| state == "Synced");
     Ok(synced && status(connection, "wsrep_cluster_status")?.is_some_and(|status| status == "Primary"))
 }
 
-/// The nodes that run, and are neither paused nor cut off.
+/// The nodes that run, and are neither paused nor isolated.
 pub(crate) fn reachable(sandbox: &Sandbox) -> Vec<Node<'_>> {
-    sandbox.nodes().filter(|node| node.state() == State::Running && !node.is_cut_off()).collect()
+    sandbox.nodes().filter(|node| node.state() == State::Running && !node.is_isolated()).collect()
 }
 
-/// Waits until every node that can be reached sees every other.
+/// Waits until every reachable node sees every other.
 pub(crate) fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
     let running: Vec<_> = reachable(sandbox).into_iter().filter_map(|node| Some((node, node.process()?))).collect();
     let size = running.len();
@@ -74,20 +74,20 @@ pub(crate) fn wait_for_size(sandbox: &Sandbox) -> Result<(), Error> {
         let what = format!("did not see {size} nodes in the cluster");
         node.wait_until(process, &what, |connection| {
             let seen: Option<usize> = status(connection, "wsrep_cluster_size")?.and_then(|seen| seen.parse().ok());
-            // More while one that is paused or cut off has not been given up.
+            // More than that while a paused or isolated node has not been removed.
             Ok(seen.is_some_and(|seen| seen >= size) && is_synced(connection)?)
         })?;
     }
     Ok(())
 }
 
-/// The largest size of the cluster that a node sees; 0 when none answers.
+/// The largest cluster size that a node reports; 0 when no node answers.
 pub(crate) fn size_seen(sandbox: &Sandbox) -> usize {
-    let seen = |standing: Standing| standing.size?.parse().ok();
-    sandbox.nodes().filter_map(Node::standing).filter_map(seen).max().unwrap_or(0)
+    let seen = |status: WsrepStatus| status.size?.parse().ok();
+    sandbox.nodes().filter_map(Node::wsrep_status).filter_map(seen).max().unwrap_or(0)
 }
 
-/// What came of a start on a thread of its own.
+/// The result of a start in a separate thread.
 pub(crate) fn ended(start: ScopedJoinHandle<'_, Result<(), Error>>) -> Result<(), Error> {
     start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -1,10 +1,10 @@
-//! Days as the dump writes them: a number of days since 1950-01-01, and its text from a table made once, since a full dump
-//! holds eight million dates.
+//! Days as the dump writes them: a number of days since 1950-01-01, and its text from a precomputed table, because a
+//! full dump holds eight million dates.
 
 /// A day, as days since 1950-01-01.
 pub type Day = u64;
 
-/// The last day that the table of texts knows, well after the last day of the story.
+/// The last year in the table, well after the last date of the data.
 const LAST_YEAR: u64 = 2010;
 const FIRST_YEAR: u64 = 1950;
 
@@ -15,7 +15,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Makes the table.
+    /// Creates the table.
     #[must_use]
     pub fn new() -> Self {
         let mut texts = Vec::new();
@@ -33,7 +33,7 @@ impl Calendar {
     /// The day's text, as `1986-06-26`.
     ///
     /// # Panics
-    /// When the day is after 2010-12-31: the generator's story ends before that.
+    /// When the day is after 2010-12-31: the generated data end before.
     #[must_use]
     pub fn text(&self, day: Day) -> &[u8] {
         &self.texts[day as usize]
@@ -67,7 +67,7 @@ const fn is_leap(year: u64) -> bool {
     year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400)
 }
 
-/// 28 to 31.
+/// The days of the month, 28 to 31.
 #[must_use]
 pub const fn days_in_month(year: u64, month: u64) -> u64 {
     match month {

@@ -1,4 +1,4 @@
-//! The people, one after the other: who they are, when they came and went, and with that their rows in every table.
+//! The employees, one after the other: their careers, and with them their rows in every table.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,20 +12,21 @@ use super::statements::Statements;
 
 const FIRST_EMPLOYEE: u64 = 10_001;
 const FIRST_HIRE: Day = day(1985, 1, 1);
-/// The day on which the story was written down: who is still there then stays for good.
+/// The day on which the data end: employees who are still there get an open end.
 const LAST_DAY: Day = day(2002, 8, 1);
 const FIRST_BIRTH: Day = day(1952, 2, 1);
 const LAST_BIRTH: Day = day(1965, 2, 1);
-/// How the sample writes an end that has not come.
+/// The sample's value for an open end.
 const FOR_GOOD: &[u8] = b"9999-01-01";
-/// Pay is from one day to the same one 365 days later, leap year or not.
+/// A salary is for one day to the same day 365 days later, leap year or not.
 const PAY_DAYS: u64 = 365;
-/// Of ten employees, so many are still there on the last day.
+/// The number of employees out of ten who are still there on the last day.
 const STILL_THERE_OF_TEN: u64 = 8;
-/// How far the salaries written may run off the even share before the next careers are made shorter or longer.
+/// The number of written salaries may differ from the even share by this much before the next careers are made shorter
+/// or longer.
 const DRIFT_LIMIT: u64 = 200;
 
-/// When somebody came, how many years of pay they had, and when they left, if they did.
+/// The hire date of an employee, the years of salary, and the date of leaving, if any.
 #[derive(Clone, Copy, Debug)]
 struct Career {
     hired: Day,
@@ -33,10 +34,10 @@ struct Career {
     left: Option<Day>,
 }
 
-/// Writes the rows of every table but `departments` into `folder`; gives rows and bytes of all files together.
+/// Writes the rows of every table but `departments` into `folder`; returns rows and bytes of all files together.
 ///
 /// # Errors
-/// When a file can't be written.
+/// When a file cannot be written.
 pub fn write(folder: &Path, shape: &Shape, seed: u64) -> io::Result<(u64, u64)> {
     let mut company = Company::create(folder, shape, seed)?;
     for index in 0..shape.employees {
@@ -93,7 +94,7 @@ impl Company {
         })
     }
 
-    /// Writes the rows of the employee who is `index` places after the first.
+    /// Writes the rows of the employee with this index.
     fn employ(&mut self, index: u64) -> io::Result<()> {
         let number = FIRST_EMPLOYEE + index;
         let career = self.career(index);
@@ -124,7 +125,7 @@ impl Company {
         Career { hired, years, left: Some(hired + PAY_DAYS * (years - 1) + last_year) }
     }
 
-    /// Years of pay: any number up to the limit, held near the even share so that the whole comes out exactly.
+    /// Years of salary: a random number up to the limit, close to the even share, so that the total is exact.
     fn years(&mut self, index: u64) -> u64 {
         let people_after = self.shape.employees - index - 1;
         let fewest = self.salaries_left.saturating_sub(people_after * CAREER_LIMIT_YEARS).max(1);
@@ -160,7 +161,7 @@ impl Company {
         self.employees.row(&self.row)
     }
 
-    /// One department, or two in turn; a manager's first is the one managed.
+    /// One department, or two in sequence; a manager's first department is the managed one.
     fn stays(&mut self, number: u64, career: &Career, managed: Option<usize>) -> io::Result<()> {
         let departments = names::DEPARTMENTS.len();
         let first = managed.unwrap_or(self.random.below(departments as u64) as usize);
@@ -212,7 +213,7 @@ impl Company {
         Ok(())
     }
 
-    /// The salaries stand in several files of about the same length; one employee's are all in one.
+    /// The salaries are in several files of about the same length; one employee's are all in one file.
     fn salary_file(&self) -> usize {
         let files = self.salaries.len();
         let rows_per_file = self.shape.salaries.div_ceil(files as u64);
@@ -220,13 +221,13 @@ impl Company {
         ((written / rows_per_file) as usize).min(files - 1)
     }
 
-    /// A day between coming and leaving (or the last day of the story).
+    /// A day between hiring and leaving (or the last day of the data).
     fn within(&mut self, career: &Career) -> Day {
         let end = career.left.unwrap_or(LAST_DAY).max(career.hired + 1);
         self.random.between(career.hired + 1, end)
     }
 
-    /// A row of what lasts from a day to another: number, word, both days.
+    /// A row with a period: number, word, both days.
     fn period(&mut self, number: u64, word: &str, from: Day, to: Option<Day>) {
         self.row.clear();
         self.row.extend_from_slice(number.to_string().as_bytes());

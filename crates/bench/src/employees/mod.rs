@@ -1,8 +1,8 @@
 //! A dump in the shape of the well-known employees sample: six tables, foreign keys between them, 3.9 million rows in a
 //! folder of files that one script sources.
 //!
-//! The rows come from a seed and are the same bytes on every machine, so that figures of different days speak of the same
-//! work. Only the shape is the sample's; people, departments and pay are made up here.
+//! The rows come from a seed and are the same bytes on every machine, so that figures of different days are comparable.
+//! Only the shape is the sample's; the generator makes up people, departments and salaries.
 
 pub(crate) mod calendar;
 mod company;
@@ -27,41 +27,41 @@ pub use shape::Shape;
 
 use crate::Error;
 
-/// Every dump comes from this seed.
+/// The seed of every dump.
 const SEED: u64 = 0x686f_7274_6174_6f72;
-/// The marker that stands beside the dump when it is whole.
+/// The marker file of a complete dump.
 const MARKER: &str = "generated.json";
-/// The schema that the dump makes.
+/// The schema that the dump creates.
 pub const SCHEMA: &str = "employees";
 
 /// A dump on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dump {
-    /// The folder that holds all of its files.
+    /// The folder of all its files.
     pub folder: PathBuf,
     /// Rows of all tables.
     pub rows: u64,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Over names and content of all files.
+    /// The checksum over names and content of all files.
     pub checksum: u128,
 }
 
 impl Dump {
-    /// The script that sources all other files, to be run from [`Dump::folder`].
+    /// The script that sources all other files, to be run in [`Dump::folder`].
     #[must_use]
     pub fn entry(&self) -> PathBuf {
         self.folder.join(ENTRY)
     }
 
-    /// That script, for a program's standard input.
+    /// The script, as a program's standard input.
     pub(crate) fn open(&self) -> Result<fs::File, Error> {
         let entry = self.entry();
         fs::File::open(&entry).map_err(Error::io(format!("opening {}", entry.display())))
     }
 }
 
-/// What [`MARKER`] holds. A dump whose content no longer gives this checksum is made anew.
+/// The content of [`MARKER`]. A dump whose content does not give this checksum is generated again.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     scale: f64,
@@ -70,10 +70,10 @@ struct Marker {
     checksum: String,
 }
 
-/// Writes the dump into `folder`, which is created where it is missing; files of an earlier one are overwritten.
+/// Writes the dump into `folder`, which is created if missing; overwrites the files of an earlier dump.
 ///
 /// # Errors
-/// [`Error::Scale`] for a scale out of range, [`Error::Io`] when a file can't be written.
+/// [`Error::Scale`] for a scale out of range, [`Error::Io`] when a file cannot be written.
 pub fn generate(folder: &Path, scale: f64) -> Result<Dump, Error> {
     let shape = Shape::scaled(scale)?;
     let written = |what: &str| Error::io(format!("writing {what} in {}", folder.display()));
@@ -95,8 +95,7 @@ pub fn generate(folder: &Path, scale: f64) -> Result<Dump, Error> {
     Ok(dump)
 }
 
-/// The dump of this scale under `parent`: the one that an earlier run left, when its content is still what was written
-/// then, or a new one.
+/// The dump of this scale under `parent`: an earlier dump if its content is unchanged, otherwise a new one.
 ///
 /// # Errors
 /// As [`generate`].
@@ -111,7 +110,7 @@ pub fn cached(parent: &Path, scale: f64) -> Result<Dump, Error> {
 fn reuse(folder: &Path, scale: f64) -> Option<Dump> {
     let marker: Marker = serde_json::from_slice(&fs::read(folder.join(MARKER)).ok()?).ok()?;
     let (bytes, checksum) = measure(folder).ok()?;
-    // The script is the cheapest sign of a dump that an older version of this program wrote.
+    // The script is the cheapest sign of a dump of an older version of this program.
     let script_is_ours = fs::read(folder.join(ENTRY)).ok()? == schema::entry_script().as_bytes();
     let whole = marker.checksum == format!("{checksum:032x}") && marker.scale == scale && script_is_ours;
     whole.then(|| Dump { folder: folder.to_owned(), rows: marker.rows, bytes, checksum })

@@ -1,6 +1,6 @@
-//! The words that the company is made of: names, departments, titles.
+//! The words of the generated data: names, departments, titles.
 
-/// First names, at most 14 bytes each, with the gender that the generator gives them.
+/// First names, at most 14 bytes each, with their gender.
 #[rustfmt::skip]
 pub const FIRST: [(&str, &str); 80] = [
     ("Aino", "F"), ("Alba", "F"), ("Amira", "F"), ("Anneli", "F"), ("Ayumi", "F"), ("Beatriz", "F"), ("Birgit", "F"),
@@ -17,14 +17,14 @@ pub const FIRST: [(&str, &str); 80] = [
     ("Uwe", "M"), ("Viktor", "M"), ("Wim", "M"), ("Yusuf", "M"), ("Zoltan", "M"),
 ];
 
-/// How last names begin; at most 9 bytes.
+/// Beginnings of last names; at most 9 bytes.
 pub const LAST_BEGIN: [&str; 40] = [
     "Ahl", "Alder", "Ander", "Aspe", "Berg", "Birk", "Brand", "Buchen", "Dahl", "Eber", "Eichen", "Falken", "Feld",
     "Gran", "Grun", "Hag", "Hassel", "Heid", "Holm", "Kall", "Kastel", "Kirch", "Lind", "Lund", "Mar", "Mor", "Nord",
     "Ober", "Oster", "Rav", "Rosen", "Sand", "Silber", "Sol", "Stein", "Sund", "Tal", "Wald", "West", "Winter",
 ];
 
-/// How last names end; at most 7 bytes.
+/// Ends of last names; at most 7 bytes.
 pub const LAST_END: [&str; 30] = [
     "a", "bach", "baum", "beck", "berg", "blad", "borg", "brecht", "dal", "dorf", "eau", "elli", "er", "feld", "gaard",
     "gren", "hagen", "heim", "holt", "inen", "ini", "ka", "mann", "mark", "ov", "quist", "rup", "sen", "strom", "wicz",
@@ -43,12 +43,12 @@ pub const DEPARTMENTS: [(&str, &str); 9] = [
     ("d009", "Sales and Marketing"),
 ];
 
-/// The ladders of titles: one climbs the rungs of one ladder, never the same rung twice.
+/// The ladders of titles: an employee climbs one ladder and has each title once.
 pub const LADDERS: [[&str; 3]; 3] = [
     ["Assistant Engineer", "Engineer", "Senior Engineer"],
     ["Engineer", "Senior Engineer", "Lead Engineer"],
     ["Clerk", "Senior Clerk", "Head Clerk"],
 ];
 
-/// What a department's manager is called.
+/// The title of a department's manager.
 pub const MANAGER: &str = "Manager";

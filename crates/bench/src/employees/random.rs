@@ -1,10 +1,10 @@
 //! The generator's own random numbers: the same seed gives the same dump on every machine and with every version of
-//! every crate, which no library's default generator promises.
+//! every crate. No library's default generator guarantees this.
 //!
-//! `SplitMix64` as Steele, Lea and Flood give it ("Fast splittable pseudorandom number generators", OOPSLA 2014). Good
-//! enough to make names and dates look mixed; not for anything that must not be guessed.
+//! `SplitMix64` by Steele, Lea and Flood ("Fast splittable pseudorandom number generators", OOPSLA 2014). Good enough
+//! for mixed names and dates; not for secrets.
 
-/// A stream of numbers that its seed alone decides.
+/// A stream of numbers that depends only on its seed.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -26,24 +26,25 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to and without `limit`; 0 when `limit` is 0.
+    /// A number from 0 to `limit`, exclusive; 0 when `limit` is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         let product = u128::from(self.next_u64()) * u128::from(limit);
         u64::try_from(product >> 64).expect("a 64-bit number times a 64-bit number has at most 64 bits above the 64th")
     }
 
-    /// A number from `first` to `last`, both possible.
+    /// A number from `first` to `last`, inclusive.
     pub fn between(&mut self, first: u64, last: u64) -> u64 {
         first + self.below(last - first + 1)
     }
 
-    /// One of them.
+    /// One of the choices.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len() as u64) as usize]
     }
 }
 
-/// Deals exactly `wanted` hits over exactly `slots` draws, evenly at random (Knuth, TAOCP volume 2, 3.4.2, algorithm S).
+/// Distributes exactly `wanted` hits over exactly `slots` draws, evenly at random (Knuth, TAOCP volume 2, 3.4.2,
+/// algorithm S).
 #[derive(Clone, Debug)]
 pub struct Quota {
     wanted: u64,
@@ -51,7 +52,7 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// `wanted` of the next `slots` draws will hit; all of them where `wanted` is more than that.
+    /// `wanted` of the next `slots` draws will hit; all of them if `wanted` is greater.
     #[must_use]
     pub fn new(wanted: u64, slots: u64) -> Self {
         Self { wanted, slots }

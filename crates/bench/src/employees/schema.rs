@@ -1,10 +1,10 @@
 //! The SQL around the rows: the shape of the well-known employees sample (six tables, two views, the order in which its
 //! script sources its files), in our own words.
 
-/// The script that the client is given; it sources the others.
+/// The script that the client runs; it sources the others.
 pub const ENTRY: &str = "employees.sql";
 
-/// What stands before the first row: the schema, emptied, its tables and views.
+/// The statements before the first row: the empty schema, its tables and views.
 pub const DEFINITIONS: &str = "\
 -- A company's people, their departments, titles and pay. Generated; the same bytes every time.
 
@@ -87,7 +87,7 @@ CREATE OR REPLACE VIEW current_dept_emp AS
 
 ";
 
-/// The tables in the order in which the script loads them, each with the files that hold its rows.
+/// The tables in the order in which the script loads them, each with the files of its rows.
 pub const TABLES: [(&str, &[&str]); 6] = [
     ("departments", &["load_departments.dump"]),
     ("employees", &["load_employees.dump"]),
@@ -97,7 +97,7 @@ pub const TABLES: [(&str, &[&str]); 6] = [
     ("salaries", &["load_salaries1.dump", "load_salaries2.dump", "load_salaries3.dump"]),
 ];
 
-/// The whole of [`ENTRY`]'s text.
+/// The whole text of [`ENTRY`].
 #[must_use]
 pub fn entry_script() -> String {
     let mut script = DEFINITIONS.to_owned();

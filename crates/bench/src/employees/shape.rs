@@ -1,4 +1,4 @@
-//! How many rows each table has: those of the well-known sample, or a part of them.
+//! The number of rows of each table: that of the well-known sample, or a part of it.
 
 use crate::Error;
 
@@ -7,31 +7,31 @@ const FULL: Shape = Shape { employees: 300_024, dept_emp: 331_603, titles: 443_3
 
 /// Departments at any scale.
 pub const DEPARTMENTS: u64 = 9;
-/// Managers at any scale: each is another employee.
+/// Managers at any scale, each another employee.
 pub const MANAGERS: u64 = 24;
 /// Yearly salaries of one employee, at most.
 pub const CAREER_LIMIT_YEARS: u64 = 18;
 
-/// A scale below this has fewer employees than managers.
+/// A smaller scale has fewer employees than managers.
 const SMALLEST_SCALE: f64 = 0.000_2;
-/// A scale above this would run out of four-byte employee numbers.
+/// A larger scale exceeds the four-byte employee numbers.
 const LARGEST_SCALE: f64 = 1_000.0;
 
-/// How many rows each table gets.
+/// The number of rows of each table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Rows of `employees`.
     pub employees: u64,
-    /// Rows of `dept_emp`: one or two an employee.
+    /// Rows of `dept_emp`: one or two per employee.
     pub dept_emp: u64,
-    /// Rows of `titles`: one to three an employee.
+    /// Rows of `titles`: one to three per employee.
     pub titles: u64,
-    /// Rows of `salaries`: one to eighteen an employee.
+    /// Rows of `salaries`: one to eighteen per employee.
     pub salaries: u64,
 }
 
 impl Shape {
-    /// The sample's rows times `scale`; 1.0 is the whole of it.
+    /// The sample's rows times `scale`; 1.0 is the whole sample.
     ///
     /// # Errors
     /// [`Error::Scale`] when the scale is not between 0.0002 and 1000.

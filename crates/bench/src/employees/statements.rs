@@ -1,10 +1,10 @@
-//! A file of extended INSERTs, written as rows come: one statement is open at a time and ends when it is long enough.
+//! A file of extended INSERTs, written row by row: one statement is open at a time and ends when it is long enough.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// A statement ends with the row that brings it to this length, as dump tools cut theirs.
+/// A statement ends with the row that brings it to this length, as with dump tools.
 const STATEMENT_LIMIT_BYTES: usize = 1_000_000;
 
 /// Writes the rows of one table to one file.
@@ -18,19 +18,19 @@ pub struct Statements {
 }
 
 impl Statements {
-    /// Creates the file, or empties it.
+    /// Creates or truncates the file.
     ///
     /// # Errors
-    /// When the file can't be created.
+    /// When the file cannot be created.
     pub fn create(path: &Path, table: &'static str) -> io::Result<Self> {
         let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
         Ok(Self { table, file, open_bytes: 0, rows: 0, written_bytes: 0 })
     }
 
-    /// Adds a row; `values` is what stands between its parentheses.
+    /// Adds a row; `values` is the text between its parentheses.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// When the file cannot be written.
     pub fn row(&mut self, values: &[u8]) -> io::Result<()> {
         if self.open_bytes == 0 {
             let start = format!("INSERT INTO `{}` VALUES (", self.table);
@@ -50,10 +50,10 @@ impl Statements {
         self.rows
     }
 
-    /// Ends the open statement and the file; gives its rows and bytes.
+    /// Ends the open statement and the file; returns its rows and bytes.
     ///
     /// # Errors
-    /// When the file can't be written.
+    /// When the file cannot be written.
     pub fn finish(mut self) -> io::Result<(u64, u64)> {
         if self.open_bytes > 0 {
             self.end_statement()?;

@@ -1,4 +1,4 @@
-//! The dump is the same every time, has the rows that it promises, and keeps the keys of its own schema.
+//! The dump is the same every time, has the expected rows, and satisfies the keys of its own schema.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ fn the_same_bytes_every_time() {
     let one = generate(first.path(), 0.01).unwrap();
     let other = generate(second.path(), 0.01).unwrap();
     assert_eq!(one.checksum, other.checksum);
-    // A change of this number means that figures measured before speak of another dump.
+    // If this number changes, earlier figures were measured on another dump.
     assert_eq!(format!("{:032x}", one.checksum), "22473d1e7a9bd122d89a4e469e7bff3f");
 }
 

@@ -1,13 +1,13 @@
-//! The dump of the demo into a Galera cluster on one machine: the client against `hortator load`, until all nodes have
-//! every row.
+//! The dump of the demo loaded into a Galera cluster on one machine: the client and `hortator load`, until all nodes
+//! have every row.
 //!
-//! As in [`crate::experiment`], each run goes into an empty schema on servers at rest, the rounds interleave the ways, and
-//! the states are compared: here those of all nodes, with what the client left on the first. Every row is paid for on each
-//! node by the same cores, so the least that there is to pay is the work of as many single servers: one load into a single
-//! server tells that.
+//! As in [`crate::experiment`], each run loads into an empty schema on idle servers, the rounds interleave the
+//! contenders, and the states are compared: here those of all nodes, with the state that the client left on the first
+//! node. The same cores apply every row on each node, so the lower bound is the work of as many single servers; one
+//! load into a single server measures it.
 
+mod contenders;
 mod report;
-mod ways;
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,73 +25,73 @@ use crate::nodes::{CLUSTER_SETTINGS, Nodes};
 use crate::server::Server;
 use crate::{Error, server_copy};
 
+pub use contenders::Contender;
 pub use report::{markdown, table};
-pub use ways::Way;
 
-/// What is to be done.
+/// The parameters of the experiment.
 #[derive(Debug)]
 pub struct Experiment {
-    /// How often each way runs.
+    /// Runs of each contender.
     pub rounds: usize,
     /// The dump's size; 1 is all of the sample's rows.
     pub scale: f64,
     /// Nodes of the cluster.
     pub nodes: usize,
-    /// Connections of `hortator load`; its own choice when absent.
+    /// Connections of `hortator load`; None for its default.
     pub threads: Option<usize>,
-    /// Where the dump is made and found again, and where logs go.
+    /// The folder of the dump (kept for later experiments) and of the logs.
     pub folder: PathBuf,
     /// This program, to run `load` with.
     pub hortator: PathBuf,
-    /// Raised when the experiment is to end.
+    /// Set to end the experiment.
     pub stop: Arc<AtomicBool>,
 }
 
 /// One timed run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Which way.
-    pub way: Way,
+    /// The contender.
+    pub contender: Contender,
     /// From the start to the program's end.
     pub program: Duration,
     /// From the start until every node had every row.
     pub all: Duration,
-    /// What the program took.
+    /// The resources of the program.
     pub loader: Usage,
-    /// What the servers used meanwhile, together.
+    /// CPU time of all servers together during the run.
     pub server_cpu: Duration,
-    /// What everything else on the machine used meanwhile.
+    /// CPU time of everything else on the machine during the run.
     pub other_cpu: Duration,
-    /// For how long flow control stopped the cluster.
+    /// The time for which flow control stopped the cluster.
     pub paused: Duration,
 }
 
-/// What came out.
+/// The result of the experiment.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was loaded.
+    /// The loaded dump.
     pub dump: Dump,
     /// Nodes of the cluster.
     pub nodes: usize,
-    /// Every timed run, in the order of time.
+    /// Every timed run, in order of time.
     pub runs: Vec<Run>,
-    /// The versions of what took part.
+    /// The versions of the server and the programs.
     pub versions: Vec<String>,
-    /// Whether every way left, on every node, the state that the client left on the first.
+    /// Whether every contender left, on every node, the state that the client left on the first.
     pub verdict: Verdict,
 }
 
 impl Experiment {
-    /// Does it all, with a line to `say` for each step.
+    /// Runs the experiment, and calls `say` with a line for each step.
     ///
     /// # Errors
-    /// Any [`Error`]; the servers are gone then.
+    /// Any [`Error`]; the servers are removed then.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        if crate::ways::version("mariadb").is_none() {
+        if crate::contenders::version("mariadb").is_none() {
             return Err(Error::Missing { program: "mariadb", remedy: "on Debian: apt-get install mariadb-client" });
         }
         fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        say(&format!("dump: making or finding it in {}", self.folder.display()));
+        say(&format!("dump: generating it, or reusing it, in {}", self.folder.display()));
         let dump = employees::cached(&self.folder, self.scale)?;
         say(&format!("dump: {} rows, {} MB, checksum {:032x}", dump.rows, dump.bytes / 1_000_000, dump.checksum));
 
@@ -99,8 +99,8 @@ impl Experiment {
         let cluster = Nodes::start(Topology::Galera(self.nodes), &CLUSTER_SETTINGS, &self.stop)?;
         let single = Server::temporary(Arc::clone(&self.stop))?;
         let mut versions = vec![format!("server {}", single.connect()?.version().text), cluster.provider()?];
-        versions.extend(crate::ways::version("mariadb"));
-        versions.extend(self.hortator.to_str().and_then(crate::ways::version));
+        versions.extend(crate::contenders::version("mariadb"));
+        versions.extend(self.hortator.to_str().and_then(crate::contenders::version));
 
         let mut rounds = Rounds {
             of: self,
@@ -112,22 +112,22 @@ impl Experiment {
             rows: 0,
         };
         say("warming up: one load with the client into each");
-        rounds.load(Way::Client)?;
-        rounds.load(Way::Single)?;
+        rounds.load(Contender::Client)?;
+        rounds.load(Contender::Single)?;
         let mut differences = Vec::new();
         for round in 0..self.rounds {
-            let mut order = Way::ALL.to_vec();
-            order.rotate_left(round % Way::ALL.len());
+            let mut order = Contender::ALL.to_vec();
+            order.rotate_left(round % Contender::ALL.len());
             if round == 0 {
-                // What the others are compared with.
-                order = Way::ALL.to_vec();
+                // The first round begins with the baseline.
+                order = Contender::ALL.to_vec();
             }
-            for way in order {
-                say(&format!("round {}/{}: {}", round + 1, self.rounds, way.title()));
-                let run = rounds.run(way)?;
+            for contender in order {
+                say(&format!("round {}/{}: {}", round + 1, self.rounds, contender.title()));
+                let run = rounds.run(contender)?;
                 say(&format!("  until all nodes had all rows: {:.2} s", run.all.as_secs_f64()));
-                if round == 0 && way != Way::Single {
-                    differences.extend(rounds.compare(way)?);
+                if round == 0 && contender != Contender::Single {
+                    differences.extend(rounds.compare(contender)?);
                 }
                 if !differences.is_empty() {
                     let verdict = Verdict::Differs(differences);
@@ -147,55 +147,56 @@ struct Rounds<'a> {
     cluster: &'a Nodes,
     single: &'a Server,
     runs: Vec<Run>,
-    /// What the client left on the first node.
+    /// The state that the client left on the first node.
     first: Option<State>,
     rows: u64,
 }
 
 impl Rounds<'_> {
-    /// Runs the program of a way.
-    fn load(&self, way: Way) -> Result<Usage, Error> {
-        let mut command = way.command(&self.of.hortator, self.of.threads, self.cluster, self.single, self.dump)?;
+    /// Runs the program of a contender.
+    fn load(&self, contender: Contender) -> Result<Usage, Error> {
+        let mut command =
+            contender.command(&self.of.hortator, self.of.threads, self.cluster, self.single, self.dump)?;
         command.current_dir(&self.dump.folder);
-        let log = self.of.folder.join(format!("galera-{}.log", way.title().replace([' ', '='], "-")));
+        let log = self.of.folder.join(format!("galera-{}.log", contender.title().replace([' ', '='], "-")));
         measure::run(&mut command, &log, &self.of.stop)
     }
 
-    fn run(&mut self, way: Way) -> Result<Run, Error> {
-        let is_single = way == Way::Single;
+    fn run(&mut self, contender: Contender) -> Result<Run, Error> {
+        let is_single = contender == Contender::Single;
         if is_single {
-            self.single.rest_without(SCHEMA)?;
+            self.single.quiesce_without(SCHEMA)?;
         } else {
-            self.cluster.rest_without(SCHEMA)?;
+            self.cluster.quiesce_without(SCHEMA)?;
         }
         let machine_cpu = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
         let server_cpu = || if is_single { self.single.cpu_time() } else { self.cluster.cpu_time() };
         let (cpu_before, machine_before) = (server_cpu()?, machine_cpu()?);
         let paused_before = self.cluster.paused()?;
-        let loader = self.load(way)?;
-        // A program's wall time ends with it, without our own bookkeeping.
+        let loader = self.load(contender)?;
+        // The wall time of a program ends with the program, without our own bookkeeping.
         let all = if is_single {
             loader.wall
         } else {
             let at_the_end = Instant::now();
-            self.cluster.wait_everywhere()?;
+            self.cluster.wait_until_applied()?;
             loader.wall + at_the_end.elapsed()
         };
         let server_cpu = server_cpu()? - cpu_before;
         let other_cpu = (machine_cpu()? - machine_before).saturating_sub(server_cpu + loader.cpu);
         let paused = self.cluster.paused()?.saturating_sub(paused_before);
-        let run = Run { way, program: loader.wall, all, loader, server_cpu, other_cpu, paused };
+        let run = Run { contender, program: loader.wall, all, loader, server_cpu, other_cpu, paused };
         self.runs.push(run.clone());
         let mut connection = if is_single { self.single.connect()? } else { self.cluster.connect(0)? };
         let rows = server_copy::loaded_rows(&mut connection)?;
         if rows != self.dump.rows {
-            return Err(Error::Incomplete { way: way.title(), rows, expected: self.dump.rows });
+            return Err(Error::Incomplete { contender: contender.title(), rows, expected: self.dump.rows });
         }
         Ok(run)
     }
 
-    /// What differs on any node from what the client left on the first.
-    fn compare(&mut self, way: Way) -> Result<Vec<String>, Error> {
+    /// The differences of all nodes from the state that the client left on the first.
+    fn compare(&mut self, contender: Contender) -> Result<Vec<String>, Error> {
         let mut differences = Vec::new();
         for node in 0..self.of.nodes {
             let described = state::describe(&mut self.cluster.connect(node)?, SCHEMA);
@@ -206,7 +207,8 @@ impl Rounds<'_> {
                 continue;
             };
             let found = first.differences(&described);
-            differences.extend(found.into_iter().map(|found| format!("{}, node {}: {found}", way.title(), node + 1)));
+            differences
+                .extend(found.into_iter().map(|found| format!("{}, node {}: {found}", contender.title(), node + 1)));
         }
         Ok(differences)
     }

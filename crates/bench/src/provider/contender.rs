@@ -1,38 +1,38 @@
-//! The servers that are compared, and the promises under which they are.
+//! The servers that are compared, and their durability.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hortator_sandbox::Topology;
 
-use super::Lineup;
+use super::Suite;
 use crate::Error;
 use crate::nodes::Nodes;
 
-/// What every server is started with beyond [`crate::server::SETTINGS`]: more connections than the default lets in, and the
-/// lock mode that clusters need. None has a binary log.
+/// The settings of every server beyond [`crate::server::SETTINGS`]: more connections than the default, and the lock
+/// mode that clusters need. No server has a binary log.
 pub(super) const COMMON_SETTINGS: [(&str, &str); 2] = [("max_connections", "250"), ("innodb_autoinc_lock_mode", "2")];
 const FLUSH: &str = "innodb_flush_log_at_trx_commit";
 
-/// Who takes part, with one node or several.
+/// A server that is compared, with one node or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// Hortator's provider.
     Hortator,
-    /// The installed Galera, which the others are compared with.
+    /// The installed Galera: the baseline.
     Galera,
-    /// A server without a provider: what a provider costs is told by it.
-    Alone,
+    /// A server without a provider: it shows the cost of a provider.
+    NoProvider,
 }
 
 impl Contender {
-    /// A line's heading.
+    /// The heading of its line.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::Hortator => "Hortator",
             Self::Galera => "Galera",
-            Self::Alone => "no provider",
+            Self::NoProvider => "no provider",
         }
     }
 
@@ -40,41 +40,41 @@ impl Contender {
         match self {
             Self::Hortator => Topology::Cluster(nodes),
             Self::Galera => Topology::Galera(nodes),
-            Self::Alone => Topology::Standalone,
+            Self::NoProvider => Topology::Standalone,
         }
     }
 
-    /// What this server is started with to keep the promise.
-    pub(super) fn settings(self, promise: Promise) -> &'static [(&'static str, &'static str)] {
-        match (self, promise) {
-            (Self::Hortator, Promise::Synced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=yes")],
-            (Self::Hortator, Promise::Unsynced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=no")],
-            (Self::Galera | Self::Alone, Promise::Synced) => &[(FLUSH, "1")],
-            (Self::Galera | Self::Alone, Promise::Unsynced) => &[(FLUSH, "0")],
+    /// The settings of this server for this durability.
+    pub(super) fn settings(self, durability: Durability) -> &'static [(&'static str, &'static str)] {
+        match (self, durability) {
+            (Self::Hortator, Durability::Synced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=yes")],
+            (Self::Hortator, Durability::Unsynced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=no")],
+            (Self::Galera | Self::NoProvider, Durability::Synced) => &[(FLUSH, "1")],
+            (Self::Galera | Self::NoProvider, Durability::Unsynced) => &[(FLUSH, "0")],
         }
     }
 
     /// Starts its nodes on empty data.
-    pub(super) fn start(self, lineup: Lineup, promise: Promise, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
-        let further = [&COMMON_SETTINGS, lineup.settings(), self.settings(promise)].concat();
-        Nodes::start(self.topology(lineup.nodes()), &further, stop)
+    pub(super) fn start(self, suite: Suite, durability: Durability, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
+        let further = [&COMMON_SETTINGS, suite.settings(), self.settings(durability)].concat();
+        Nodes::start(self.topology(suite.nodes()), &further, stop)
     }
 }
 
-/// What a confirmed commit has to survive.
+/// What a confirmed commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// A power cut: it is on the disk.
+pub enum Durability {
+    /// A power failure: the commit is on disk.
     Synced,
-    /// Less: the operating system, or the server itself, may write it later.
+    /// Less: the operating system, or the server itself, may write the commit later.
     Unsynced,
 }
 
-impl Promise {
+impl Durability {
     /// Both, in the report's order.
     pub const ALL: [Self; 2] = [Self::Synced, Self::Unsynced];
 
-    /// A line's heading.
+    /// The heading of its line.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {

@@ -1,12 +1,12 @@
-//! Updates of one and the same row by all threads.
+//! Updates of the same row by all threads.
 //!
-//! On one node they wait for each other's lock. On two, both nodes may have changed the row at the same time: one of the two
-//! has to give way, and its client gets error 1213 and sends the statement again.
+//! On one node the threads wait for each other's lock. On two nodes, both may change the row at the same time: one
+//! transaction is aborted, and its client gets error 1213 and sends the statement again.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::pressure::{SCHEMA, Task};
+use super::load_generator::{SCHEMA, Task};
 use super::workload::Threads;
 use super::{Done, Workload};
 use crate::Error;

@@ -1,20 +1,20 @@
-//! Inserts of rows with keys of their own into one table.
+//! Inserts of rows with distinct keys into one table.
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::pressure::{SCHEMA, Task};
+use super::load_generator::{SCHEMA, Task};
 use super::workload::Threads;
 use super::{Done, Workload};
 use crate::Error;
 use crate::nodes::Nodes;
 
-/// Of what each row holds besides its key.
+/// The bytes of each row besides its key.
 const PAYLOAD_BYTES: usize = 100;
-/// Each thread's keys begin that far from those of the one before. A key that all draw from one counter would make all
-/// wait for the table's last page: with 200 threads, a server without a provider was then the slowest of all.
-const KEYS_OF_A_THREAD: u64 = 1 << 32;
+/// The distance between the first keys of two threads. With keys from one counter, all threads would wait for the last
+/// page of the table: with 200 threads, a server without a provider was then the slowest of all.
+const KEYS_PER_THREAD: u64 = 1 << 32;
 
 pub(super) fn run(
     nodes: &Nodes,
@@ -36,7 +36,7 @@ pub(super) fn run(
     };
     let payload = "x".repeat(PAYLOAD_BYTES);
     task.run(nodes, time, stop, |thread| {
-        let mut keys = thread as u64 * KEYS_OF_A_THREAD..;
+        let mut keys = thread as u64 * KEYS_PER_THREAD..;
         let payload = &payload;
         move |sql: &mut String| {
             let _ = write!(sql, "INSERT INTO {SCHEMA}.inserted VALUES ");

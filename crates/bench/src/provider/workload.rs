@@ -1,27 +1,27 @@
-//! The work that servers are given.
+//! The workloads of the servers.
 
-/// What the servers have to do.
+/// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// Threads that insert for a fixed time, each statement a transaction of its own.
+    /// Threads that insert for a fixed time, each statement as a transaction of its own.
     Inserts {
-        /// Who sends them.
+        /// The threads.
         threads: Threads,
-        /// Rows of one INSERT.
+        /// Rows per INSERT.
         rows: u64,
     },
-    /// Threads that all update the same row for a fixed time, each statement a transaction of its own.
+    /// Threads that all update the same row for a fixed time, each statement as a transaction of its own.
     HotRow(Threads),
-    /// The employees dump with its foreign keys, by the server's own client, until all nodes have all rows.
+    /// The employees dump with its foreign keys, loaded by the server's own client, until all nodes have all rows.
     Load,
 }
 
 /// Connections, each with a thread of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
-    /// On all nodes together.
+    /// The number on all nodes together.
     pub count: usize,
-    /// Over how many nodes, the first ones, they are spread evenly.
+    /// The number of nodes, counted from the first, over which the threads are spread evenly.
     pub nodes: usize,
 }
 
@@ -34,7 +34,7 @@ impl Workload {
         Self::HotRow(Threads { count, nodes })
     }
 
-    /// What it is called on the command line.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -44,7 +44,7 @@ impl Workload {
         }
     }
 
-    /// A line's heading.
+    /// The heading of its line.
     #[must_use]
     pub fn title(self) -> String {
         match self {
@@ -60,7 +60,7 @@ impl Workload {
 }
 
 impl Threads {
-    /// What is said of them where there are two nodes.
+    /// The given text, if there are two nodes.
     fn spread(self, two: &'static str) -> &'static str {
         if self.nodes > 1 { two } else { "" }
     }

@@ -1,4 +1,5 @@
-//! The experiment on a cluster in small, with a stand-in for `hortator load`: what is tested is that all nodes are judged.
+//! The cluster experiment at a small scale, with a stand-in for `hortator load`: the tests check that the experiment
+//! judges all nodes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 
 use hortator_bench::Error;
 use hortator_bench::experiment::Verdict;
-use hortator_bench::galera::{Experiment, Outcome, Way, markdown, table};
+use hortator_bench::galera::{Contender, Experiment, Outcome, markdown, table};
 
-/// A program that loads by way of the first node, then runs `then` on the second, if there is one.
+/// A program that loads through the first node, then runs `then` on the second, if there is one.
 fn loader(folder: &Path, then: &str) -> PathBuf {
     let path = folder.join("loader");
     let script = format!(
@@ -50,7 +51,7 @@ fn equal_nodes_are_found_equal_and_one_row_on_one_node_is_found() {
     let outcome = experiment(folder.path(), "SELECT 1").unwrap();
     let Verdict::Same { rows, definitions } = outcome.verdict else { panic!("{}", table(&outcome)) };
     assert_eq!((rows, definitions), (outcome.dump.rows, 9));
-    assert_eq!(outcome.runs.len(), Way::ALL.len());
+    assert_eq!(outcome.runs.len(), Contender::ALL.len());
     let page = markdown(&outcome);
     assert!(page.contains("| hortator load, keys deferred |") && page.contains("stand-in"), "{page}");
 
@@ -58,6 +59,6 @@ fn equal_nodes_are_found_equal_and_one_row_on_one_node_is_found() {
         "SET wsrep_on = 0; UPDATE employees.salaries SET salary = 1 WHERE emp_no = 10500 ORDER BY from_date LIMIT 1";
     let outcome = experiment(folder.path(), apart).unwrap();
     let Verdict::Differs(differences) = &outcome.verdict else { panic!("{}", table(&outcome)) };
-    let told = differences.join("\n");
-    assert!(told.contains("hortator load, node 2: rows of salaries") && !told.contains("node 1:"), "{told}");
+    let message = differences.join("\n");
+    assert!(message.contains("hortator load, node 2: rows of salaries") && !message.contains("node 1:"), "{message}");
 }

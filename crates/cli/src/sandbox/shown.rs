@@ -1,13 +1,13 @@
-//! What `hortator sandbox` shows of a sandbox: tables, and what a user connects with.
+//! The output of `hortator sandbox`: tables, and the commands to connect.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use hortator_sandbox::{Node, Sandbox, Standing};
+use hortator_sandbox::{Node, Sandbox, WsrepStatus};
 
-/// Stands where there is nothing to show.
-const NOTHING: &str = "-";
+/// The cell of an unknown value.
+const NO_VALUE: &str = "-";
 
 /// All sandboxes, a line for each node.
 pub(super) fn list(sandboxes: &[Sandbox]) -> String {
@@ -17,7 +17,7 @@ pub(super) fn list(sandboxes: &[Sandbox]) -> String {
             sandbox.topology().to_string(),
             node.name(),
             node.state().to_string(),
-            node.pid().map_or(NOTHING.to_owned(), |pid| pid.to_string()),
+            node.pid().map_or(NO_VALUE.to_owned(), |pid| pid.to_string()),
             node.port().to_string(),
             node.socket().display().to_string(),
         ]
@@ -25,16 +25,16 @@ pub(super) fn list(sandboxes: &[Sandbox]) -> String {
     table(sandboxes, ["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"], row)
 }
 
-/// How the nodes of sandboxes are, and what those of clusters say of themselves.
+/// The state of the nodes of sandboxes, with the wsrep status of cluster nodes.
 pub(super) fn status(sandboxes: &[Sandbox]) -> String {
     let row = |sandbox: &Sandbox, node: Node<'_>| {
-        let standing = node.standing();
-        let state = if node.is_cut_off() { "cut off".to_owned() } else { node.state().to_string() };
-        let said = |field: fn(&Standing) -> &Option<String>| {
-            standing.as_ref().and_then(|standing| field(standing).clone()).unwrap_or(NOTHING.to_owned())
+        let status = node.wsrep_status();
+        let state = if node.is_isolated() { "isolated".to_owned() } else { node.state().to_string() };
+        let value = |field: fn(&WsrepStatus) -> &Option<String>| {
+            status.as_ref().and_then(|status| field(status).clone()).unwrap_or(NO_VALUE.to_owned())
         };
-        let [cluster, size] = [said(|it| &it.cluster), said(|it| &it.size)];
-        let [local_state, committed] = [said(|it| &it.local_state), said(|it| &it.last_committed)];
+        let [cluster, size] = [value(|it| &it.cluster), value(|it| &it.size)];
+        let [local_state, committed] = [value(|it| &it.local_state), value(|it| &it.last_committed)];
         [sandbox.name(), node.name(), state, cluster, size, local_state, committed]
     };
     table(sandboxes, ["SANDBOX", "NODE", "STATE", "CLUSTER", "SIZE", "LOCAL STATE", "LAST COMMITTED"], row)
@@ -60,7 +60,7 @@ fn table<const COLUMNS: usize>(
     lines.join("\n") + "\n"
 }
 
-/// What there is after `up`.
+/// The output of `up`.
 pub(super) fn summary(sandbox: &Sandbox, took: Duration) -> String {
     let (name, topology, version) = (sandbox.name(), sandbox.topology(), sandbox.server_version());
     let mut text = format!("sandbox {name}: {topology}, {version}, ready after {:.1} s\n", took.as_secs_f64());
@@ -71,7 +71,7 @@ pub(super) fn summary(sandbox: &Sandbox, took: Duration) -> String {
     text
 }
 
-/// What connects a client to each node.
+/// The client command and the DSN of each node.
 pub(super) fn environment(sandbox: &Sandbox) -> String {
     let mut text = String::new();
     for node in sandbox.nodes() {
@@ -85,7 +85,7 @@ fn client_command(node: Node<'_>) -> String {
     node.client_command().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,4 +1,4 @@
-//! What the words on the command line mean.
+//! The parsing of the command line, and the output.
 
 use clap::Parser;
 
@@ -41,7 +41,7 @@ fn up_names_a_topology() {
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
-    assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes the folder"));
+    assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes --mysql"));
     assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` and `cluster` take a number of nodes"));
 }
 
@@ -56,8 +56,8 @@ fn what_is_not_understood_is_refused() {
         "stop x one",
         "down",
         "down x --all",
-        "cut x",
-        "cut x one",
+        "isolate x",
+        "isolate x one",
         "pause x",
         "status a b",
     ] {

@@ -1,4 +1,4 @@
-//! `hortator sandbox` on the command line: what it shows of nodes, and what it says when something cannot be.
+//! `hortator sandbox` on the command line: its output about nodes, and its error messages.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn status(dir: &Path, node: &str) -> String {
 }
 
 #[test]
-fn a_cluster_that_is_disturbed() {
+fn a_cluster_under_faults() {
     let folder = Folder::new();
     let dir = folder.0.path();
     let says = |line: &str| sandbox(dir, line);
@@ -48,37 +48,40 @@ fn a_cluster_that_is_disturbed() {
     let shown = status(dir, "node2");
     assert!(shown.starts_with("running Primary 2 Synced "), "{shown}");
 
-    assert_eq!(says("cut pair 3"), refused("sandbox `pair` has no node 3, but 1 to 2"));
-    assert_eq!(says("heal pair 2"), refused("node2 is not cut off"));
-    assert_eq!(says("heal pair"), refused("no node of sandbox `pair` is cut off"));
+    assert_eq!(says("isolate pair 3"), refused("sandbox `pair` has no node 3: give a number from 1 to 2"));
+    assert_eq!(says("heal pair 2"), refused("node2 is not isolated"));
+    assert_eq!(says("heal pair"), refused("no node of sandbox `pair` is isolated"));
     assert_eq!(says("resume pair"), refused("no node of sandbox `pair` is paused"));
-    assert_eq!(says("cut pair").1, Some(2));
+    assert_eq!(says("isolate pair").1, Some(2));
 
-    let (cut, code) = says("cut pair node2");
-    assert!(code == Some(0) && cut.starts_with("node2 is cut off by its own provider (gmcast.isolate)"), "{cut}");
-    assert!(status(dir, "node2").starts_with("cut off "));
-    assert_eq!(says("cut pair 2"), refused("node2 is cut off already; `heal` ends that"));
+    let (isolated, code) = says("isolate pair node2");
+    assert!(
+        code == Some(0) && isolated.starts_with("node2 is isolated by its own provider (gmcast.isolate)"),
+        "{isolated}"
+    );
+    assert!(status(dir, "node2").starts_with("isolated "));
+    assert_eq!(says("isolate pair 2"), refused("node2 is already isolated: `heal` ends the isolation"));
     assert_eq!(says("heal pair"), (String::new(), Some(0)));
 
     assert_eq!(says("pause pair 1"), (String::new(), Some(0)));
     assert_eq!(status(dir, "node1"), "paused - - - -");
-    assert_eq!(says("start pair 1"), refused("node1 runs, and is paused: `resume` lets it go on"));
+    assert_eq!(says("start pair 1"), refused("node1 is paused: `resume` continues it"));
     assert_eq!(says("resume pair 1"), (String::new(), Some(0)));
     assert_eq!(says("kill pair 1"), (String::new(), Some(0)));
-    assert_eq!(says("pause pair 1"), refused("node1 does not run, so there is nothing to pause"));
-    assert_eq!(says("cut pair 1"), refused("node1 does not run: it is crashed"));
+    assert_eq!(says("pause pair 1"), refused("node1 does not run, so it cannot be paused"));
+    assert_eq!(says("isolate pair 1"), refused("node1 does not run: it is crashed"));
     assert_eq!(says("down pair"), (String::new(), Some(0)));
 }
 
 #[test]
-fn a_single_server_is_cut_off_from_nobody() {
+fn a_single_server_cannot_be_isolated() {
     let folder = Folder::new();
     let dir = folder.0.path();
     let (made, code) = sandbox(dir, "up");
     assert_eq!(code, Some(0), "{made}");
-    let (said, code) = sandbox(dir, "cut standalone 1");
+    let (said, code) = sandbox(dir, "isolate standalone 1");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("sandbox `standalone` is standalone: only a node of a cluster of several"), "{said}");
+    assert!(said.contains("sandbox `standalone` is standalone: only a node of a cluster with several nodes"), "{said}");
     assert_eq!(status(dir, "node1"), "running - - - -");
     assert_eq!(sandbox(dir, "down --all"), (String::new(), Some(0)));
 }

@@ -140,7 +140,7 @@ fn sides_from_option_files_and_sandboxes() {
     let gone = run(command);
     assert_tells(&same, 0, &[]);
     assert_tells(&no_node, 1, &["the second side: sandbox `trial` has no node 2"]);
-    assert_tells(&gone, 1, &["the first side: there is no sandbox `trial`"]);
+    assert_tells(&gone, 1, &["the first endpoint: sandbox `trial` does not exist"]);
 }
 
 #[test]

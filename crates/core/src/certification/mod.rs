@@ -1,81 +1,83 @@
 //! Certification: the verdict on each write set of a cluster, in the cluster's order.
 //!
-//! A node sends a transaction's write set with the position up to which it had seen the others' when it committed. By
-//! the time its place in the order is known, later ones may lie before it. It fails when one of those that its origin
-//! had not seen conflicts with it, and its keys are forgotten; else it passes, its keys are entered, and the verdict
-//! says after whom it must be applied.
+//! A node sends a transaction's write set with the seqno up to which the node had seen the others' write sets when the
+//! transaction committed (last seen). When the write set gets its own seqno, later write sets may lie before it. It
+//! fails if one that its node had not seen conflicts with it; the index then drops its keys. Otherwise it passes, the
+//! index enters its keys, and the verdict says after which seqno to apply it.
 //!
 //! ```text
-//!            cut          last_seen                seqno
+//!         purged_upto      last_seen                seqno
 //!   ──────────┼───────────────┼──────────────────────┼──►
-//!   forgotten │ depends on    │ depends on, and      │
+//!   purged    │ depends on    │ depends on, and      │
 //!             │ at most       │ fails by conflicts   │
 //! ```
 //!
-//! The rule, which `oracle.rs` writes down plainly:
+//! The rules, which `oracle.rs` implements in the simplest form:
 //!
-//! - Every key counts in its own mode at its place, and as [`Mode::RowShared`] at each place above. The matrix of the
-//!   row modes ([`Mode::after`]) holds at every place, a table's or a schema's too.
-//! - A conflict counts when the first is later than what the second's origin had seen, and came from another source
-//!   or was under total order isolation. Conflicts that do not count, and dependencies, are depended on.
-//! - Total order isolation never fails. It, and what is not safe to apply in parallel, depends on all before it; and
-//!   all after what is not safe depends on that, because its keys do not tell all that it does.
-//! - At or below the cut everything is forgotten, so whatever was made before the cut fails, and everything depends at
-//!   least on the cut, where all nodes have applied everything.
+//! - Every key counts in its own mode, and as [`Mode::RowShared`] at each of its ancestors. The matrix of the row modes
+//!   ([`Mode::after`]) holds for every key, a table's or a schema's too.
+//! - A conflict counts when the first write set is later than the last-seen seqno of the second, and came from another
+//!   source or ran under total order isolation. All other conflicts, and dependencies, are dependencies.
+//! - Total order isolation never fails. A write set under isolation, or one that is unsafe for parallel applying,
+//!   depends on everything before it. Everything after a parallel-apply-unsafe write set depends on it, because its
+//!   keys do not describe all that it does.
+//! - At or below the purged seqno the index knows nothing. So a write set whose last-seen seqno is below it fails, and
+//!   everything depends at least on the purged seqno, up to which all nodes have applied everything.
 //!
-//! All of that follows from the order of the calls alone: nodes that make the same calls get the same verdicts, however
-//! far each is with its sweeping. An index made anew at a position ([`CertificationIndex::new`]) gives from there on
-//! the verdicts of one that was purged there when it got there ([`CertificationIndex::purge`]): so a node joins.
+//! The verdicts follow from the order of the calls alone: nodes that make the same calls get the same verdicts,
+//! whatever the progress of their sweeps. A new index at a position ([`CertificationIndex::new`]) gives from there on
+//! the same verdicts as one that was purged there when it arrived there ([`CertificationIndex::purge`]): this is how a
+//! node joins.
 //!
-//! Rooms: `uses` is what is kept of one place, `places` finds and drops places, `sources` gives short numbers.
+//! Modules: `uses` holds the uses of one key, `key_index` finds and drops keys, `sources` assigns short numbers.
 
 use crate::{Key, Level, Mode, Seqno};
 
+mod key_index;
 #[cfg(test)]
 mod oracle;
-mod places;
 mod sources;
 #[cfg(test)]
 mod tests;
 mod uses;
 
-use places::{Places, Spot};
-use sources::{Origin, Sources};
+use key_index::{EntryPosition, KeyIndex};
+use sources::{SourceIndex, Sources};
 use uses::Use;
 
-/// How many of the last places above rows are remembered within a write set: the rows of a few tables in turns ask for
+/// The number of recent ancestors that are remembered within a write set: the rows of a few alternating tables look up
 /// their tables and schemas once.
-const RECENT: usize = 8;
+const RECENT_LIMIT: usize = 8;
 
-/// A write set with more places than this does not leave its room behind for the next.
-const ROOM_LIMIT: usize = 1 << 16;
+/// The index shrinks its buffer to this capacity after a larger write set.
+const CAPACITY_LIMIT: usize = 1 << 16;
 
-/// Who made a write set: one incarnation of one node.
+/// The source of a write set: one incarnation of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u64);
 
-/// A write set that asks for its verdict.
+/// A write set to certify.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// Its place in the order.
+    /// Its position in the order.
     pub seqno: Seqno,
-    /// Who made it.
+    /// The source that created it.
     pub source: SourceId,
-    /// Up to where its origin had applied the order when it was made. A value that is not before `seqno` counts as the
-    /// one right before: nothing can have seen itself.
+    /// The seqno up to which its node had applied the order when the write set was created. A value that is not before
+    /// `seqno` counts as the one right before: a write set has not seen itself.
     pub last_seen: Seqno,
-    /// It runs alone everywhere (definitions, under total order isolation).
+    /// It runs under total order isolation (DDL).
     pub isolation: bool,
-    /// Its keys do not tell all that it does: nothing may be applied beside it.
+    /// Its keys do not describe all that it does: nothing may be applied in parallel with it.
     pub pa_unsafe: bool,
-    /// It depends on all that its origin had seen, whatever its keys say.
+    /// It depends on everything up to its last-seen seqno, whatever its keys are.
     pub implicit_deps: bool,
-    /// What it uses, at any depth. Modes from above the row count as the row's read or write ([`Mode::at`]).
+    /// The keys that it uses, at any level. Modes from above the row count as the row's read or write ([`Mode::at`]).
     pub keys: &'a [(Key, Mode)],
 }
 
 impl Candidate<'_> {
-    /// What it must wait for, given what its keys depend on.
+    /// The seqno that it must wait for, given the dependency of its keys.
     fn waits_for(&self, depends_on: Seqno, last_seen: Seqno) -> Seqno {
         if self.isolation || self.pa_unsafe {
             Seqno(self.seqno.0 - 1)
@@ -87,191 +89,194 @@ impl Candidate<'_> {
     }
 }
 
-/// What becomes of a write set.
+/// The verdict on a write set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is to be applied.
+    /// The write set is to be applied.
     Passed {
-        /// Everything up to here that it has to do with, and it is before the write set itself. It may be applied when
-        /// all up to here are.
+        /// The latest seqno that it depends on; before its own seqno. It may be applied when everything up to here is
+        /// applied.
         depends_on: Seqno,
     },
-    /// It has its place in the order, but nothing of it is applied.
+    /// The write set keeps its seqno, but nothing of it is applied.
     Failed(Failure),
 }
 
-/// Why a write set failed.
+/// The reason why a write set failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// It met one that its origin had not seen.
-    #[error("it conflicts at {key} with {winner}, which its origin had not seen")]
+    /// It conflicts with a write set that its node had not seen.
+    #[error("key {key} conflicts with seqno {winner}, which is later than the last-seen seqno of the write set")]
     Conflict {
-        /// The latest that it lost against.
+        /// The latest conflicting seqno.
         winner: Seqno,
-        /// The first of its places at which they met: keys in their order, the places above right after each.
+        /// The first conflicting key: keys in their order, the ancestors right after each.
         key: Key,
     },
-    /// It was made before the cut: what it may conflict with is forgotten.
-    #[error("its origin had seen {last_seen}, and what came after that is known from {cut} on only")]
+    /// Its last-seen seqno is below the purged seqno: the write sets that it may conflict with are unknown.
+    #[error("the last-seen seqno {last_seen} of the write set is too old: keys are purged up to seqno {purged_upto}")]
     TooOld {
-        /// What its origin had seen.
+        /// Its last-seen seqno.
         last_seen: Seqno,
-        /// The least that an origin must have seen.
-        cut: Seqno,
+        /// The least last-seen seqno that a write set must have.
+        purged_upto: Seqno,
     },
 }
 
-/// Knows who used what since the cut, and judges by that.
+/// Records which write set used which key since the purged seqno, and decides the verdicts.
 ///
-/// It holds a place for each key that was used since then and, while purges go on, up to a third more. A place takes 40
-/// to 110 bytes, tables that are partly empty included, and 96 more when sources or modes in turns use it. Cuts in the
-/// order bound it: whoever writes the order puts them there by what [`CertificationIndex::bytes`] says.
+/// It holds an entry for each key that was used since then and, while purges continue, up to a third more. An entry
+/// takes 40 to 110 bytes, including partly empty tables, and 96 more when different sources or modes use it in turn.
+/// Purges bound the memory: the node that orders them does so by [`CertificationIndex::bytes`].
 #[derive(Debug)]
 pub struct CertificationIndex {
-    places: Places,
+    keys: KeyIndex,
     sources: Sources,
-    cut: Seqno,
+    purged_upto: Seqno,
     last: Seqno,
     last_pa_unsafe: Seqno,
-    /// The places of the write set at hand; here for its room.
-    asked: Vec<(Spot, Mode)>,
+    /// The keys of the current write set; kept for their capacity.
+    looked_up: Vec<(EntryPosition, Mode)>,
 }
 
 impl CertificationIndex {
-    /// An index that knows nothing of what lies at or before `cut`, and counts it as applied everywhere.
-    pub fn new(cut: Seqno) -> Self {
-        let (places, sources) = (Places::new(), Sources::default());
-        Self { places, sources, cut, last: cut, last_pa_unsafe: cut, asked: Vec::new() }
+    /// An index that knows nothing at or before `purged_upto`, and counts everything up to there as applied on all
+    /// nodes.
+    pub fn new(purged_upto: Seqno) -> Self {
+        let (keys, sources) = (KeyIndex::new(), Sources::default());
+        Self { keys, sources, purged_upto, last: purged_upto, last_pa_unsafe: purged_upto, looked_up: Vec::new() }
     }
 
-    /// The verdict on the next write set of the order.
+    /// Certifies the next write set of the order.
     ///
     /// # Panics
-    /// When its seqno does not come after every one before and after the cut: then this is not the order.
+    /// When its seqno is not later than all before it and than the purged seqno: then the calls do not follow the
+    /// order.
     pub fn certify(&mut self, candidate: &Candidate<'_>) -> Verdict {
-        let (origin, last_seen) = self.meet(candidate);
-        if last_seen < self.cut && !candidate.isolation {
-            return Verdict::Failed(Failure::TooOld { last_seen, cut: self.cut });
+        let (source_index, last_seen) = self.advance(candidate);
+        if last_seen < self.purged_upto && !candidate.isolation {
+            return Verdict::Failed(Failure::TooOld { last_seen, purged_upto: self.purged_upto });
         }
-        let (depends_on, conflict) = self.ask(candidate.keys, origin, last_seen);
+        let (depends_on, conflict) = self.look_up_all(candidate.keys, source_index, last_seen);
         let verdict = match conflict {
             Some(failure) if !candidate.isolation => Verdict::Failed(failure),
             _ => Verdict::Passed { depends_on: candidate.waits_for(depends_on, last_seen) },
         };
-        self.take(candidate, origin, matches!(verdict, Verdict::Passed { .. }));
+        self.record(candidate, source_index, matches!(verdict, Verdict::Passed { .. }));
         verdict
     }
 
-    /// Takes the next write set of the order, whose verdict is known from elsewhere, as [`CertificationIndex::certify`]
-    /// did there. Some: it passed, and what it depends on as far as this index knows.
+    /// Records the next write set of the order, whose verdict is already known from [`CertificationIndex::certify`]
+    /// elsewhere. Returns the seqno that it depends on as far as this index knows, if it passed.
     ///
     /// # Panics
-    /// As there.
-    pub fn recall(&mut self, candidate: &Candidate<'_>, has_passed: bool) -> Option<Seqno> {
-        let (origin, last_seen) = self.meet(candidate);
+    /// As [`CertificationIndex::certify`].
+    pub fn replay_verdict(&mut self, candidate: &Candidate<'_>, has_passed: bool) -> Option<Seqno> {
+        let (source_index, last_seen) = self.advance(candidate);
         if !has_passed {
             return None;
         }
-        let (depends_on, _) = self.ask(candidate.keys, origin, last_seen);
-        self.take(candidate, origin, true);
+        let (depends_on, _) = self.look_up_all(candidate.keys, source_index, last_seen);
+        self.record(candidate, source_index, true);
         Some(candidate.waits_for(depends_on, last_seen))
     }
 
-    /// Goes on to the next of the order. Gives where it came from, and what that had seen.
-    fn meet(&mut self, candidate: &Candidate<'_>) -> (Origin, Seqno) {
+    /// Advances to the next write set of the order. Returns its source and its last-seen seqno.
+    fn advance(&mut self, candidate: &Candidate<'_>) -> (SourceIndex, Seqno) {
         let Candidate { seqno, source, isolation, .. } = *candidate;
-        let latest = self.last.max(self.cut);
-        assert!(seqno > latest, "write set {seqno} comes to certification after {latest}");
+        let latest = self.last.max(self.purged_upto);
+        assert!(seqno > latest, "write set {seqno} was certified after {latest}");
         self.last = seqno;
-        let origin = if isolation { Origin::ISOLATED } else { self.sources.origin(source, seqno, self.cut) };
-        (origin, candidate.last_seen.min(Seqno(seqno.0 - 1)))
+        let source_index =
+            if isolation { SourceIndex::ISOLATED } else { self.sources.index_of(source, seqno, self.purged_upto) };
+        (source_index, candidate.last_seen.min(Seqno(seqno.0 - 1)))
     }
 
-    /// What was asked for is used by one that passed, or forgotten.
-    fn take(&mut self, candidate: &Candidate<'_>, origin: Origin, has_passed: bool) {
-        let asked = self.asked.len();
+    /// Enters the looked-up keys if the write set passed, else drops them.
+    fn record(&mut self, candidate: &Candidate<'_>, source_index: SourceIndex, has_passed: bool) {
+        let looked_up = self.looked_up.len();
         if has_passed {
             let seqno = candidate.seqno;
             if candidate.pa_unsafe {
                 self.last_pa_unsafe = seqno;
             }
-            for (spot, mode) in self.asked.drain(..) {
-                self.places.enter(spot, Use { seqno, origin, mode }, self.cut);
+            for (position, mode) in self.looked_up.drain(..) {
+                self.keys.enter(position, Use { seqno, source_index, mode }, self.purged_upto);
             }
         } else {
-            self.asked.drain(..).for_each(|(spot, _)| self.places.leave_out(spot));
+            self.looked_up.drain(..).for_each(|(position, _)| self.keys.drop_if_new(position));
         }
-        self.asked.shrink_to(ROOM_LIMIT);
-        self.places.pay(asked, self.cut);
+        self.looked_up.shrink_to(CAPACITY_LIMIT);
+        self.keys.sweep_for(looked_up, self.purged_upto);
     }
 
-    /// Looks at all places of a write set and keeps in `asked` where they are. Gives what it depends on, and whom it
-    /// lost against.
-    fn ask(&mut self, keys: &[(Key, Mode)], own: Origin, last_seen: Seqno) -> (Seqno, Option<Failure>) {
-        let mut depends_on = self.cut.max(self.last_pa_unsafe);
+    /// Looks up all keys of a write set and keeps their positions in `looked_up`. Returns what the write set depends
+    /// on, and its conflict.
+    fn look_up_all(&mut self, keys: &[(Key, Mode)], own: SourceIndex, last_seen: Seqno) -> (Seqno, Option<Failure>) {
+        let mut depends_on = self.purged_upto.max(self.last_pa_unsafe);
         let mut conflict = None;
         let mut latest_winner = last_seen;
-        let mut ask = |key: Key, mode: Mode| {
-            let (owed, spot) = self.places.ask(key, mode, own);
-            self.asked.push((spot, mode));
-            depends_on = depends_on.max(owed.depends_on);
-            if owed.rival > latest_winner {
-                latest_winner = owed.rival;
-                conflict = Some(Failure::Conflict { winner: owed.rival, key });
+        let mut look_up = |key: Key, mode: Mode| {
+            let (dependencies, position) = self.keys.look_up(key, mode, own);
+            self.looked_up.push((position, mode));
+            depends_on = depends_on.max(dependencies.depends_on);
+            if dependencies.conflicting_seqno > latest_winner {
+                latest_winner = dependencies.conflicting_seqno;
+                conflict = Some(Failure::Conflict { winner: dependencies.conflicting_seqno, key });
             }
         };
-        // Whoever finds a place here needs none above it either: those were asked for right after it.
-        let mut recent = [None; RECENT];
-        let mut turn = 0;
+        // An ancestor that is found here needs no lookup of its own ancestors: they were looked up right after it.
+        let mut recent = [None; RECENT_LIMIT];
+        let mut next_recent = 0;
         for &(key, mode) in keys {
-            ask(key, mode.at(Level::Row));
-            for above in key.ancestors() {
-                if recent.contains(&Some(above)) {
+            look_up(key, mode.at(Level::Row));
+            for ancestor in key.ancestors() {
+                if recent.contains(&Some(ancestor)) {
                     break;
                 }
-                ask(above, Mode::RowShared);
-                recent[turn % RECENT] = Some(above);
-                turn += 1;
+                look_up(ancestor, Mode::RowShared);
+                recent[next_recent % RECENT_LIMIT] = Some(ancestor);
+                next_recent += 1;
             }
         }
         (depends_on, conflict)
     }
 
-    /// Forgets what lies at or below `cut`, because nothing will come any more whose origin had not seen that much, and
-    /// because every node has applied it. A cut that is not above the one before changes nothing.
+    /// Purges everything at or below `purged_upto`: no later write set has a lower last-seen seqno, and every node has
+    /// applied everything up to there. A value that is not above the last one changes nothing.
     ///
-    /// It must stand at the same place of the order on all nodes. It takes no time: the calls of
-    /// [`CertificationIndex::certify`] that follow drop the places, each a few.
-    pub fn purge(&mut self, cut: Seqno) {
-        if cut > self.cut {
-            self.cut = cut;
-            self.places.expire();
+    /// Call it at the same position of the order on all nodes. It takes no time: the following calls of
+    /// [`CertificationIndex::certify`] drop the entries, a few each.
+    pub fn purge(&mut self, purged_upto: Seqno) {
+        if purged_upto > self.purged_upto {
+            self.purged_upto = purged_upto;
+            self.keys.start_sweep();
         }
     }
 
-    /// Looks at about so many places and drops those that expired; for a quiet moment. Says whether there is more to
-    /// look at. No verdict depends on it.
-    pub fn sweep(&mut self, places: usize) -> bool {
-        self.places.sweep(places, self.cut)
+    /// Reads about that many entries and drops the expired ones; for idle time. Returns whether there are more to read.
+    /// No verdict depends on it.
+    pub fn sweep(&mut self, entries: usize) -> bool {
+        self.keys.sweep(entries, self.purged_upto)
     }
 
-    /// The least that the origin of a write set must have seen.
-    pub fn cut(&self) -> Seqno {
-        self.cut
+    /// The least last-seen seqno that a write set must have.
+    pub fn purged_upto(&self) -> Seqno {
+        self.purged_upto
     }
 
-    /// How many places are held, with those that expired and are not dropped yet.
+    /// The number of entries, including expired ones that are not dropped yet.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.keys.len()
     }
 
-    /// Whether no place is held.
+    /// Whether the index holds no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What all of it takes in memory, in bytes; nearly, for allocators round up.
+    /// The approximate memory of the index, in bytes; allocators round up.
     pub fn bytes(&self) -> usize {
-        self.places.bytes() + self.sources.bytes() + self.asked.capacity() * size_of::<(Spot, Mode)>()
+        self.keys.bytes() + self.sources.bytes() + self.looked_up.capacity() * size_of::<(EntryPosition, Mode)>()
     }
 }

@@ -1,5 +1,5 @@
-//! The rule of certification, written down as plainly as it can be: every write set that passed is kept, and each new
-//! one is compared with all of them, key by key.
+//! The rule of certification in its simplest form: keep every write set that passed, and compare each new one with all
+//! of them, key by key.
 
 use super::{Candidate, Failure, SourceId, Verdict};
 use crate::{Key, Level, Mode, Relation, Seqno};
@@ -7,7 +7,7 @@ use crate::{Key, Level, Mode, Relation, Seqno};
 #[derive(Default)]
 pub(super) struct Oracle {
     passed: Vec<Passed>,
-    cut: Seqno,
+    purged_upto: Seqno,
 }
 
 struct Passed {
@@ -28,9 +28,9 @@ impl Oracle {
         verdict
     }
 
-    pub(super) fn purge(&mut self, cut: Seqno) {
-        self.cut = self.cut.max(cut);
-        self.passed.retain(|first| first.seqno > self.cut);
+    pub(super) fn purge(&mut self, purged_upto: Seqno) {
+        self.purged_upto = self.purged_upto.max(purged_upto);
+        self.passed.retain(|first| first.seqno > self.purged_upto);
     }
 
     fn verdict(&self, second: &Candidate<'_>) -> Verdict {
@@ -39,8 +39,8 @@ impl Oracle {
         if second.isolation {
             return Verdict::Passed { depends_on: before };
         }
-        if last_seen < self.cut {
-            return Verdict::Failed(Failure::TooOld { last_seen, cut: self.cut });
+        if last_seen < self.purged_upto {
+            return Verdict::Failed(Failure::TooOld { last_seen, purged_upto: self.purged_upto });
         }
         let lost_against = |first: &&Passed| {
             let counts = first.seqno > last_seen && (first.source != second.source || first.isolation);
@@ -53,22 +53,22 @@ impl Oracle {
         if second.pa_unsafe {
             return Verdict::Passed { depends_on: before };
         }
-        let owes = |first: &&Passed| {
+        let depends = |first: &&Passed| {
             first.pa_unsafe || meeting(second, first, |relation| relation != Relation::Free).is_some()
         };
-        let latest = self.passed.iter().filter(owes).map(|first| first.seqno).max().unwrap_or_default();
+        let latest = self.passed.iter().filter(depends).map(|first| first.seqno).max().unwrap_or_default();
         let seen = if second.implicit_deps { last_seen } else { Seqno(0) };
-        Verdict::Passed { depends_on: latest.max(seen).max(self.cut) }
+        Verdict::Passed { depends_on: latest.max(seen).max(self.purged_upto) }
     }
 }
 
-/// The first place of the second at which it stands to the first in such a relation.
+/// The first key of the second write set that has such a relation to the first write set.
 fn meeting(second: &Candidate<'_>, first: &Passed, wanted: impl Fn(Relation) -> bool) -> Option<Key> {
     let meets = |key: Key, mode: Mode| first.uses.iter().any(|&(other, held)| other == key && wanted(mode.after(held)));
     uses(second.keys).into_iter().find(|&(key, mode)| meets(key, mode)).map(|(key, _)| key)
 }
 
-/// Each key in its own mode, and right after it the places above, shared.
+/// Each key in its own mode, and right after it its ancestors, shared.
 fn uses(keys: &[(Key, Mode)]) -> Vec<(Key, Mode)> {
     let with_above = |&(key, mode): &(Key, Mode)| {
         let above = key.ancestors().map(|above| (above, Mode::RowShared));

@@ -1,4 +1,4 @@
-//! The cases of `testdata/certification.txt`, stories, and random histories held against the oracle.
+//! The cases of `testdata/certification.txt`, scenarios, and random histories compared with the oracle.
 
 use super::oracle::Oracle;
 use super::*;
@@ -41,7 +41,7 @@ fn lost(winner: u64, key: Key) -> Verdict {
     Verdict::Failed(Failure::Conflict { winner: Seqno(winner), key })
 }
 
-/// The word of the file for what the second gets after the first and a bystander with whom neither has to do.
+/// The file's word for the verdict on the second write set after the first one and an unrelated third one.
 fn word(first: &Candidate<'_>, second: &Candidate<'_>) -> &'static str {
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(first), passed(0));
@@ -57,11 +57,11 @@ fn word(first: &Candidate<'_>, second: &Candidate<'_>) -> &'static str {
     }
 }
 
-/// The combinations of source, seen and isolation that the head of a table stands for.
-fn conditions(head: &str) -> Vec<[&str; 3]> {
+/// The combinations of source, seen and isolation that the header of a table stands for.
+fn conditions(header: &str) -> Vec<[&str; 3]> {
     let of = |name: &str| -> Vec<&str> {
-        let field = head.trim_matches(['[', ']']).split(", ").find_map(|field| field.strip_prefix(name));
-        field.expect("a head has all fields").split('|').collect()
+        let field = header.trim_matches(['[', ']']).split(", ").find_map(|field| field.strip_prefix(name));
+        field.expect("a header has all fields").split('|').collect()
     };
     let (sources, seen, isolation) = (of("source: "), of("seen: "), of("isolation: "));
     let mut all = Vec::new();
@@ -73,32 +73,32 @@ fn conditions(head: &str) -> Vec<[&str; 3]> {
     all
 }
 
-/// Checks one cell at every depth, under one condition.
+/// Checks one cell at every level, under one condition.
 fn check_cell(second: &str, first: &str, [source, seen, isolation]: [&str; 3], expected: &str) {
-    let places = [row(1), Key::table(b"shop", b"orders"), Key::schema(b"shop"), Key::server()];
-    for place in places {
-        let (first_keys, second_keys) = ([(place, mode(first))], [(place, mode(second))]);
+    let resources = [row(1), Key::table(b"shop", b"orders"), Key::schema(b"shop"), Key::server()];
+    for resource in resources {
+        let (first_keys, second_keys) = ([(resource, mode(first))], [(resource, mode(second))]);
         let source_number = if source == "same" { 7 } else { 8 };
         let mut first_set = plain(1, 7, 0, &first_keys);
         let mut second_set = plain(3, source_number, u64::from(seen == "yes"), &second_keys);
         first_set.isolation = matches!(isolation, "first" | "both");
         second_set.isolation = matches!(isolation, "second" | "both");
         let condition = format!("{second} after {first}, {source} source, seen: {seen}, isolation: {isolation}");
-        assert_eq!(word(&first_set, &second_set), expected, "{condition}, at {place}");
+        assert_eq!(word(&first_set, &second_set), expected, "{condition}, at {resource}");
     }
 }
 
 #[test]
-fn every_cell_of_the_tables_is_as_the_file_says() {
-    let (tables, _) = CASES.split_once("[places]").expect("the places come last");
+fn every_cell_of_the_tables_matches_the_file() {
+    let (tables, _) = CASES.split_once("[resources]").expect("the section [resources] comes last");
     let mut cells = 0;
-    let (mut head, mut columns) = (Vec::new(), Vec::new());
+    let (mut header, mut columns) = (Vec::new(), Vec::new());
     for line in tables.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         if line.starts_with('[') {
-            head = conditions(line);
+            header = conditions(line);
             continue;
         }
-        let (second, rest) = line.split_once(' ').expect("a line has a head and cells");
+        let (second, rest) = line.split_once(' ').expect("a line has a header and cells");
         let words: Vec<&str> = rest.split_whitespace().collect();
         if second == r"second\first" {
             columns = words;
@@ -106,7 +106,7 @@ fn every_cell_of_the_tables_is_as_the_file_says() {
         }
         assert_eq!(words.len(), columns.len(), "{line}");
         for (expected, first) in words.into_iter().zip(&columns) {
-            for &condition in &head {
+            for &condition in &header {
                 check_cell(second, first, condition, expected);
                 cells += 1;
             }
@@ -116,9 +116,9 @@ fn every_cell_of_the_tables_is_as_the_file_says() {
 }
 
 #[test]
-fn places_above_are_shared_as_the_file_says() {
-    fn place<'a>(words: &mut impl Iterator<Item = &'a str>) -> [(Key, Mode); 1] {
-        let level = words.next().expect("a place begins with its depth");
+fn ancestors_are_shared_as_in_the_file() {
+    fn resource<'a>(words: &mut impl Iterator<Item = &'a str>) -> [(Key, Mode); 1] {
+        let level = words.next().expect("a resource begins with its level");
         let path: Vec<&[u8]> = if level == "server" {
             Vec::new()
         } else {
@@ -129,16 +129,16 @@ fn places_above_are_shared_as_the_file_says() {
             [schema] => Key::schema(schema),
             [schema, table] => Key::table(schema, table),
             [schema, table, image] => Key::row(schema, table, 0, image),
-            _ => panic!("{path:?} is no place"),
+            _ => panic!("{path:?} is not a resource"),
         };
         assert_eq!(format!("{:?}", key.level()).to_lowercase(), level);
         [(key, mode(words.next().expect("then the mode")))]
     }
-    let (_, places) = CASES.split_once("[places]").expect("the file has them");
+    let (_, resources) = CASES.split_once("[resources]").expect("the file has them");
     let mut cases = 0;
-    for line in places.lines().skip(2) {
+    for line in resources.lines().skip(2) {
         let mut words = line.split_whitespace();
-        let (first, second) = (place(&mut words), place(&mut words));
+        let (first, second) = (resource(&mut words), resource(&mut words));
         let expected = words.next().expect("a verdict");
         assert_eq!(word(&plain(1, 7, 0, &first), &plain(3, 8, 0, &second)), expected, "{line}");
         cases += 1;
@@ -158,7 +158,7 @@ fn a_write_set_that_failed_leaves_no_keys() {
 }
 
 #[test]
-fn a_write_set_of_very_many_keys_is_entered_or_left_out_whole() {
+fn a_write_set_with_very_many_keys_is_entered_whole_or_not_at_all() {
     const ROWS: u64 = 30_000;
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(&plain(1, 1, 0, &[(row(0), RowUpdate)])), passed(0));
@@ -173,7 +173,7 @@ fn a_write_set_of_very_many_keys_is_entered_or_left_out_whole() {
 }
 
 #[test]
-fn the_latest_that_it_lost_against_is_told() {
+fn the_verdict_names_the_latest_conflicting_seqno() {
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(&plain(4, 1, 0, &[(row(1), RowUpdate)])), passed(0));
     assert_eq!(index.certify(&plain(7, 1, 0, &[(row(2), RowUpdate)])), passed(0));
@@ -183,7 +183,7 @@ fn the_latest_that_it_lost_against_is_told() {
 }
 
 #[test]
-fn a_source_does_not_hide_what_another_did_before_it() {
+fn a_source_does_not_hide_earlier_uses_by_another_source() {
     let mut index = CertificationIndex::new(Seqno(0));
     let keys = [(row(1), RowReference)];
     assert_eq!(index.certify(&plain(1, 1, 0, &keys)), passed(0));
@@ -193,38 +193,38 @@ fn a_source_does_not_hide_what_another_did_before_it() {
 }
 
 #[test]
-fn nothing_is_applied_beside_what_is_not_safe() {
+fn nothing_is_applied_in_parallel_with_a_pa_unsafe_write_set() {
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(&not_safe(plain(5, 1, 0, &[(row(1), RowUpdate)]))), passed(4));
     assert_eq!(index.certify(&plain(6, 1, 5, &[(row(2), RowUpdate)])), passed(5));
     assert_eq!(index.certify(&not_safe(plain(7, 2, 0, &[(row(1), RowUpdate)]))), lost(5, row(1)));
-    assert_eq!(index.certify(&plain(8, 1, 5, &[(row(3), RowUpdate)])), passed(5), "what failed does nothing at all");
+    assert_eq!(index.certify(&plain(8, 1, 5, &[(row(3), RowUpdate)])), passed(5), "a failed write set has no effect");
 }
 
 #[test]
-fn implicit_dependencies_reach_to_what_was_seen_at_least() {
+fn implicit_dependencies_reach_at_least_to_last_seen() {
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(&plain(4, 1, 0, &[(row(1), RowShared)])), passed(0));
     assert_eq!(index.certify(&implicit(plain(6, 2, 3, &[(row(2), RowUpdate)]))), passed(3));
     assert_eq!(index.certify(&implicit(plain(7, 2, 3, &[(row(1), RowUpdate)]))), passed(4));
-    assert_eq!(index.certify(&implicit(plain(8, 2, 99, &[]))), passed(7), "nothing has seen itself");
+    assert_eq!(index.certify(&implicit(plain(8, 2, 99, &[]))), passed(7), "a write set has not seen itself");
 }
 
 #[test]
-fn what_was_made_before_the_cut_fails_but_for_isolation() {
+fn a_write_set_older_than_the_purge_fails_unless_isolated() {
     let mut index = CertificationIndex::new(Seqno(0));
     assert_eq!(index.certify(&plain(1, 1, 0, &[(row(1), RowUpdate)])), passed(0));
     index.purge(Seqno(5));
     index.purge(Seqno(3));
-    let too_old = Verdict::Failed(Failure::TooOld { last_seen: Seqno(4), cut: Seqno(5) });
+    let too_old = Verdict::Failed(Failure::TooOld { last_seen: Seqno(4), purged_upto: Seqno(5) });
     assert_eq!(index.certify(&plain(6, 1, 4, &[(row(1), RowUpdate)])), too_old);
-    assert_eq!(index.certify(&plain(7, 2, 5, &[(row(1), RowUpdate)])), passed(5), "at least on the cut");
+    assert_eq!(index.certify(&plain(7, 2, 5, &[(row(1), RowUpdate)])), passed(5), "at least on the purged seqno");
     assert_eq!(index.certify(&Candidate { isolation: true, ..plain(8, 1, 4, &[]) }), passed(7));
 }
 
 #[test]
-#[should_panic(expected = "write set 5 comes to certification after 5")]
-fn the_order_has_one_write_set_at_each_place() {
+#[should_panic(expected = "write set 5 was certified after 5")]
+fn a_seqno_is_certified_once() {
     let mut index = CertificationIndex::new(Seqno(0));
     index.certify(&plain(5, 1, 0, &[]));
     index.certify(&plain(5, 1, 0, &[]));
@@ -241,8 +241,8 @@ impl Step {
     fn take(&self, index: &mut CertificationIndex) -> Option<Verdict> {
         match self {
             Self::Certify { candidate, keys } => Some(index.certify(&Candidate { keys, ..*candidate })),
-            Self::Purge(cut) => {
-                index.purge(*cut);
+            Self::Purge(purged_upto) => {
+                index.purge(*purged_upto);
                 None
             }
         }
@@ -259,7 +259,7 @@ fn random_key(random: &mut Random, depth_weights: [usize; 4]) -> Key {
     random.one_of(&keys)
 }
 
-/// A history in a small world. `legal`: no origin had seen less than the cut.
+/// A history with few keys. `legal`: no last-seen seqno is below the purged seqno.
 fn random_history(random: &mut Random, steps: usize, legal: bool) -> Vec<Step> {
     let depth_weights = random.one_of(&[[0, 0, 1, 40], [1, 2, 4, 8], [0, 0, 0, 1], [1, 1, 1, 1]]);
     let modes: &[Mode] = random.one_of(&[
@@ -270,17 +270,17 @@ fn random_history(random: &mut Random, steps: usize, legal: bool) -> Vec<Step> {
     let (keys_limit, lag, sources) = (random.one_of(&[1, 3, 8]), random.one_of(&[2, 8, 30]), random.one_of(&[1, 2, 4]));
     let rarely = random.one_of(&[3, 12, 1000]);
     let purges = random.one_of(&[3, 20]);
-    let (mut seqno, mut cut) = (0, 0);
+    let (mut seqno, mut purged_upto) = (0, 0);
     let mut history = Vec::new();
     while history.len() < steps {
         if random.below(purges) == 0 {
-            cut = cut.max((seqno + 1_u64).saturating_sub(random.below(lag) as u64));
-            history.push(Step::Purge(Seqno(cut)));
-            seqno = seqno.max(cut);
+            purged_upto = purged_upto.max((seqno + 1_u64).saturating_sub(random.below(lag) as u64));
+            history.push(Step::Purge(Seqno(purged_upto)));
+            seqno = seqno.max(purged_upto);
             continue;
         }
         seqno += 1 + random.below(4) as u64 / 3;
-        let last_seen = (seqno - 1).saturating_sub(random.below(lag) as u64).max(if legal { cut } else { 0 });
+        let last_seen = (seqno - 1).saturating_sub(random.below(lag) as u64).max(if legal { purged_upto } else { 0 });
         let keys: Vec<_> = (0..random.below(keys_limit + 1))
             .map(|_| (random_key(random, depth_weights), random.one_of(modes)))
             .collect();
@@ -296,7 +296,7 @@ fn random_history(random: &mut Random, steps: usize, legal: bool) -> Vec<Step> {
 }
 
 #[test]
-fn every_verdict_is_the_oracles() {
+fn every_verdict_equals_that_of_the_oracle() {
     from_seeds(1_000, |random| {
         let history = random_history(random, 120, false);
         let mut oracle = Oracle::default();
@@ -304,8 +304,8 @@ fn every_verdict_is_the_oracles() {
         for step in &history {
             let expected = match step {
                 Step::Certify { candidate, keys } => Some(oracle.certify(&Candidate { keys, ..*candidate })),
-                Step::Purge(cut) => {
-                    oracle.purge(*cut);
+                Step::Purge(purged_upto) => {
+                    oracle.purge(*purged_upto);
                     None
                 }
             };
@@ -315,7 +315,7 @@ fn every_verdict_is_the_oracles() {
 }
 
 #[test]
-fn replicas_give_the_same_verdicts_however_far_they_are_with_sweeping() {
+fn replicas_give_the_same_verdicts_at_any_sweep_progress() {
     from_seeds(300, |random| {
         let history = random_history(random, 300, false);
         let mut replicas = [(); 3].map(|()| CertificationIndex::new(Seqno(0)));
@@ -329,7 +329,7 @@ fn replicas_give_the_same_verdicts_however_far_they_are_with_sweeping() {
 }
 
 #[test]
-fn purging_changes_no_legal_verdict_but_that_all_depend_on_the_cut() {
+fn purging_changes_no_legal_verdict_but_all_depend_on_the_purged_seqno() {
     from_seeds(300, |random| {
         let history = random_history(random, 300, true);
         let [mut purged, mut whole] = [(); 2].map(|()| CertificationIndex::new(Seqno(0)));
@@ -340,7 +340,7 @@ fn purging_changes_no_legal_verdict_but_that_all_depend_on_the_cut() {
             };
             let candidate = Candidate { keys, ..*candidate };
             let expected = match whole.certify(&candidate) {
-                Verdict::Passed { depends_on } => Verdict::Passed { depends_on: depends_on.max(purged.cut()) },
+                Verdict::Passed { depends_on } => Verdict::Passed { depends_on: depends_on.max(purged.purged_upto()) },
                 failed @ Verdict::Failed(_) => failed,
             };
             assert_eq!(purged.certify(&candidate), expected, "{step:?}");
@@ -349,7 +349,7 @@ fn purging_changes_no_legal_verdict_but_that_all_depend_on_the_cut() {
 }
 
 #[test]
-fn an_index_made_anew_goes_on_as_one_that_was_purged_there() {
+fn a_new_index_gives_the_same_verdicts_as_one_purged_there() {
     from_seeds(300, |random| {
         let history = random_history(random, 200, false);
         let mut old = CertificationIndex::new(Seqno(0));
@@ -357,7 +357,7 @@ fn an_index_made_anew_goes_on_as_one_that_was_purged_there() {
         for step in before {
             step.take(&mut old);
         }
-        let position = old.last.max(old.cut);
+        let position = old.last.max(old.purged_upto);
         old.purge(position);
         let mut new = CertificationIndex::new(position);
         for step in after {
@@ -367,27 +367,27 @@ fn an_index_made_anew_goes_on_as_one_that_was_purged_there() {
 }
 
 #[test]
-fn an_index_that_was_told_verdicts_goes_on_as_one_that_found_them() {
+fn an_index_that_replayed_verdicts_gives_the_same_verdicts() {
     from_seeds(300, |random| {
         let history = random_history(random, 200, false);
         let mut old = CertificationIndex::new(Seqno(0));
         let (before, rest) = history.split_at(80);
-        let (told, after) = rest.split_at(60);
+        let (replayed, after) = rest.split_at(60);
         for step in before {
             step.take(&mut old);
         }
-        let start = old.last.max(old.cut);
+        let start = old.last.max(old.purged_upto);
         let mut new = CertificationIndex::new(start);
-        for step in told {
+        for step in replayed {
             let verdict = step.take(&mut old);
             let Step::Certify { candidate, keys } = step else {
                 step.take(&mut new);
                 continue;
             };
             let has_passed = matches!(verdict, Some(Verdict::Passed { .. }));
-            assert_eq!(new.recall(&Candidate { keys, ..*candidate }, has_passed).is_some(), has_passed);
+            assert_eq!(new.replay_verdict(&Candidate { keys, ..*candidate }, has_passed).is_some(), has_passed);
         }
-        // From a cut at where it began on, the two know the same.
+        // Both know the same above the position where the new index started.
         old.purge(start);
         for step in after {
             assert_eq!(step.take(&mut new), step.take(&mut old), "{step:?}");
@@ -396,24 +396,24 @@ fn an_index_that_was_told_verdicts_goes_on_as_one_that_found_them() {
 }
 
 #[test]
-fn the_index_holds_little_more_than_its_window_and_empties() {
+fn the_index_holds_little_more_than_its_window_and_becomes_empty() {
     const WINDOW: u64 = 2_000;
     const ROWS: u64 = 10;
     let mut index = CertificationIndex::new(Seqno(0));
     let mut most = 0;
     for seqno in 1..=10 * WINDOW {
-        // A row in ten is one that all nodes use, so that places of both forms come and go.
+        // One row in ten is used by all nodes, so that entries of both forms come and go.
         let image = |number: u64| if number == 0 { seqno / 100 } else { seqno * ROWS + number };
         let keys: Vec<_> = (0..ROWS).map(|number| (row(image(number)), RowReference)).collect();
-        let cut = index.cut().0;
-        assert_eq!(index.certify(&plain(seqno, seqno % 3, seqno - 1, &keys)), passed(cut));
+        let purged_upto = index.purged_upto().0;
+        assert_eq!(index.certify(&plain(seqno, seqno % 3, seqno - 1, &keys)), passed(purged_upto));
         if seqno % 100 == 0 {
             index.purge(Seqno(seqno.saturating_sub(WINDOW)));
         }
         most = most.max(index.len() as u64);
     }
     let window = WINDOW * (ROWS - 1);
-    assert!((window..window * 3 / 2).contains(&most), "{most} places for a window of {window}");
+    assert!((window..window * 3 / 2).contains(&most), "{most} entries for a window of {window}");
     let full_bytes = index.bytes();
     assert!(full_bytes < most as usize * 100, "{full_bytes} bytes");
     index.purge(Seqno(10 * WINDOW));

@@ -1,37 +1,37 @@
-//! Who used one place: what certification has to know of it, and no more.
+//! The uses of one key: only what certification needs to know.
 //!
-//! A later use makes an earlier one forgotten where nobody could tell the difference. What is left in almost every case
-//! is a single use, which lies in the place itself; else, for each mode, the latest use and the latest that came from
-//! elsewhere than that one: whoever the second is, one of the two is the latest that it may lose against.
+//! A later use replaces an earlier one where no verdict can differ. In almost every case a single use remains, which is
+//! stored in the entry itself; otherwise, for each mode, the latest use and the latest use from another source than
+//! that one: whatever the second source is, one of the two is its latest possible conflict.
 
-use super::sources::Origin;
+use super::sources::SourceIndex;
 use crate::{Mode, Relation, Seqno};
 
-/// That a write set that passed used a place.
+/// One use of a key by a write set that passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Use {
     pub(super) seqno: Seqno,
-    pub(super) origin: Origin,
+    pub(super) source_index: SourceIndex,
     pub(super) mode: Mode,
 }
 
-/// What a second use of a place owes to those before; 0 stands for nothing.
+/// What a second use of a key depends on; 0 stands for nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Owed {
-    /// The latest that it must run after.
+pub(super) struct Dependencies {
+    /// The latest seqno that it must run after.
     pub(super) depends_on: Seqno,
-    /// The latest that it conflicts with and that another source brought, or isolation.
-    pub(super) rival: Seqno,
+    /// The latest seqno that conflicts with it and came from another source or from total order isolation.
+    pub(super) conflicting_seqno: Seqno,
 }
 
-/// The uses of one place that may still matter. Sixteen bytes.
+/// The uses of one key that may still matter. Sixteen bytes.
 #[derive(Debug)]
 pub(super) enum Uses {
     One(Use),
     Many(Box<Many>),
 }
 
-/// The latest uses in each of the four modes. Where there is none, the seqno is 0.
+/// The latest uses in each of the four modes. The seqno is 0 if there is none.
 #[derive(Debug, Default)]
 pub(super) struct Many {
     last: [Last; 4],
@@ -40,67 +40,70 @@ pub(super) struct Many {
 #[derive(Debug)]
 struct Last {
     seqno: Seqno,
-    origin: Origin,
-    /// The latest that has another origin.
+    source_index: SourceIndex,
+    /// The latest use from another source.
     elsewhere: Seqno,
 }
 
 impl Default for Last {
     fn default() -> Self {
-        Self { seqno: Seqno(0), origin: Origin::ISOLATED, elsewhere: Seqno(0) }
+        Self { seqno: Seqno(0), source_index: SourceIndex::ISOLATED, elsewhere: Seqno(0) }
     }
 }
 
 const ROW_MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 
 impl Use {
-    /// Whether no second can tell if this use is forgotten, given a later one: what the later one is stands in a column
-    /// of the matrix that is nowhere weaker, and it counts for everybody for whom this one counts.
+    /// Whether no verdict can differ if this use is dropped, given a later one: the later one's column of the matrix is
+    /// nowhere weaker, and the later one counts for every source for which this one counts.
     fn is_hidden_by(&self, later: &Self) -> bool {
-        // Nothing conflicts with a first that shares, so where that came from does not matter.
-        let counts_for_all = later.origin == Origin::ISOLATED || self.mode == Mode::RowShared;
-        later.mode >= self.mode && (counts_for_all || self.origin == later.origin)
+        // Nothing conflicts with a first use that shares, so its source does not matter.
+        let counts_for_all = later.source_index == SourceIndex::ISOLATED || self.mode == Mode::RowShared;
+        later.mode >= self.mode && (counts_for_all || self.source_index == later.source_index)
     }
 }
 
-impl Owed {
-    fn to(second: Mode, own: Origin, first: &Use, elsewhere: Seqno) -> Self {
+impl Dependencies {
+    fn to(second: Mode, own: SourceIndex, first: &Use, elsewhere: Seqno) -> Self {
         match second.after(first.mode) {
             Relation::Free => Self::default(),
-            Relation::Dependency => Self { depends_on: first.seqno, rival: Seqno(0) },
+            Relation::Dependency => Self { depends_on: first.seqno, conflicting_seqno: Seqno(0) },
             Relation::Conflict => {
-                let rival = if first.origin == own { elsewhere } else { first.seqno };
-                Self { depends_on: first.seqno, rival }
+                let conflicting_seqno = if first.source_index == own { elsewhere } else { first.seqno };
+                Self { depends_on: first.seqno, conflicting_seqno }
             }
         }
     }
 }
 
 impl Uses {
-    /// A place that nobody used: a use that lies at or below every cut.
-    pub(super) const NONE: Self = Self::One(Use { seqno: Seqno(0), origin: Origin::ISOLATED, mode: Mode::RowShared });
+    /// An unused key: a use that lies at or below every purged seqno.
+    pub(super) const NONE: Self =
+        Self::One(Use { seqno: Seqno(0), source_index: SourceIndex::ISOLATED, mode: Mode::RowShared });
 
-    /// What a second use of the place owes. What lies at or below the cut may be counted or not.
-    pub(super) fn owed(&self, second: Mode, own: Origin) -> Owed {
+    /// What a second use of the key depends on. A use at or below the purged seqno may count or not.
+    pub(super) fn dependencies(&self, second: Mode, own: SourceIndex) -> Dependencies {
         match self {
-            Self::One(first) => Owed::to(second, own, first, Seqno(0)),
+            Self::One(first) => Dependencies::to(second, own, first, Seqno(0)),
             Self::Many(many) => {
                 let of_mode = |(last, mode): (&Last, Mode)| {
-                    let first = Use { seqno: last.seqno, origin: last.origin, mode };
-                    Owed::to(second, own, &first, last.elsewhere)
+                    let first = Use { seqno: last.seqno, source_index: last.source_index, mode };
+                    Dependencies::to(second, own, &first, last.elsewhere)
                 };
-                many.last.iter().zip(ROW_MODES).map(of_mode).fold(Owed::default(), |sum, owed| Owed {
-                    depends_on: sum.depends_on.max(owed.depends_on),
-                    rival: sum.rival.max(owed.rival),
+                many.last.iter().zip(ROW_MODES).map(of_mode).fold(Dependencies::default(), |sum, dependencies| {
+                    Dependencies {
+                        depends_on: sum.depends_on.max(dependencies.depends_on),
+                        conflicting_seqno: sum.conflicting_seqno.max(dependencies.conflicting_seqno),
+                    }
                 })
             }
         }
     }
 
-    /// Adds a use, the latest; forgets what lies at or below the cut where that makes the place smaller.
-    pub(super) fn enter(&mut self, new: Use, cut: Seqno) {
+    /// Adds the latest use; drops uses at or below the purged seqno where that makes the entry smaller.
+    pub(super) fn enter(&mut self, new: Use, purged_upto: Seqno) {
         match self {
-            Self::One(old) if old.seqno <= cut || old.is_hidden_by(&new) => *old = new,
+            Self::One(old) if old.seqno <= purged_upto || old.is_hidden_by(&new) => *old = new,
             Self::One(old) if old.seqno == new.seqno && old.mode >= new.mode => {}
             Self::One(old) => {
                 let mut many = Box::<Many>::default();
@@ -108,12 +111,12 @@ impl Uses {
                 many.enter(new);
                 *self = Self::Many(many);
             }
-            Self::Many(many) if many.latest() <= cut => *self = Self::One(new),
+            Self::Many(many) if many.latest() <= purged_upto => *self = Self::One(new),
             Self::Many(many) => many.enter(new),
         }
     }
 
-    /// The latest of all.
+    /// The latest seqno of all uses.
     pub(super) fn latest(&self) -> Seqno {
         match self {
             Self::One(only) => only.seqno,
@@ -121,7 +124,7 @@ impl Uses {
         }
     }
 
-    /// What it holds outside of itself, in bytes.
+    /// The heap memory of the uses, in bytes.
     pub(super) fn boxed_bytes(&self) -> usize {
         match self {
             Self::One(_) => 0,
@@ -136,10 +139,10 @@ impl Many {
         if last.seqno == new.seqno {
             return;
         }
-        if last.origin != new.origin {
+        if last.source_index != new.source_index {
             last.elsewhere = last.seqno;
         }
-        (last.seqno, last.origin) = (new.seqno, new.origin);
+        (last.seqno, last.source_index) = (new.seqno, new.source_index);
     }
 
     fn latest(&self) -> Seqno {

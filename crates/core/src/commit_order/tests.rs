@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::from_seeds;
 
 #[test]
-fn each_enters_when_all_before_it_have_left() {
+fn a_transaction_enters_when_all_before_it_have_left() {
     let mut order = CommitOrder::new();
     for seqno in [1, 2, 5] {
         order.register(Seqno(seqno));
@@ -20,7 +20,7 @@ fn each_enters_when_all_before_it_have_left() {
 }
 
 #[test]
-fn one_that_aborts_gives_its_turn_away() {
+fn an_aborted_transaction_gives_up_its_turn() {
     let mut order = CommitOrder::new();
     for seqno in 1..=3 {
         order.register(Seqno(seqno));
@@ -29,11 +29,11 @@ fn one_that_aborts_gives_its_turn_away() {
     assert!(!order.may_enter(Seqno(3)), "1 is still there");
     order.leave(Seqno(1));
     assert!(order.may_enter(Seqno(3)));
-    assert!(!order.may_enter(Seqno(2)), "who left has no turn");
+    assert!(!order.may_enter(Seqno(2)), "a transaction that left has no turn");
 }
 
 #[test]
-fn whoever_is_registered_gets_its_turn_in_order() {
+fn registered_transactions_enter_in_order() {
     from_seeds(200, |random| {
         let mut order = CommitOrder::new();
         let mut registered = Vec::new();
@@ -64,15 +64,15 @@ fn whoever_is_registered_gets_its_turn_in_order() {
 
 #[test]
 #[should_panic(expected = "1 registered after 2")]
-fn registering_out_of_order_is_refused() {
+fn registering_out_of_order_panics() {
     let mut order = CommitOrder::new();
     order.register(Seqno(2));
     order.register(Seqno(1));
 }
 
 #[test]
-#[should_panic(expected = "1 leaves the commit order, where it is not")]
-fn leaving_twice_is_refused() {
+#[should_panic(expected = "1 leaves the commit order without being registered")]
+fn leaving_twice_panics() {
     let mut order = CommitOrder::new();
     order.register(Seqno(1));
     order.leave(Seqno(1));

@@ -1,4 +1,4 @@
-//! Places and their ancestors; the hashes that must never change.
+//! Resources and their ancestors; the hashes that must never change.
 
 use super::*;
 
@@ -14,12 +14,12 @@ fn a_row_lies_in_its_table_its_schema_and_the_server() {
 }
 
 #[test]
-fn a_row_is_the_same_place_whichever_way_it_is_named() {
+fn row_and_row_in_give_the_same_key() {
     assert_eq!(Key::row(b"shop", b"orders", 3, b"7"), Key::row_in(Key::table(b"shop", b"orders"), 3, b"7"));
 }
 
 #[test]
-fn different_places_have_different_keys() {
+fn different_resources_have_different_keys() {
     let mut keys = vec![Key::server(), Key::schema(b""), Key::schema(b"ab"), Key::schema(b"a")];
     keys.extend([Key::table(b"ab", b"c"), Key::table(b"a", b"bc"), Key::table(b"c", b"ab"), Key::table(b"", b"")]);
     for table in [Key::table(b"ab", b"c"), Key::table(b"a", b"bc")] {
@@ -36,7 +36,7 @@ fn different_places_have_different_keys() {
 }
 
 #[test]
-fn hashes_are_the_same_on_every_machine_and_in_every_release() {
+fn hashes_are_stable() {
     let seen: Vec<String> = [
         Key::server(),
         Key::schema(b"shop"),
@@ -47,7 +47,7 @@ fn hashes_are_the_same_on_every_machine_and_in_every_release() {
     ]
     .map(|key| key.to_string())
     .to_vec();
-    let promised = [
+    let expected = [
         "server",
         "schema f3fbbc384d518cd9",
         "table 6d743aabe84c5f55",
@@ -55,7 +55,7 @@ fn hashes_are_the_same_on_every_machine_and_in_every_release() {
         "row dbedbd2b3f9723920da5b65e799e77c2",
         "row efa564eee1f1b602bc8f815b423b6c42",
     ];
-    assert_eq!(seen, promised);
+    assert_eq!(seen, expected);
 }
 
 #[test]

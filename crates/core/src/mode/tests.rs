@@ -1,4 +1,4 @@
-//! The matrix against `testdata/modes.txt`, cell by cell, and the rules that follow from it.
+//! The matrix compared with `testdata/modes.txt`, cell by cell, and the rules that follow from it.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn cells() -> Vec<(Mode, Mode, Relation)> {
 }
 
 #[test]
-fn every_cell_is_as_the_file_says() {
+fn every_cell_matches_the_file() {
     let cells = cells();
     assert_eq!(cells.len(), 32);
     for &(second, first, relation) in &cells {
@@ -53,29 +53,29 @@ fn every_cell_is_as_the_file_says() {
 }
 
 #[test]
-fn the_corners_that_cannot_occur_conflict() {
+fn impossible_combinations_conflict() {
     for (one, other) in pairs(ABOVE, AT_ROW) {
         assert_eq!((one.after(other), other.after(one)), (Relation::Conflict, Relation::Conflict));
     }
 }
 
 #[test]
-fn who_waits_does_not_depend_on_who_came_first() {
+fn waiting_is_symmetric() {
     for (one, other) in pairs(Mode::ALL, Mode::ALL) {
         assert_eq!(one.waits_for(other), other.waits_for(one), "{one:?}, {other:?}");
     }
 }
 
 #[test]
-fn a_join_excludes_what_either_excludes_and_is_the_weakest_to_do_so() {
+fn a_join_is_the_weakest_mode_that_excludes_what_either_excludes() {
     for half in [ABOVE, AT_ROW] {
         for (one, other) in pairs(half, half) {
             let join = one.join(other);
             assert_eq!(join, other.join(one));
             let enough = |mode: Mode| {
                 half.iter().all(|&third| {
-                    let owed = one.after(third).max(other.after(third));
-                    mode.after(third).max(owed) == mode.after(third)
+                    let relation = one.after(third).max(other.after(third));
+                    mode.after(third).max(relation) == mode.after(third)
                 })
             };
             assert!(enough(join), "{join:?} for {one:?} and {other:?}");
@@ -90,7 +90,7 @@ fn a_join_excludes_what_either_excludes_and_is_the_weakest_to_do_so() {
 }
 
 #[test]
-fn a_use_meets_every_conflicting_use_below_at_its_own_place() {
+fn a_use_meets_every_conflicting_use_below_at_its_own_key() {
     for (whole, below) in pairs([Shared, Exclusive], AT_ROW) {
         let conflicts = whole == Exclusive || below.writes();
         assert_eq!(whole.waits_for(below.intention()), conflicts, "{whole:?}, {below:?} below");

@@ -1,15 +1,15 @@
-//! The transactions in flight: found by seqno, walked in order, kept in slots that are used again.
+//! The transactions in flight: found by seqno, iterated in order, kept in reusable slots.
 
 use hashbrown::HashTable;
 
-use super::places::Hold;
+use super::lock_table::HeldLock;
 use crate::{Seqno, WriteSet};
 
-/// Names a transaction among those in flight; reused when it is gone.
+/// Identifies a transaction in flight. The scheduler reuses the id after the transaction has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TransactionId(u32);
 
-/// How far a transaction is.
+/// The stage of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Waiting,
@@ -21,11 +21,11 @@ pub(super) enum Stage {
 pub(super) struct Transaction<T> {
     pub(super) seqno: Seqno,
     pub(super) stage: Stage,
-    /// How many gates it follows that are still held.
+    /// The number of wait groups that it waits for.
     pub(super) waits_for: u32,
     pub(super) write_set: WriteSet,
-    /// What it holds at each key of the write set, in the same order.
-    pub(super) holds: Vec<Hold>,
+    /// The lock on each key of the write set, in the same order.
+    pub(super) held_locks: Vec<HeldLock>,
     pub(super) held_bytes: usize,
     pub(super) payload: Option<T>,
     earlier: Option<TransactionId>,
@@ -35,8 +35,8 @@ pub(super) struct Transaction<T> {
 #[derive(Debug)]
 enum Slot<T> {
     Occupied(Transaction<T>),
-    /// Keeps the empty list, so that the next transaction here need not allocate one.
-    Vacant(Vec<Hold>),
+    /// Keeps the empty list, so that the next transaction in this slot need not allocate one.
+    Vacant(Vec<HeldLock>),
 }
 
 /// Every transaction in flight.
@@ -56,7 +56,7 @@ impl<T> InFlight<T> {
         Self { slots: Vec::new(), vacant: Vec::new(), by_seqno: HashTable::new(), first: None, last: None }
     }
 
-    /// Puts a transaction that uses nothing yet at the end of the order.
+    /// Appends a transaction without locks to the order.
     pub(super) fn insert(&mut self, seqno: Seqno, payload: T, held_bytes: usize) -> TransactionId {
         let id = self.vacant.pop().unwrap_or_else(|| {
             let id = u32::try_from(self.slots.len()).expect("memory is full long before 2^32 transactions");
@@ -64,8 +64,8 @@ impl<T> InFlight<T> {
             TransactionId(id)
         });
         let slot = &mut self.slots[id.0 as usize];
-        let holds = match slot {
-            Slot::Vacant(holds) => std::mem::take(holds),
+        let held_locks = match slot {
+            Slot::Vacant(held_locks) => std::mem::take(held_locks),
             Slot::Occupied(_) => unreachable!("a slot on the list of vacant ones is vacant"),
         };
         *slot = Slot::Occupied(Transaction {
@@ -73,7 +73,7 @@ impl<T> InFlight<T> {
             stage: Stage::Waiting,
             waits_for: 0,
             write_set: WriteSet::new(),
-            holds,
+            held_locks,
             held_bytes,
             payload: Some(payload),
             earlier: self.last,
@@ -88,7 +88,7 @@ impl<T> InFlight<T> {
         id
     }
 
-    /// Takes a transaction out. Its slot stays reserved until [`InFlight::recycle`].
+    /// Removes a transaction. Its slot stays reserved until [`InFlight::recycle`].
     pub(super) fn remove(&mut self, id: TransactionId) -> Transaction<T> {
         let slot = std::mem::replace(&mut self.slots[id.0 as usize], Slot::Vacant(Vec::new()));
         let Slot::Occupied(transaction) = slot else { unreachable!("{OCCUPIED}") };
@@ -107,10 +107,10 @@ impl<T> InFlight<T> {
         transaction
     }
 
-    /// Gives a slot free for the next transaction, with an emptied list that it can use.
-    pub(super) fn recycle(&mut self, id: TransactionId, mut holds: Vec<Hold>) {
-        holds.clear();
-        self.slots[id.0 as usize] = Slot::Vacant(holds);
+    /// Frees a slot for the next transaction, with an emptied list that it can use.
+    pub(super) fn recycle(&mut self, id: TransactionId, mut held_locks: Vec<HeldLock>) {
+        held_locks.clear();
+        self.slots[id.0 as usize] = Slot::Vacant(held_locks);
         self.vacant.push(id);
     }
 
@@ -143,7 +143,7 @@ impl<T> InFlight<T> {
     }
 }
 
-/// Neighbouring numbers spread over the table: the odd factor of Fibonacci hashing.
+/// Spreads consecutive numbers over the table: the odd factor of Fibonacci hashing.
 fn bits(seqno: Seqno) -> u64 {
     seqno.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,112 +1,115 @@
-//! The dependency scheduler: transactions in, in order; out, whenever nothing that they depend on is still in flight.
+//! The dependency scheduler: it admits transactions in order, and hands each out as soon as no transaction that it
+//! depends on is in flight.
 //!
 //! ```text
-//!   admit ──► waiting ──► ready ──► taken ──► complete: gone
+//!   admit ──► waiting ──► ready ──► taken ──► completed
 //!              │   ▲
-//!              └───┘ until every earlier conflicting transaction is gone
+//!              └───┘ until every earlier conflicting transaction has completed
 //! ```
 //!
-//! A transaction waits for those earlier ones, still in flight, that use one of its keys in a mode that excludes its
-//! own ([`Mode::waits_for`]); for these, all of them, and no other. What follows already from another wait is not kept a
-//! second time: an exclusive use waits for the readers since the last writer, and the writer, whom they wait for, goes
-//! without saying. That changes nothing in who is ready when, and keeps the work per key constant.
+//! A transaction waits for all earlier transactions in flight that use one of its keys in a mode that excludes its own
+//! mode ([`Mode::waits_for`]), and for no others. The scheduler does not store a wait that follows from another wait:
+//! an exclusive user waits for the readers since the last writer; these readers wait for the writer. This changes
+//! nothing in who is ready when, and keeps the work per key constant.
 //!
-//! Rooms: `places` knows the users of each key, `gates` lets those who wait pass when a group of users is gone,
-//! `in_flight` holds the transactions, `ready` the line of those that may run.
+//! Modules: `lock_table` knows the users of each key; `wait_groups` wakes the waiting transactions when a group of
+//! users has completed; `in_flight` holds the transactions; `ready` is the queue of transactions that may run.
 
 use std::fmt;
 
 use crate::{Key, Mode, Seqno, WriteSet};
 
-mod gates;
 mod in_flight;
+mod lock_table;
 #[cfg(test)]
 mod oracle;
-mod places;
 mod ready;
 mod self_check;
 #[cfg(test)]
 mod tests;
+mod wait_groups;
 
-use gates::{GateId, Gates};
 use in_flight::{InFlight, Stage};
-use places::Places;
+use lock_table::LockTable;
 use ready::Ready;
+use wait_groups::{WaitGroupId, WaitGroups};
 
-/// What one key of a transaction in flight costs in memory, roughly: in the write set, in its place, in tables.
+/// Approximate memory of one key of a transaction in flight: in the write set, in the lock table, in hash tables.
 const KEY_BYTES: usize = 160;
 
-/// What a transaction in flight costs in memory besides its keys and what its caller says, roughly.
+/// Approximate memory of a transaction in flight, without its keys and its payload.
 const TRANSACTION_BYTES: usize = 256;
 
-/// Runs a stream of transactions in parallel so that the outcome is that of running them in their order.
+/// Runs a stream of transactions in parallel, with the same outcome as running them in order.
 ///
-/// `T` is what the transaction carries, handed in by [`Scheduler::admit`] and out by [`Scheduler::take_ready`].
+/// `T` is the payload of a transaction: [`Scheduler::admit`] takes it and [`Scheduler::take_ready`] returns it.
 #[derive(Debug)]
 pub struct Scheduler<T> {
     limit_bytes: usize,
     held_bytes: usize,
     last_admitted: Seqno,
     in_flight: InFlight<T>,
-    places: Places,
-    gates: Gates,
+    lock_table: LockTable,
+    wait_groups: WaitGroups,
     ready: Ready,
 }
 
-/// There is no room for another transaction now. Everything is handed back; try again after a completion.
+/// The scheduler has no room for another transaction now. The error returns all arguments; try again after a
+/// completion.
 #[derive(thiserror::Error)]
 #[error(
     "the scheduler holds {held_bytes} of at most {limit_bytes} bytes: a transaction of {needed_bytes} has to wait \
      until others complete"
 )]
 pub struct Full<T> {
-    /// What was to be admitted.
+    /// The write set that was to be admitted.
     pub write_set: WriteSet,
-    /// The size as the caller gave it.
+    /// The size that the caller gave.
     pub size_bytes: usize,
-    /// What was to be admitted.
+    /// The payload that was to be admitted.
     pub payload: T,
-    /// The size as the scheduler counts it, keys included.
+    /// The size that the scheduler counts, keys included.
     pub needed_bytes: usize,
-    /// What is in flight.
+    /// The bytes in flight.
     pub held_bytes: usize,
-    /// What may be in flight.
+    /// The limit of bytes in flight.
     pub limit_bytes: usize,
 }
 
-/// Why a transaction waits: for whom, and at which key.
+/// The reason why a transaction waits: the predecessor and the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The earlier transaction that must complete first.
     pub predecessor: Seqno,
-    /// A key at which the two meet; the deepest, when there are several.
+    /// A key that both use; the deepest one if there are several.
     pub key: Key,
-    /// How the predecessor uses it.
+    /// The mode in which the predecessor uses the key.
     pub held: Mode,
-    /// How the one that waits will use it.
+    /// The mode in which the waiting transaction will use the key.
     pub wanted: Mode,
 }
 
 impl<T> Scheduler<T> {
-    /// An empty scheduler that holds up to `limit_bytes`: the sizes its caller gives, and its own memory for the keys.
+    /// An empty scheduler that holds up to `limit_bytes`: the sizes that the caller gives, plus its own memory for the
+    /// keys.
     pub fn new(limit_bytes: usize) -> Self {
         Self {
             limit_bytes,
             held_bytes: 0,
             last_admitted: Seqno(0),
             in_flight: InFlight::new(),
-            places: Places::new(),
-            gates: Gates::new(),
+            lock_table: LockTable::new(),
+            wait_groups: WaitGroups::new(),
             ready: Ready::new(),
         }
     }
 
-    /// Admits the next transaction of the stream. `size_bytes` is what its payload holds in memory.
+    /// Admits the next transaction of the stream. `size_bytes` is the memory that its payload holds.
     ///
     /// # Errors
-    /// [`Full`], with everything handed back, when it would exceed the limit. A transaction that exceeds the limit all
-    /// by itself is admitted when nothing else is in flight, else it could never run.
-    // `Full` is as large as what it hands back; it would have to be moved anyway.
+    /// [`Full`], with all arguments, when the transaction would exceed the limit. A transaction that exceeds the limit
+    /// alone is admitted when nothing else is in flight; otherwise it could never run.
+    // `Full` is as large as the arguments that it returns; they would have to be moved anyway.
     #[allow(clippy::result_large_err)]
     pub fn admit(&mut self, write_set: WriteSet, size_bytes: usize, payload: T) -> Result<Seqno, Full<T>> {
         let own_bytes = TRANSACTION_BYTES + write_set.keys().len() * KEY_BYTES;
@@ -121,10 +124,10 @@ impl<T> Scheduler<T> {
 
         let id = self.in_flight.insert(seqno, payload, needed_bytes);
         let transaction = self.in_flight.get_mut(id);
-        let mut own_gate = None;
-        for claim in write_set.claims() {
-            let (hold, waits) = self.places.claim(*claim, id, &mut own_gate, &mut self.gates);
-            transaction.holds.push(hold);
+        let mut own_group = None;
+        for request in write_set.lock_requests() {
+            let (held_lock, waits) = self.lock_table.lock(*request, id, &mut own_group, &mut self.wait_groups);
+            transaction.held_locks.push(held_lock);
             transaction.waits_for += waits;
         }
         transaction.write_set = write_set;
@@ -135,7 +138,7 @@ impl<T> Scheduler<T> {
         Ok(seqno)
     }
 
-    /// The earliest transaction that waits for nobody and has not been taken yet, with its payload.
+    /// Returns the earliest transaction that is ready and has not been taken yet, with its payload.
     pub fn take_ready(&mut self) -> Option<(Seqno, T)> {
         let (seqno, id) = self.ready.pop()?;
         let transaction = self.in_flight.get_mut(id);
@@ -145,29 +148,29 @@ impl<T> Scheduler<T> {
         Some((seqno, payload))
     }
 
-    /// Says that a transaction which [`Scheduler::take_ready`] handed out is done. In any order.
+    /// Completes a transaction that [`Scheduler::take_ready`] handed out. Transactions may complete in any order.
     ///
     /// # Panics
-    /// When it is not in flight, or has not been handed out: it might still wait for others, and those that wait for
-    /// it would overtake them.
+    /// When the transaction is not in flight, or has not been taken: it might still wait for others, and the
+    /// transactions that wait for it would overtake those.
     pub fn complete(&mut self, seqno: Seqno) {
         let id = self.in_flight.find(seqno);
         let id = id.unwrap_or_else(|| panic!("transaction {seqno} is completed but not in flight"));
         let mut done = self.in_flight.remove(id);
         assert!(done.stage == Stage::Taken, "transaction {seqno} is completed before it was handed out");
         self.held_bytes -= done.held_bytes;
-        for hold in done.holds.drain(..) {
-            if self.places.release(hold, &mut self.gates) {
-                self.open(hold.gate);
+        for held_lock in done.held_locks.drain(..) {
+            if self.lock_table.release(held_lock, &mut self.wait_groups) {
+                self.wake_waiters(held_lock.wait_group);
             }
         }
-        self.in_flight.recycle(id, done.holds);
+        self.in_flight.recycle(id, done.held_locks);
     }
 
-    /// Lets those pass who wait at a gate that nobody holds any more.
-    fn open(&mut self, gate: GateId) {
-        let mut followers = self.gates.close(gate);
-        for id in followers.drain(..) {
+    /// Wakes the transactions that wait for a group without members.
+    fn wake_waiters(&mut self, wait_group: WaitGroupId) {
+        let mut waiters = self.wait_groups.take_waiters(wait_group);
+        for id in waiters.drain(..) {
             let transaction = self.in_flight.get_mut(id);
             transaction.waits_for -= 1;
             if transaction.waits_for == 0 {
@@ -175,13 +178,13 @@ impl<T> Scheduler<T> {
                 self.ready.push(transaction.seqno, id);
             }
         }
-        self.gates.recycle(gate, followers);
+        self.wait_groups.recycle(wait_group, waiters);
     }
 
-    /// Why a transaction waits: one entry for each earlier transaction in flight that it conflicts with, the earliest
-    /// first. Empty when it is ready, taken or gone.
+    /// Returns why a transaction waits: one entry for each earlier transaction in flight that it conflicts with, the
+    /// earliest first. Empty when the transaction is ready, taken or completed.
     ///
-    /// For people and logs: it looks at every key of every earlier transaction in flight.
+    /// For logs and diagnosis: it reads every key of every earlier transaction in flight.
     pub fn waits(&self, seqno: Seqno) -> Vec<Wait> {
         let waiting = self.in_flight.find(seqno).map(|id| self.in_flight.get(id));
         let Some(waiting) = waiting.filter(|transaction| transaction.stage == Stage::Waiting) else {
@@ -200,7 +203,7 @@ impl<T> Scheduler<T> {
 
     /// Whether a transaction with this write set would have to wait if it were admitted now.
     pub fn conflicts_in_flight(&self, write_set: &WriteSet) -> bool {
-        write_set.claims().iter().any(|claim| self.places.would_wait(*claim))
+        write_set.lock_requests().iter().any(|request| self.lock_table.would_wait(*request))
     }
 
     /// Whether nothing is in flight.
@@ -208,37 +211,37 @@ impl<T> Scheduler<T> {
         self.in_flight.len() == 0
     }
 
-    /// How many transactions are admitted and not completed.
+    /// The number of transactions that are admitted and not completed.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// How many transactions [`Scheduler::take_ready`] could hand out now.
+    /// The number of transactions that [`Scheduler::take_ready`] could hand out now.
     pub fn ready(&self) -> usize {
         self.ready.len()
     }
 
-    /// How many different keys those in flight use. Keys that nobody uses are forgotten.
+    /// The number of different keys that transactions in flight use. The scheduler drops unused keys.
     pub fn held_keys(&self) -> usize {
-        self.places.len()
+        self.lock_table.len()
     }
 
-    /// What is in flight, in bytes, as counted against the limit.
+    /// The bytes in flight, as counted against the limit.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// What may be in flight, in bytes.
+    /// The limit of bytes in flight.
     pub fn limit_bytes(&self) -> usize {
         self.limit_bytes
     }
 
-    /// The earliest transaction in flight: every one before it is completed. None when nothing is in flight.
+    /// The earliest transaction in flight: all earlier ones are completed. None when nothing is in flight.
     pub fn lowest_in_flight(&self) -> Option<Seqno> {
         self.in_flight.in_order().next().map(|transaction| transaction.seqno)
     }
 
-    /// The latest transaction admitted; 0 before the first.
+    /// The latest admitted transaction; 0 before the first.
     pub fn last_admitted(&self) -> Seqno {
         self.last_admitted
     }
@@ -246,7 +249,7 @@ impl<T> Scheduler<T> {
 
 impl<T> fmt::Debug for Full<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the payload: it may be megabytes, or secret.
+        // Without the payload: it may be megabytes, or secret.
         fmt::Display::fmt(self, formatter)
     }
 }

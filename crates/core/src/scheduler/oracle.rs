@@ -1,4 +1,4 @@
-//! The scheduler's rule, written down as plainly as it can be: all pairs are compared, all the time.
+//! The scheduler's rule in its simplest form: compare all pairs at every step.
 
 use crate::{Key, Mode, Seqno, WriteSet};
 
@@ -24,7 +24,7 @@ impl Oracle {
         earlier.filter(|(_, held)| conflict(keys, held)).map(|&(other, _)| other).collect()
     }
 
-    /// Those that wait for nobody.
+    /// The transactions that wait for no other.
     pub(super) fn free(&self) -> Vec<Seqno> {
         let all = self.transactions.iter().map(|&(seqno, _)| seqno);
         all.filter(|&seqno| self.predecessors(seqno).is_empty()).collect()

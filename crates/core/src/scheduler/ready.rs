@@ -1,4 +1,4 @@
-//! The line of transactions that may run, the earliest first.
+//! The queue of ready transactions, the earliest first.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -6,8 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::in_flight::TransactionId;
 use crate::Seqno;
 
-/// Most transactions are ready when they are admitted, and so come in order: they stand in a plain queue. Those that
-/// had to wait come in any order and stand in a heap.
+/// Most transactions are ready when they are admitted, and so arrive in order: a plain queue holds them. Transactions
+/// that had to wait arrive in any order: a heap holds them.
 #[derive(Debug)]
 pub(super) struct Ready {
     in_order: VecDeque<(Seqno, TransactionId)>,

@@ -1,7 +1,7 @@
-//! Stories of a few transactions, and long random runs held against the oracle after every step.
+//! Scenarios of a few transactions, and long random runs compared with the oracle after every step.
 
+use super::lock_table::LockClass;
 use super::oracle::Oracle;
-use super::places::Class;
 use super::*;
 use crate::Level;
 use crate::testing::{Random, from_seeds, random_uses};
@@ -22,7 +22,7 @@ fn uses(key: Key, mode: Mode) -> WriteSet {
     WriteSet::new().with(key, mode)
 }
 
-/// Admits one transaction for each use, and gives the numbers of those handed out at once.
+/// Admits one transaction for each use, and returns the numbers of those that are ready at once.
 fn admit_all(scheduler: &mut Scheduler<()>, all: &[(Key, Mode)]) -> Vec<u64> {
     for &(key, mode) in all {
         scheduler.admit(uses(key, mode), 0, ()).unwrap();
@@ -41,7 +41,7 @@ fn complete(scheduler: &mut Scheduler<()>, seqno: u64) -> Vec<u64> {
 }
 
 #[test]
-fn writes_of_different_rows_run_at_once_and_of_the_same_row_in_order() {
+fn writes_of_different_rows_run_in_parallel_and_of_the_same_row_in_order() {
     let mut scheduler = Scheduler::new(AMPLE);
     let all = [(row(1), RowUpdate), (row(2), RowUpdate), (row(1), RowUpdate), (row(1), RowUpdate)];
     assert_eq!(admit_all(&mut scheduler, &all), [1, 2]);
@@ -66,17 +66,17 @@ fn an_exclusive_table_waits_for_every_row_below_and_all_rows_after_wait_for_it()
     let elsewhere = Key::row(b"shop", b"people", 0, b"1");
     let all = [(row(1), RowUpdate), (row(2), RowReference), (table(), Exclusive), (row(3), RowUpdate)];
     assert_eq!(admit_all(&mut scheduler, &all), [1, 2]);
-    assert_eq!(admit_all(&mut scheduler, &[(elsewhere, RowUpdate)]), [5], "another table does not care");
+    assert_eq!(admit_all(&mut scheduler, &[(elsewhere, RowUpdate)]), [5], "another table is not affected");
     assert_eq!(complete(&mut scheduler, 1), []);
     assert_eq!(complete(&mut scheduler, 2), [3]);
     assert_eq!(complete(&mut scheduler, 3), [4]);
 }
 
 #[test]
-fn readers_of_a_table_and_writers_below_it_take_turns() {
+fn readers_of_a_table_and_writers_below_it_alternate() {
     let mut scheduler = Scheduler::new(AMPLE);
     let all = [(row(1), RowUpdate), (table(), Shared), (row(2), RowUpdate), (table(), Shared), (row(3), RowReference)];
-    assert_eq!(admit_all(&mut scheduler, &all), [1, 5], "a read below goes well with either");
+    assert_eq!(admit_all(&mut scheduler, &all), [1, 5], "a read below is compatible with both");
     assert_eq!(complete(&mut scheduler, 1), [2]);
     assert_eq!(complete(&mut scheduler, 2), [3]);
     assert_eq!(complete(&mut scheduler, 3), [4]);
@@ -94,7 +94,7 @@ fn a_barrier_waits_for_all_and_all_wait_for_it() {
 }
 
 #[test]
-fn a_transaction_without_keys_waits_for_nobody() {
+fn a_transaction_without_keys_does_not_wait() {
     let mut scheduler = Scheduler::new(AMPLE);
     assert_eq!(admit_all(&mut scheduler, &[(Key::server(), Exclusive)]), [1]);
     let seqno = scheduler.admit(WriteSet::new(), 0, ()).unwrap();
@@ -115,7 +115,7 @@ fn the_reason_for_a_wait_names_the_deepest_key_and_both_modes() {
 }
 
 #[test]
-fn a_full_scheduler_hands_everything_back_and_takes_it_later() {
+fn a_full_scheduler_returns_everything_and_admits_it_later() {
     let mut scheduler = Scheduler::new(10_000);
     let first = scheduler.admit(uses(row(1), RowUpdate), 6_000, "first").unwrap();
     let full = scheduler.admit(uses(row(2), RowUpdate), 6_000, "second").unwrap_err();
@@ -135,7 +135,7 @@ fn a_full_scheduler_hands_everything_back_and_takes_it_later() {
 }
 
 #[test]
-fn what_exceeds_the_limit_alone_runs_alone() {
+fn a_transaction_that_exceeds_the_limit_runs_alone() {
     let mut scheduler = Scheduler::new(10);
     for payload in [1, 2] {
         let seqno = scheduler.admit(uses(row(1), RowUpdate), usize::MAX, payload).unwrap();
@@ -157,7 +157,7 @@ fn keys_count_against_the_limit() {
 
 #[test]
 #[should_panic(expected = "transaction 1 is completed before it was handed out")]
-fn completing_what_was_not_taken_is_refused() {
+fn completing_an_untaken_transaction_panics() {
     let mut scheduler = Scheduler::new(AMPLE);
     let seqno = scheduler.admit(WriteSet::new(), 0, ()).unwrap();
     scheduler.complete(seqno);
@@ -165,7 +165,7 @@ fn completing_what_was_not_taken_is_refused() {
 
 #[test]
 #[should_panic(expected = "transaction 1 is completed but not in flight")]
-fn completing_twice_is_refused() {
+fn completing_twice_panics() {
     let mut scheduler = Scheduler::new(AMPLE);
     admit_all(&mut scheduler, &[(row(1), RowUpdate)]);
     complete(&mut scheduler, 1);
@@ -173,14 +173,18 @@ fn completing_twice_is_refused() {
 }
 
 #[test]
-fn classes_exclude_each_other_as_the_matrix_says() {
+fn classes_exclude_each_other_as_in_the_matrix() {
     for one in Mode::ALL {
         for other in Mode::ALL {
             for level in [Level::Table, Level::Row] {
                 let (second, first) = (one.at(level), other.at(level));
-                let classes = [Class::of(second), Class::of(first)];
-                let taking_turns = [[Class::Below, Class::Whole], [Class::Whole, Class::Below]].contains(&classes);
-                let excludes = classes.contains(&Class::Exclusive) || taking_turns;
+                let classes = [LockClass::of(second), LockClass::of(first)];
+                let alternating = [
+                    [LockClass::IntentionExclusive, LockClass::Shared],
+                    [LockClass::Shared, LockClass::IntentionExclusive],
+                ]
+                .contains(&classes);
+                let excludes = classes.contains(&LockClass::Exclusive) || alternating;
                 assert_eq!(second.waits_for(first), excludes, "{second:?} after {first:?}");
             }
         }
@@ -188,7 +192,7 @@ fn classes_exclude_each_other_as_the_matrix_says() {
 }
 
 #[test]
-fn memory_of_keys_is_gone_when_nobody_in_flight_uses_them() {
+fn keys_are_dropped_when_no_transaction_in_flight_uses_them() {
     let mut scheduler = Scheduler::new(AMPLE);
     for round in 0..100 {
         for image in 0..100 {
@@ -198,11 +202,11 @@ fn memory_of_keys_is_gone_when_nobody_in_flight_uses_them() {
         while let Some((seqno, ())) = scheduler.take_ready() {
             scheduler.complete(seqno);
         }
-        assert_eq!((scheduler.held_keys(), scheduler.gates.len(), scheduler.held_bytes()), (0, 0, 0));
+        assert_eq!((scheduler.held_keys(), scheduler.wait_groups.len(), scheduler.held_bytes()), (0, 0, 0));
     }
 }
 
-/// The scheduler and the oracle, driven side by side.
+/// The scheduler and the oracle, side by side.
 struct Pair {
     scheduler: Scheduler<Seqno>,
     oracle: Oracle,
@@ -249,20 +253,20 @@ impl Pair {
         assert_eq!(self.scheduler.lowest_in_flight(), seqnos.first().copied());
         let free = transactions.iter().filter(|transaction| transaction.stage != Stage::Waiting);
         let free: Vec<Seqno> = free.map(|transaction| transaction.seqno).collect();
-        assert_eq!(free, self.oracle.free(), "these and no others may run");
+        assert_eq!(free, self.oracle.free(), "exactly these transactions may run");
         for seqno in seqnos {
             let waits = self.scheduler.waits(seqno);
             let predecessors: Vec<Seqno> = waits.iter().map(|wait| wait.predecessor).collect();
-            assert_eq!(predecessors, self.oracle.predecessors(seqno), "{seqno} waits for these and no others");
+            assert_eq!(predecessors, self.oracle.predecessors(seqno), "{seqno} waits for exactly these");
             assert!(waits.iter().all(|wait| wait.wanted.waits_for(wait.held)));
         }
     }
 }
 
 #[test]
-fn at_every_step_exactly_those_are_ready_that_the_oracle_says() {
+fn at_every_step_the_ready_transactions_equal_those_of_the_oracle() {
     from_seeds(200, |random| {
-        // Mostly rows, as replication has them; a mixture; only tables, as a load has them; anything.
+        // Mostly rows, as in replication; a mixture; only tables, as in a load; anything.
         let weights = random.one_of(&[[0, 0, 1, 30], [1, 2, 8, 30], [0, 1, 20, 0], [1, 1, 1, 1]]);
         let uses_limit = random.one_of(&[1, 2, 6]);
         let keys_limit = random.one_of(&[5, crate::KEYS_LIMIT]);
@@ -290,7 +294,7 @@ fn at_every_step_exactly_those_are_ready_that_the_oracle_says() {
                 pair.compare();
             }
         }
-        assert_eq!((pair.scheduler.held_keys(), pair.scheduler.gates.len()), (0, 0), "nothing is left behind");
+        assert_eq!((pair.scheduler.held_keys(), pair.scheduler.wait_groups.len()), (0, 0), "nothing is left behind");
         assert_eq!((pair.scheduler.held_bytes(), pair.scheduler.ready()), (0, 0), "nothing is left behind");
     });
 }

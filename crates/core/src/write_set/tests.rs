@@ -1,4 +1,4 @@
-//! What write sets keep and what they imply; the property that no coarsening loses a conflict.
+//! The contents of write sets and their intentions; the property that coarsening loses no conflict.
 
 use super::*;
 use crate::Level;
@@ -56,7 +56,7 @@ fn intentions_of_both_kinds_and_a_shared_use_together_are_exclusive() {
 }
 
 #[test]
-fn what_a_place_above_covers_is_not_kept() {
+fn a_key_covered_by_an_ancestor_is_not_kept() {
     let reads = WriteSet::new().with(table(), Shared).with(row(1), RowShared);
     assert_eq!((reads.mode(table()), reads.mode(row(1))), (Some(Shared), None));
     let barrier = WriteSet::new().with(Key::server(), Exclusive).with(row(1), RowExclusive).with(table(), Shared);
@@ -87,7 +87,7 @@ fn too_many_rows_become_their_table() {
 }
 
 #[test]
-fn the_table_with_the_most_rows_gives_way_first() {
+fn the_table_with_the_most_rows_is_folded_first() {
     let bystander = Key::row(b"shop", b"people", 0, b"1");
     let mut set = WriteSet::with_keys_limit(20).with(bystander, RowUpdate);
     for image in 0..20 {
@@ -111,7 +111,7 @@ fn too_many_tables_become_their_schema_and_too_many_schemas_the_server() {
 }
 
 #[test]
-fn many_keys_are_found_as_few_are() {
+fn many_keys_are_found() {
     let mut set = WriteSet::new();
     for image in 0..1000 {
         set.add(row(image), RowShared);
@@ -124,7 +124,7 @@ fn many_keys_are_found_as_few_are() {
 }
 
 #[test]
-fn what_is_left_after_coarsening_is_still_found() {
+fn keys_left_after_coarsening_are_still_found() {
     let mut set = WriteSet::with_keys_limit(200);
     let others: Vec<Key> = (0..30_u8).map(|number| Key::row(b"shop", &[number], 0, b"1")).collect();
     for image in 0..1000 {
@@ -139,7 +139,8 @@ fn what_is_left_after_coarsening_is_still_found() {
     assert_eq!(set.keys().len(), 2 + 1 + 60);
 }
 
-/// The truth, without intentions: two uses conflict where they overlap, at the same place or one below the other.
+/// The truth, without intentions: two uses conflict where they overlap, at the same key or at an ancestor and a
+/// descendant.
 fn overlap((key, mode): (Key, Mode), (first_key, first): (Key, Mode)) -> bool {
     let (mode, first) = (mode.at(key.level()), first.at(first_key.level()));
     let whole = |whole: Mode, below: Mode| whole == Exclusive || (whole == Shared && below.writes());
@@ -153,7 +154,7 @@ fn overlap((key, mode): (Key, Mode), (first_key, first): (Key, Mode)) -> bool {
 }
 
 #[test]
-fn a_write_set_waits_for_all_that_its_uses_overlap_with_and_only_for_that() {
+fn a_write_set_waits_exactly_for_overlapping_uses() {
     from_seeds(20_000, |random| {
         let weights = random.one_of(&[[0, 0, 1, 8], [1, 2, 4, 8], [1, 1, 1, 1], [0, 0, 0, 1]]);
         let limit = random.one_of(&[1, 2, 3, 4, 6, 9, KEYS_LIMIT]);
@@ -175,7 +176,7 @@ fn build(uses: &[(Key, Mode)], limit: usize) -> WriteSet {
     uses.iter().fold(WriteSet::with_keys_limit(limit), |set, &(key, mode)| set.with(key, mode))
 }
 
-/// Whether some place is exclusive only because shared and intention exclusive met there.
+/// Whether some key is exclusive only because shared and intention exclusive were joined.
 fn has_both_shared_and_intention(uses: &[(Key, Mode)], set: &WriteSet) -> bool {
     let asked = |key: Key| uses.iter().any(|&(used, mode)| used == key && mode.at(key.level()) == Exclusive);
     set.keys().any(|(key, mode)| mode == Exclusive && !asked(key))

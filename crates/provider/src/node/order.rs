@@ -150,10 +150,10 @@ impl Order {
         let is_told = self.told.from < seqno && seqno <= self.told.to;
         let depends_on = if is_told {
             let has_passed = !self.told.failed.contains(&seqno);
-            self.certification.recall(&candidate, has_passed)
+            self.certification.replay_verdict(&candidate, has_passed)
         } else if !self.is_member(head.source) {
             // Of a life that has ended by now: what the others held open for it they have rolled back.
-            self.certification.recall(&candidate, false)
+            self.certification.replay_verdict(&candidate, false)
         } else {
             match self.certification.certify(&candidate) {
                 Certified::Passed { depends_on } => Some(depends_on),

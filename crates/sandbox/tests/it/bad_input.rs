@@ -1,4 +1,5 @@
-//! What a node's provider is given and cannot take: it says what and why, and with the cause gone everything is there.
+//! Invalid files and arguments of a node's provider: it reports what is wrong and why, and when the cause is fixed all
+//! data is there.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, chown};
@@ -9,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary};
 
-use crate::company::{assert_told, since};
+use crate::cluster_fixture::{assert_logged, since};
 use crate::kills::arguments;
-use crate::own::{Own, is_ready};
+use crate::manual_server::{Own, is_ready};
 use crate::{ask, provider, run};
 
-/// How long a server may take to come up on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a server to start on a busy machine.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A node whose log alone has the last rows.
+/// A node whose log alone holds the last rows.
 fn cluster() -> Temporary {
     provider::build();
     let builder = Builder::cluster(1).set("innodb_flush_log_at_trx_commit", "0");
@@ -33,13 +34,13 @@ fn rows(node: Node<'_>) -> String {
     ask(node, "SELECT CONCAT(COUNT(*), ' to ', MAX(id)) FROM d.t").concat().concat()
 }
 
-/// The node does not start, and says why.
+/// The node does not start, and reports why.
 fn assert_refused(cluster: &Sandbox, words: &[&str]) {
     let node = cluster.node(0);
     let from = since(node, 0).len();
     cluster.start().expect_err("it must not start");
     assert_ne!(node.state(), State::Running);
-    assert_told(&since(node, from), words);
+    assert_logged(&since(node, from), words);
 }
 
 fn files_of_the_log(data: &Path) -> Vec<PathBuf> {
@@ -50,7 +51,7 @@ fn files_of_the_log(data: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Changes a byte of the log's first file, and gives what stood there.
+/// Changes a byte of the log's first file, and returns the old byte.
 fn patch(file: &Path, at: u64, change: impl Fn(u8) -> u8) -> u8 {
     let open = fs::OpenOptions::new().read(true).write(true).open(file).unwrap();
     let mut byte = [0];
@@ -69,7 +70,7 @@ fn options_that_are_none() {
     ] {
         let error =
             Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap_err().to_string();
-        assert_told(&error, &[words]);
+        assert_logged(&error, &[words]);
     }
     let cluster = cluster();
     let node = cluster.node(0);
@@ -79,7 +80,7 @@ fn options_that_are_none() {
         assert!(error.is_err(), "{options}");
     }
     let log = since(node, 0);
-    assert_told(&log, &["`log.retian` is no option", "log.segment cannot be changed while the server runs"]);
+    assert_logged(&log, &["`log.retian` is no option", "log.segment cannot be changed while the server runs"]);
     run(node, &["INSERT INTO d.t VALUES (51)"]);
     assert_eq!(rows(node), "51 to 51");
 }
@@ -90,12 +91,12 @@ fn logs_that_cannot_be_read() {
     let node = cluster.node(0);
     cluster.kill().unwrap();
     let file = files_of_the_log(&node.data_dir()).remove(0);
-    // The tenth insert or so: confirmed, with others behind it.
+    // About the tenth insert: confirmed, with others after it.
     let middle = 4096 + 4000;
     let before = patch(&file, middle, |byte| byte ^ 0x55);
     assert_refused(&cluster, &["is damaged at byte", "Entries that were confirmed are missing"]);
     patch(&file, middle, |_| before);
-    // The version is the third word of the header, and looked at before its checksum.
+    // The version is the third word of the header, and is checked before its checksum.
     let before = patch(&file, 8, |_| 2);
     assert_refused(&cluster, &["has the log format 2, and this version reads format 1"]);
     patch(&file, 8, |_| before);
@@ -145,7 +146,7 @@ fn a_start_without_a_position() {
     server.args(&arguments[1..]).arg("--user=mysql").stdout(Stdio::null()).stderr(Stdio::null());
     assert!(!server.status().unwrap().success(), "it must not start");
     let words = ["the server does not say which of them its tables hold", "--wsrep-recover", "--wsrep-start-position="];
-    assert_told(&since(node, from), &words);
+    assert_logged(&since(node, from), &words);
     cluster.start().unwrap();
     assert_eq!(rows(node), "50 to 50");
 }
@@ -161,11 +162,11 @@ fn no_room_for_the_log() {
     let mut arguments = arguments(node);
     arguments.push("--wsrep-provider-options=log.segment=64M".to_owned());
     cluster.stop().unwrap();
-    // Larger than all files that there are, smaller than the log's next.
+    // Larger than all existing files, smaller than the log's next file.
     let own = Own::start(node, &arguments, &Own::no_file_beyond(50_331_648));
     let start = Instant::now();
     while !is_ready(node) {
-        assert!(start.elapsed() < PATIENCE, "nobody may write:\n{}", since(node, 0));
+        assert!(start.elapsed() < WAIT_TIMEOUT, "nobody may write:\n{}", since(node, 0));
         thread::sleep(Duration::from_millis(50));
     }
     let mut connection = node.connect().unwrap();
@@ -179,7 +180,7 @@ fn no_room_for_the_log() {
         }
     };
     assert!(error.to_string().contains("ERROR 1180") && confirmed > 0, "after {confirmed}: {error}");
-    assert_told(
+    assert_logged(
         &since(node, 0),
         &["transactions are refused, each with an error to its client: no room in", "free some"],
     );
@@ -193,7 +194,7 @@ fn no_room_for_the_log() {
     assert_eq!(ask(node, "SELECT v FROM d.t"), [[(confirmed + 1).to_string()]]);
 }
 
-/// The tables of a stopped node, changed behind the provider's back. Gives what `asked` says of them before.
+/// Changes the tables of a stopped node without its provider. Returns the result of `asked` before.
 fn behind_the_providers_back(node: Node<'_>, arguments: &[String], asked: &str, change: Option<&str>) -> String {
     let arguments = arguments.iter().filter(|argument| !argument.starts_with("--wsrep"));
     let arguments: Vec<String> = arguments.cloned().chain(["--wsrep-on=OFF".to_owned()]).collect();
@@ -205,7 +206,7 @@ fn behind_the_providers_back(node: Node<'_>, arguments: &[String], asked: &str, 
 }
 
 #[test]
-fn what_cannot_be_applied_again() {
+fn entries_that_cannot_be_applied_again() {
     let cluster = cluster();
     let node = cluster.node(0);
     let arguments = arguments(node);
@@ -223,7 +224,7 @@ fn what_cannot_be_applied_again() {
         thread::sleep(Duration::from_millis(1500));
     }
     behind_the_providers_back(node, &arguments, "SELECT 1", conflict);
-    // What it could not do once it does not take for done.
+    // A failed attempt must not count as done.
     for _ in 0..2 {
         assert_refused(&cluster, &["could not be applied"]);
     }

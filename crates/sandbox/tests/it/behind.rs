@@ -1,19 +1,19 @@
-//! A node that is behind: the cluster waits for it, as its limit says.
+//! A slow node: the cluster waits for it, up to its flow control limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::company::ids;
+use crate::cluster_fixture::ids;
 use crate::{ask, provider, run};
 
-/// `gcs.fc_limit` of the slow one.
+/// `gcs.fc_limit` of the slow node.
 const LIMIT: u64 = 8;
 const CLIENTS: u64 = 8;
 const ROWS_OF_A_CLIENT: u64 = 500;
-/// What may wait at most. Between the moment when it has too much and the leader's hearing of it others go on, on a busy machine
-/// for longer. Without a limit nearly all rows wait.
+/// The maximum length of the receive queue. Other nodes continue between the moment when the queue is too long and the
+/// moment when the leader knows it, for longer on a busy machine. Without a limit nearly all rows wait.
 const QUEUE_LIMIT: u64 = CLIENTS * ROWS_OF_A_CLIENT / 10;
 
 fn status(node: Node<'_>, name: &str) -> u64 {
@@ -21,18 +21,18 @@ fn status(node: Node<'_>, name: &str) -> u64 {
 }
 
 #[test]
-fn a_node_with_more_to_apply_than_its_limit_holds_the_cluster_back() {
+fn a_node_over_its_flow_control_limit_slows_the_cluster() {
     provider::build();
     let builder = Builder::cluster(3).set("wsrep_provider_options", "gcs.fc_limit=1000000");
     let cluster = builder.start_temporary().unwrap();
     let [first, _, slow] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
-    // Without a key whoever applies looks for each row by reading the table.
+    // Without a key, the applier scans the table for each row.
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_20000"]);
     assert_eq!(ids(slow).len(), 0);
     run(slow, &[&format!("SET GLOBAL wsrep_provider_options = 'gcs.fc_limit={LIMIT}'")]);
 
-    // What takes long to apply, though it is small, and many behind it.
+    // A small write set that takes long to apply, and many after it.
     run(first, &["UPDATE d.keyless SET v = -v WHERE v > 19500"]);
     let (are_done, longest) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {

@@ -1,8 +1,8 @@
-//! Nodes with Hortator's own provider: they keep what they have confirmed, however they end.
+//! Nodes with Hortator's own provider: they keep everything they have confirmed, however they end.
 
 use hortator_sandbox::{Builder, State};
 
-use crate::company::{Writers, ids, is_cut_off, size, wait_for};
+use crate::cluster_fixture::{Writers, ids, is_non_primary, size, wait_for};
 use crate::{ask, provider, run};
 
 #[test]
@@ -31,7 +31,7 @@ fn a_node_keeps_its_rows_over_crashes_and_stops() {
     cluster.start().unwrap();
     assert_eq!(rows(), ["1", "2"]);
     assert!(position().starts_with(&history), "{history} goes on, at {}", position());
-    // Nothing but the log has the last row: the storage engine writes its own once a second, or at its end.
+    // Only the log has the last row: the storage engine flushes its own log once a second, or at shutdown.
     run(node, &["SET GLOBAL innodb_flush_log_at_trx_commit = 0", "INSERT INTO d.t VALUES (3)"]);
     cluster.kill().unwrap();
     cluster.start().unwrap();
@@ -39,7 +39,7 @@ fn a_node_keeps_its_rows_over_crashes_and_stops() {
 }
 
 #[test]
-fn three_nodes_come_back_by_themselves_after_all_crashed() {
+fn three_nodes_recover_after_all_crashed() {
     provider::build();
     let cluster = Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let rows = |node| ids(node).len();
@@ -57,7 +57,7 @@ fn three_nodes_come_back_by_themselves_after_all_crashed() {
 }
 
 #[test]
-fn the_first_to_commit_wins_and_those_who_stay_go_on() {
+fn the_first_committer_wins_and_the_remaining_nodes_continue() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
@@ -70,7 +70,7 @@ fn the_first_to_commit_wins_and_those_who_stay_go_on() {
     };
     cluster.nodes().for_each(|node| assert_eq!(value(node, 1), "0"));
 
-    // Both change the row, neither has seen the other's change.
+    // Both change the row; neither has seen the other's change.
     let mut first = cluster.node(1).connect().unwrap();
     let mut second = cluster.node(2).connect().unwrap();
     for (connection, mine) in [(&mut first, 2), (&mut second, 3)] {
@@ -82,7 +82,7 @@ fn the_first_to_commit_wins_and_those_who_stay_go_on() {
     assert!(lost.contains("1213"), "{lost}");
     cluster.nodes().for_each(|node| assert_eq!(value(node, 1), "2", "{}", node.name()));
 
-    // Two go in order: the last one is a majority of itself.
+    // Two are shut down cleanly: the last node is a majority of itself.
     for number in [2, 1] {
         cluster.node(number).stop().unwrap();
         run(cluster.node(0), &[&format!("UPDATE d.t SET v = v + {number} WHERE id = 2")]);
@@ -94,18 +94,18 @@ fn the_first_to_commit_wins_and_those_who_stay_go_on() {
 }
 
 #[test]
-fn five_nodes_outlive_any_two() {
+fn five_nodes_survive_the_loss_of_two() {
     provider::build();
     let cluster = Builder::cluster(5).start_temporary().unwrap();
     let writers = Writers::on(&cluster, &[3, 4]);
     writers.wait_for_more();
-    // Whoever leads at first is among them.
+    // The first Raft leader is among them.
     [0, 1].into_iter().for_each(|index| cluster.node(index).kill().unwrap());
     writers.wait_for_more();
     wait_for("the view without them", || size(cluster.node(4)).as_deref() == Some("3"));
     // Two of five are no majority.
     cluster.node(2).kill().unwrap();
-    wait_for("the loss of the majority", || [3, 4].iter().all(|index| is_cut_off(cluster.node(*index))));
+    wait_for("the loss of the majority", || [3, 4].iter().all(|index| is_non_primary(cluster.node(*index))));
     let refused = cluster.node(3).connect().unwrap().execute(b"INSERT INTO d.t VALUES (-1, 3)").unwrap_err();
     assert!(refused.is_unready(), "{refused}");
     cluster.start().unwrap();
@@ -119,7 +119,7 @@ fn no_more_than_five_nodes() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     for nodes in [0, 6] {
         let message = Builder::cluster(nodes).dir(dir.path()).create("many").unwrap_err().to_string();
-        assert_eq!(message, format!("a cluster by Hortator's own provider of {nodes} nodes: 1 to 5 can be had"));
+        assert_eq!(message, format!("a cluster of Hortator's own provider cannot have {nodes} nodes: give 1 to 5"));
     }
     assert!(!dir.path().join("many").exists());
 }

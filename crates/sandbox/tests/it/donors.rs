@@ -1,4 +1,4 @@
-//! State transfers whose donor fails: the joiner's server ends and says why, and started anew it is given everything.
+//! State transfers whose donor fails: the joiner's server ends and reports why; after a restart it receives everything.
 
 use std::fs;
 use std::thread;
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State};
 
-use crate::company::{Writers, assert_told, forget_group, since, wait_for};
+use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
 use crate::{provider, run, signal, try_signal};
 
-/// The script by which a node's server gives its state to another, or takes another's, standing still.
+/// A stopped (SIGSTOP) process of the state transfer script, the donor's or the joiner's.
 struct Script<'a> {
     node: Node<'a>,
     pid: u32,
 }
 
 impl<'a> Script<'a> {
-    /// The one that begins next is stopped.
+    /// Stops the next script that starts.
     fn stopped(sandbox: &'a Sandbox, earlier: Option<u32>) -> Self {
         Self::stopped_in("donor", sandbox, earlier)
     }
@@ -25,7 +25,7 @@ impl<'a> Script<'a> {
         let started = Instant::now();
         loop {
             let found = sandbox.nodes().find_map(|node| Some(Self { node, pid: Self::of(node, role, earlier)? }));
-            // It may have been the end of an earlier one.
+            // It may have been the end of an earlier script.
             if let Some(script) = found.filter(|script| try_signal(script.pid, "-STOP")) {
                 return script;
             }
@@ -45,7 +45,7 @@ impl<'a> Script<'a> {
         };
         let entries = fs::read_dir("/proc").unwrap();
         let mut all = entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
-        // A part of it that runs by itself has the same command line, and may outlive it.
+        // A subprocess of the script has the same command line, and may outlive it.
         let is_part = |pid: u32| parent(pid).is_none_or(|parent| is_one(parent) || !mentions(parent, &data));
         all.find(|pid| Some(*pid) != earlier && is_one(*pid) && !is_part(*pid))
     }
@@ -61,7 +61,7 @@ fn parent(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
-/// What comes of its start, and of what is done meanwhile.
+/// The result of the joiner's start, and of `disturb` meanwhile.
 fn while_it_starts<T>(joiner: Node<'_>, disturb: impl FnOnce() -> T) -> (Result<(), hortator_sandbox::Error>, T) {
     thread::scope(|scope| {
         let start = scope.spawn(|| joiner.start());
@@ -70,13 +70,13 @@ fn while_it_starts<T>(joiner: Node<'_>, disturb: impl FnOnce() -> T) -> (Result<
     })
 }
 
-/// Its provider says so, and its process ends.
+/// The joiner's provider reports the failure, and its process ends.
 fn assert_ended(joiner: Node<'_>, started: Result<(), hortator_sandbox::Error>, log: &str, words: &[&str]) {
     let error = started.unwrap_err().to_string();
     assert!(error.contains("ended before it was ready"), "{error}");
     assert_eq!(joiner.state(), State::Crashed);
     let end = "The server ends here, since it has no tables to go on with. Start it anew";
-    assert_told(log, &[words, &[end]].concat());
+    assert_logged(log, &[words, &[end]].concat());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
     let joiner = cluster.node(2);
     let writers = Writers::on(&cluster, &[0, 1]);
     joiner.stop().unwrap();
-    forget_group(joiner);
+    remove_provider_files(joiner);
 
     // The joiner's own script fails.
     let from = since(joiner, 0).len();
@@ -104,25 +104,25 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
     let (started, _) = while_it_starts(joiner, || signal(Script::stopped(&cluster, Some(donors.pid)).pid, "-KILL"));
     assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "could not send its state"]);
 
-    // The donor is cut off.
+    // The donor is isolated.
     let from = since(joiner, 0).len();
-    let (started, cut_off) = while_it_starts(joiner, || {
+    let (started, isolated) = while_it_starts(joiner, || {
         let script = Script::stopped(&cluster, None);
-        script.node.cut().unwrap();
+        script.node.isolate().unwrap();
         script
     });
     assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
-    run(cut_off.node, &["SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"]);
+    run(isolated.node, &["SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"]);
     writers.wait_for_more();
 
-    // What its script still sends would come to the joiner's next server, which waits for the script's end. Then the next
-    // donor is killed, with all that it has started.
+    // Anything that the donor's script still sends would reach the joiner's next server, which waits for the end of the
+    // script. Then the next donor is killed, with its child processes.
     let from = since(joiner, 0).len();
     let (started, ()) = while_it_starts(joiner, || {
         wait_for("the joiner to be told to wait", || since(joiner, from).contains("still sends its state to the node"));
         assert!(!since(joiner, from).contains("gives its state to this node"), "{}", since(joiner, from));
-        signal(cut_off.pid, "-CONT");
-        Script::stopped(&cluster, Some(cut_off.pid)).node.kill().unwrap();
+        signal(isolated.pid, "-CONT");
+        Script::stopped(&cluster, Some(isolated.pid)).node.kill().unwrap();
     });
     assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is gone, or cut off"]);
 

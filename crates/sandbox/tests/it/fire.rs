@@ -1,12 +1,13 @@
-//! Three nodes under fire: clients write to all of them while nodes are killed, stopped and cut off. Afterwards nothing that
-//! was confirmed is missing, nothing is there by halves, and all nodes are equal.
+//! Three nodes under fire: clients write to all of them while nodes are killed, stopped and isolated. Afterwards no
+//! confirmed write is missing, no transaction is partly there, and all nodes are equal.
 //!
-//! [`work`] is what clients do, [`snapshots`] what they may see of a server's own doing, [`session`] how they find a node, [`journal`] what they remember, [`nemesis`] what is done to
-//! the nodes, [`pace`] how long nobody could write, [`verdict`] what is found in the end, [`figures`] the table of it.
+//! [`work`] is the work of the clients, [`snapshots`] an anomaly of MariaDB that they may see, [`session`] their
+//! connections, [`journal`] their records, [`nemesis`] the faults, [`pace`] the times without writes, [`verdict`] the
+//! final check, [`figures`] the table of results.
 //!
-//! HORTATOR_FIRE_SECONDS is the time under fire, HORTATOR_SEED the seed, HORTATOR_FIGURES a file for the figures.
-//! `cargo xtask fire` sets these. What Galera loses is counted: with innodb_flush_log_at_trx_commit=0 it promises nothing for
-//! the case that all nodes crash.
+//! HORTATOR_FIRE_SECONDS is the time with faults, HORTATOR_SEED the seed, HORTATOR_FIGURES a file for the figures.
+//! `cargo xtask fire` sets these. Losses of Galera are only counted: with innodb_flush_log_at_trx_commit=0 it
+//! guarantees nothing if all nodes crash.
 
 mod figures;
 mod journal;
@@ -36,9 +37,9 @@ use session::Session;
 use work::{Kind, Shared};
 
 const NODES: usize = 3;
-/// Clients write undisturbed for so long before and after.
+/// The time during which clients write before and after, without faults.
 const QUIET: Duration = Duration::from_secs(2);
-/// What the clients of a run do: transfers, appends, single rows.
+/// The kinds of clients of a run: transfers, appends, single rows.
 const KINDS: [(Kind, usize); 3] = [(Kind::Bank, 8), (Kind::Lists, 4), (Kind::Entries, 2)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,7 @@ enum Provider {
 }
 
 impl Provider {
-    /// Under fire, unless told otherwise.
+    /// The default time with faults.
     fn seconds(self) -> u64 {
         match self {
             Provider::Ours => 60,
@@ -68,7 +69,7 @@ fn three_nodes_of_galera_end_up_equal() {
     under_fire(Provider::Galera);
 }
 
-/// Ends the clients also when the run ends early.
+/// Stops the clients even when the run fails.
 struct EndsClients<'a>(&'a AtomicBool);
 
 impl Drop for EndsClients<'_> {
@@ -77,7 +78,7 @@ impl Drop for EndsClients<'_> {
     }
 }
 
-/// Keeps the error logs of a run that fails.
+/// Keeps the error logs of a failed run.
 struct KeepsLogs<'a>(&'a Sandbox, u64);
 
 impl Drop for KeepsLogs<'_> {
@@ -155,9 +156,9 @@ fn under_fire(provider: Provider) {
 /// Waits until what is under way has reached every node.
 fn settle(sandbox: &Sandbox) {
     let places = || -> Vec<_> {
-        sandbox.nodes().map(|node| node.standing().and_then(|standing| standing.last_committed)).collect()
+        sandbox.nodes().map(|node| node.wsrep_status().and_then(|status| status.last_committed)).collect()
     };
-    let deadline = Instant::now() + nemesis::PATIENCE;
+    let deadline = Instant::now() + nemesis::WAIT_TIMEOUT;
     let mut before = places();
     loop {
         // Transactions of sessions whose clients are gone end within a moment.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::company::{assert_told, ids, since, size, wait_for};
+use crate::cluster_fixture::{assert_logged, ids, since, size, wait_for};
 use crate::{ask, provider, run};
 
 /// A value of the file.
@@ -21,7 +21,7 @@ fn status(node: Node<'_>, name: &str) -> String {
 }
 
 #[test]
-fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
+fn a_node_without_grastate_receives_the_tables_of_another() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -55,7 +55,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
         fs::remove_file(second.data_dir().join("grastate.dat")).unwrap();
         let from = since(second, 0).len();
         second.start().unwrap();
-        assert_told(&since(second, from), &["grastate.dat was removed: this node takes the tables", "SST succeeded"]);
+        assert_logged(&since(second, from), &["grastate.dat was removed: this node takes the tables", "SST succeeded"]);
         assert_eq!(ids(second), ["1", "2"]);
         wait_for("both to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("2")));
         let said = |node| [says(node, "uuid"), says(node, "safe_to_bootstrap")];
@@ -66,7 +66,7 @@ fn a_node_whose_grastate_is_removed_takes_the_tables_of_another() {
 }
 
 #[test]
-fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
+fn grastate_removed_from_all_nodes_is_restored_and_all_keep_their_data() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -91,7 +91,7 @@ fn removed_from_all_nodes_it_is_put_back_and_all_go_on_with_what_they_have() {
 }
 
 #[test]
-fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
+fn a_single_node_without_grastate_keeps_its_tables() {
     provider::build();
     let cluster = Builder::cluster(1).start_temporary().unwrap();
     let node = cluster.node(0);
@@ -101,7 +101,7 @@ fn a_node_with_no_others_keeps_its_tables_when_grastate_is_removed() {
         fs::remove_file(node.data_dir().join("grastate.dat")).unwrap();
         let from = since(node, 0).len();
         cluster.start().unwrap();
-        assert_told(&since(node, from), &["there is no other node to take tables from"]);
+        assert_logged(&since(node, from), &["there is no other node to take tables from"]);
         assert_eq!(ids(node), ["1", "2"]);
         assert_eq!(says(node, "safe_to_bootstrap"), "1");
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Sandbox, Temporary};
 
-use crate::company::{assert_told, ids, is_cut_off, since, size, wait_for};
+use crate::cluster_fixture::{assert_logged, ids, is_non_primary, since, size, wait_for};
 use crate::{ask, provider, run};
 
 /// Three nodes with a table of a few rows.
@@ -36,7 +36,7 @@ fn goes(cluster: &Sandbox, wrong: Node<'_>) {
         asked.is_err_and(|error| error.is_unready())
     });
     for node in cluster.nodes().filter(|node| node.name() != wrong.name()) {
-        wait_for("the others to go on", || size(node).as_deref() == Some("2") && !is_cut_off(node));
+        wait_for("the others to go on", || size(node).as_deref() == Some("2") && !is_non_primary(node));
     }
 }
 
@@ -46,13 +46,13 @@ fn comes_back(cluster: &Sandbox, wrong: Node<'_>) {
     wrong.kill().unwrap();
     wrong.start().unwrap();
     wait_for("three to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("3")));
-    assert_told(&since(wrong, from), &["SST succeeded"]);
+    assert_logged(&since(wrong, from), &["SST succeeded"]);
     let expected = rows(cluster.node(0));
     cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
 }
 
 #[test]
-fn one_that_cannot_apply_what_the_others_can_goes_and_gets_their_tables() {
+fn a_node_that_fails_to_apply_leaves_and_receives_the_tables_of_the_others() {
     let cluster = three(Builder::cluster(3));
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
     // The one that leads, too.
@@ -61,7 +61,7 @@ fn one_that_cannot_apply_what_the_others_can_goes_and_gets_their_tables() {
         let from = since(wrong, 0).len();
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 1"]);
         goes(&cluster, wrong);
-        assert_told(&since(wrong, from), &["the nodes decide what holds", "The node leaves the cluster"]);
+        assert_logged(&since(wrong, from), &["the nodes decide what holds", "The node leaves the cluster"]);
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 2"]);
         comes_back(&cluster, wrong);
     }
@@ -69,7 +69,7 @@ fn one_that_cannot_apply_what_the_others_can_goes_and_gets_their_tables() {
 }
 
 #[test]
-fn what_most_cannot_apply_they_go_on_without_and_whoever_has_it_gets_their_tables() {
+fn a_majority_that_fails_to_apply_continues_and_the_others_receive_its_tables() {
     let cluster = three(Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0"));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     for node in [second, third] {
@@ -78,23 +78,23 @@ fn what_most_cannot_apply_they_go_on_without_and_whoever_has_it_gets_their_table
     let from = since(first, 0).len();
     run(first, &["UPDATE d.t SET a = 7 WHERE id = 1"]);
     goes(&cluster, first);
-    assert_told(&since(first, from), &["most nodes could not apply what stands at"]);
+    assert_logged(&since(first, from), &["most nodes could not apply what stands at"]);
     for node in [second, third] {
-        assert_told(&since(node, 0), &["failed on 2 nodes: they go on without it"]);
+        assert_logged(&since(node, 0), &["failed on 2 nodes: they go on without it"]);
         run(node, &[&format!("INSERT INTO d.t VALUES ({}, 0)", 10 + node.number())]);
     }
     // They come to that place again, and their logs tell how it was decided.
     let from = since(first, 0).len();
     cluster.kill().unwrap();
     cluster.start().unwrap();
-    assert_told(&since(first, from), &["SST succeeded"]);
+    assert_logged(&since(first, from), &["SST succeeded"]);
     let expected = rows(second);
     assert_eq!((expected.len(), expected[0][0].as_str()), (4, "2"));
     cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
 }
 
 #[test]
-fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
+fn an_inconsistent_node_waits_while_another_is_paused_and_does_not_block_the_cluster() {
     let cluster = three(Builder::cluster(3));
     let [first, wrong, still] = [0, 1, 2].map(|index| cluster.node(index));
     apart(wrong, "DELETE FROM d.t WHERE id = 1");
@@ -114,14 +114,14 @@ fn while_one_stands_still_one_that_failed_waits_and_nobody_waits_for_it() {
         wait_for("it to fail again", || since(wrong, from).contains("the nodes decide what holds"));
         locks.execute(b"UNLOCK TABLES").unwrap();
         let refused = started.join().unwrap().unwrap_err().to_string();
-        assert!(refused.contains("gave up its place"), "{refused}");
+        assert!(refused.contains("left the cluster"), "{refused}");
     });
     assert_eq!(ids(still).len(), 103);
     comes_back(&cluster, wrong);
 }
 
 #[test]
-fn all_are_killed_while_several_wait_for_what_is_decided() {
+fn all_are_killed_while_several_wait_for_an_inconsistency_vote() {
     provider::build();
     let cluster = Builder::cluster(5).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let [first, wrong, wrong_too, still, still_too] = [0, 1, 2, 3, 4].map(|index| cluster.node(index));
@@ -143,18 +143,18 @@ fn all_are_killed_while_several_wait_for_what_is_decided() {
     cluster.kill().unwrap();
     // The two come to that place again, and are wrong now: three have it.
     let refused = cluster.start().unwrap_err().to_string();
-    assert!(refused.contains("gave up its place"), "{refused}");
+    assert!(refused.contains("left the cluster"), "{refused}");
     for (node, from) in [wrong, wrong_too].into_iter().zip(from) {
         wait_for("it to fail again", || since(node, from).contains("the nodes decide what holds"));
         wait_for("it to leave", || since(node, from).contains("The node leaves the cluster"));
     }
-    wait_for("the others to go on", || size(first).as_deref() == Some("3") && !is_cut_off(first));
+    wait_for("the others to go on", || size(first).as_deref() == Some("3") && !is_non_primary(first));
     run(first, &["INSERT INTO d.t VALUES (5, 0)"]);
     for node in [wrong, wrong_too] {
         let from = since(node, 0).len();
         node.kill().unwrap();
         node.start().unwrap();
-        assert_told(&since(node, from), &["SST succeeded"]);
+        assert_logged(&since(node, from), &["SST succeeded"]);
     }
     for node in cluster.nodes() {
         assert_eq!(rows(node), [["1", "1"], ["2", "0"], ["3", "0"], ["4", "0"], ["5", "0"]], "{}", node.name());
@@ -162,7 +162,7 @@ fn all_are_killed_while_several_wait_for_what_is_decided() {
 }
 
 #[test]
-fn a_definition_that_failed_while_a_node_was_alone_fails_for_who_comes_back_too() {
+fn ddl_that_failed_on_a_single_running_node_fails_on_a_rejoining_node_too() {
     provider::build();
     let cluster = Builder::cluster(2).set("wsrep_ignore_apply_errors", "0").start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -177,14 +177,14 @@ fn a_definition_that_failed_while_a_node_was_alone_fails_for_who_comes_back_too(
     let from = since(second, 0).len();
     second.start().unwrap();
     assert_eq!([first, second].map(ids), [["1"], ["1"]]);
-    assert_told(&since(second, from), &["they go on without it"]);
+    assert_logged(&since(second, from), &["they go on without it"]);
     cluster.kill().unwrap();
     cluster.start().unwrap();
     assert_eq!([first, second].map(ids), [["1"], ["1"]]);
 }
 
 #[test]
-fn who_is_shut_down_while_its_definition_waits_does_not_go_on_without_it() {
+fn a_node_that_shuts_down_with_pending_ddl_does_not_continue_without_it() {
     let cluster = three(Builder::cluster(3).set("wsrep_ignore_apply_errors", "0"));
     let [wrong, second, still] = [0, 1, 2].map(|index| cluster.node(index));
     apart(wrong, "CREATE TABLE d.u (b INT)");
@@ -201,13 +201,13 @@ fn who_is_shut_down_while_its_definition_waits_does_not_go_on_without_it() {
     locks.execute(b"UNLOCK TABLES").unwrap();
     // Its own log has that place: it comes to it once more, and then gets the tables of another.
     let refused = wrong.start().unwrap_err().to_string();
-    assert!(refused.contains("gave up its place"), "{refused}");
+    assert!(refused.contains("left the cluster"), "{refused}");
     comes_back(&cluster, wrong);
     cluster.nodes().for_each(|node| assert_eq!(ask(node, "SHOW COLUMNS FROM d.u")[0][0], "c"));
 }
 
 #[test]
-fn a_definition_that_fails_everywhere_is_no_fault_and_one_that_fails_on_one_node_is_that_nodes() {
+fn ddl_that_fails_on_all_nodes_is_consistent_and_ddl_that_fails_on_one_node_is_not() {
     let cluster = three(Builder::cluster(3).set("wsrep_ignore_apply_errors", "0"));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     let refused = first.connect().unwrap().execute(b"CREATE TABLE d.t (b INT)").unwrap_err();

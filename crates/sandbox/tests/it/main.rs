@@ -2,28 +2,28 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod bad_company;
 mod bad_input;
 mod behind;
 mod cluster;
-mod company;
-mod disturbed;
+mod cluster_fixture;
 mod donors;
 mod fire;
+mod forced_bootstrap;
 mod galera;
-mod going_on;
 mod grastate;
 mod inconsistent;
 mod kills;
+mod manual_server;
 mod mysql;
-mod own;
+mod node_faults;
 mod parent;
+mod partitions;
 mod provider;
 mod rest;
 mod semisync;
 mod standalone;
-mod strangers;
 mod transfers;
+mod unidentified_peers;
 mod votes;
 
 use std::path::Path;

@@ -1,9 +1,10 @@
-//! MySQL in place of MariaDB. What needs a MySQL server is held by `cargo xtask mysql`, since Debian 12 has none.
+//! MySQL in place of MariaDB. `cargo xtask mysql` tests everything that needs a MySQL server, because Debian 12 has
+//! none.
 
 use hortator_sandbox::{Builder, Topology};
 
 #[test]
-fn without_a_server_the_message_says_where_to_get_one() {
+fn a_missing_server_names_the_package() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let message = Builder::mysql(dir.path()).dir(dir.path()).create("none").unwrap_err().to_string();
     let found = format!("there is no bin/mysqld in {}; `scripts/mysql-server FOLDER`", dir.path().display());

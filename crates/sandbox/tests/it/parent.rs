@@ -1,4 +1,4 @@
-//! What becomes of a sandbox when the process that makes or holds it is ended.
+//! The end of the process that creates or holds a sandbox.
 //!
 //! That process is this test binary, run again for one of the ignored tests below.
 
@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{ask, is_alive, servers_on};
 
-/// Where the process run again makes its sandbox.
+/// The folder in which that process creates its sandbox.
 const FOLDER_VARIABLE: &str = "HORTATOR_TEST_FOLDER";
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -55,7 +55,7 @@ fn a_named_server_outlives_the_process_that_made_it() {
 
     let lock = sandbox.lock().unwrap();
     let message = Sandbox::open(dir.path(), "left").unwrap().lock().unwrap_err().to_string();
-    assert_eq!(message, "another process is at work on sandbox `left`; wait until it is done");
+    assert_eq!(message, "another process is changing sandbox `left`: wait until it has ended");
     drop(lock);
     sandbox.down().unwrap();
     assert!(servers_on(dir.path()).is_empty());
@@ -96,7 +96,7 @@ fn a_start_that_is_killed_leaves_nothing() {
     });
 }
 
-/// None when all ignored tests are run: nobody waits for this one then.
+/// None when all ignored tests are run: no process waits for this one then.
 fn given_folder() -> Option<PathBuf> {
     std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from)
 }

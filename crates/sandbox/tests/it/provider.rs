@@ -1,11 +1,11 @@
-//! The provider as the tests load it: built from what is here now.
+//! The provider that the tests load, built from the current sources.
 
 use std::env;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Once;
 
-/// `cargo test` builds the provider only when the tests are of the whole workspace, and then maybe an old one stays.
+/// `cargo test` builds the provider only for tests of the whole workspace; otherwise an old build may remain.
 pub fn build() {
     static BUILT: Once = Once::new();
     BUILT.call_once(|| {

@@ -1,4 +1,4 @@
-//! Nodes that have nothing to do leave the processor to others.
+//! Idle nodes use hardly any CPU time.
 
 use std::fs;
 use std::thread;
@@ -10,16 +10,16 @@ use crate::provider;
 
 const LOOK: Duration = Duration::from_secs(3);
 
-/// Processor time that the server has used, in hundredths of a second.
+/// CPU time that the server has used, in hundredths of a second.
 fn used(node: Node<'_>) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", node.pid().unwrap())).unwrap();
-    // Behind the name, which may hold spaces: the 12th and 13th.
+    // After the name, which may contain spaces: the 12th and 13th fields.
     let fields: Vec<&str> = stat[stat.rfind(')').unwrap()..].split_whitespace().collect();
     fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()
 }
 
 #[test]
-fn a_node_at_rest_uses_next_to_no_processor_alone_and_among_others() {
+fn an_idle_node_uses_hardly_any_cpu() {
     provider::build();
     for nodes in [1, 2] {
         let cluster = Builder::cluster(nodes).start_temporary().unwrap();

@@ -5,7 +5,7 @@ use hortator_sandbox::Builder;
 use crate::{ask, run};
 
 #[test]
-fn a_row_is_on_the_replica_and_the_pair_finds_itself_again() {
+fn the_replica_has_a_row_and_reconnects_after_a_restart() {
     let pair = Builder::semisync().start_temporary().unwrap();
     let (source, replica) = (pair.node(0), pair.node(1));
     run(source, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);

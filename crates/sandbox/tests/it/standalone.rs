@@ -1,4 +1,4 @@
-//! One server: its life, and its death in several ways.
+//! One server: its lifetime, and several ways to end.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn a_named_server_keeps_its_data_until_it_goes_down() {
     node.stop().unwrap();
     assert_eq!(node.state(), State::Stopped);
 
-    // Somebody else takes the port meanwhile.
+    // Another process takes the port meanwhile.
     let port = node.port();
     let _other = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
     node.start().unwrap();
@@ -42,7 +42,7 @@ fn a_named_server_keeps_its_data_until_it_goes_down() {
     assert_eq!(Sandbox::open(dir.path(), "one").unwrap().node(0).port(), node.port());
 
     let message = Builder::standalone().dir(dir.path()).create("one").unwrap_err().to_string();
-    assert!(message.contains("exists already"), "{message}");
+    assert!(message.contains("already exists"), "{message}");
     let pid = node.pid().unwrap();
     sandbox.down().unwrap();
     assert!(!is_alive(pid));
@@ -51,7 +51,7 @@ fn a_named_server_keeps_its_data_until_it_goes_down() {
 }
 
 #[test]
-fn two_sandboxes_stand_side_by_side() {
+fn two_sandboxes_run_in_parallel() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let create = |name| Builder::standalone().dir(dir.path()).create(name).unwrap();
     let (a, b) = (create("a"), create("b"));
@@ -83,7 +83,7 @@ fn a_folder_with_a_long_path_has_its_socket_elsewhere() {
     let socket = sandbox.node(0).socket();
     assert!(!socket.starts_with(dir.path()));
     assert_eq!(ask(sandbox.node(0), "SELECT 1"), [["1"]]);
-    // What empties the system's folder for temporary files does not ask us.
+    // Another program may empty the system's folder for temporary files.
     sandbox.stop().unwrap();
     std::fs::remove_dir_all(socket.parent().unwrap()).unwrap();
     sandbox.start().unwrap();
@@ -94,7 +94,7 @@ fn a_folder_with_a_long_path_has_its_socket_elsewhere() {
 }
 
 #[test]
-fn nobody_but_the_socket_lets_root_in() {
+fn root_can_connect_through_the_socket_only() {
     let server = Builder::standalone().start_temporary().unwrap();
     let address = hortator_mysql::Address::Tcp { host: "127.0.0.1".to_owned(), port: server.node(0).port() };
     let options = hortator_mysql::ConnectOptions::new(address, "root");

@@ -1,4 +1,4 @@
-//! State transfers by mariabackup: its script empties the joiner's data folder below the running provider.
+//! State transfers by mariabackup: its script empties the joiner's data folder while the provider runs.
 
 use std::fs;
 use std::thread;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, State, Temporary};
 
-use crate::company::{forget_group, ids};
+use crate::cluster_fixture::{ids, remove_provider_files};
 use crate::{provider, run};
 
-/// How long a transfer may take to get somewhere.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time limit for a transfer step.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 fn files(node: Node<'_>) -> Vec<String> {
     let entries = fs::read_dir(node.data_dir()).unwrap();
@@ -19,18 +19,18 @@ fn files(node: Node<'_>) -> Vec<String> {
 
 fn two_by_mariabackup() -> Temporary {
     provider::build();
-    // Small files, so that ones that were made ahead before a transfer are used after it.
+    // Small files, so that spare files from before a transfer are used after it.
     let builder = Builder::cluster(2).set("wsrep_provider_options", "log.segment=64K");
     let builder = builder.set("wsrep_sst_method", "mariabackup").set("wsrep_sst_auth", "root:");
     builder.set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap()
 }
 
-/// What was put in so far: 1, 2, 3 …
+/// The inserted rows: 1, 2, 3 …
 #[derive(Default)]
 struct Rows(u32);
 
 impl Rows {
-    /// Puts in so many more. Gives all that must be there by then.
+    /// Inserts `count` more rows. Returns all expected rows.
     fn insert(&mut self, node: Node<'_>, count: u32) -> Vec<String> {
         for id in self.0 + 1..=self.0 + count {
             run(node, &[&format!("INSERT INTO d.t VALUES ({id}, REPEAT('x', 8000))")]);
@@ -40,7 +40,7 @@ impl Rows {
     }
 }
 
-/// Two with the same rows, put in on both.
+/// Two nodes with the same rows, inserted on both.
 fn with_rows(cluster: &Temporary) -> Rows {
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     let mut rows_in = Rows::default();
@@ -51,7 +51,7 @@ fn with_rows(cluster: &Temporary) -> Rows {
     rows_in
 }
 
-/// Nothing is lost when both crash, and they go on.
+/// Nothing is lost when both nodes crash, and they continue.
 fn assert_kept_over_a_crash(cluster: &Temporary, mut rows_in: Rows) {
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     rows_in.insert(second, 20);
@@ -71,20 +71,21 @@ fn a_joiner_by_mariabackup_has_all_rows_also_after_all_crashed() {
 }
 
 #[test]
-fn a_joiner_that_is_killed_half_way_gets_everything_with_the_next_start() {
+fn a_joiner_killed_during_a_transfer_receives_everything_at_the_next_start() {
     let cluster = two_by_mariabackup();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     let mut rows_in = with_rows(&cluster);
 
-    // It joins again, as another node that happens to have the tables of this one; killed half way it has none.
+    // It rejoins as a new node that happens to have the tables of this one; killed in the middle of the transfer it has
+    // none.
     second.stop().unwrap();
-    forget_group(second);
+    remove_provider_files(second);
     rows_in.insert(first, 20);
     thread::scope(|scope| {
         let start = scope.spawn(|| second.start());
         let began = Instant::now();
         while files(second).iter().any(|file| file == "ibdata1") {
-            assert!(began.elapsed() < PATIENCE && !start.is_finished(), "the data folder is not emptied");
+            assert!(began.elapsed() < WAIT_TIMEOUT && !start.is_finished(), "the data folder is not emptied");
             thread::sleep(Duration::from_millis(20));
         }
         second.kill().unwrap();
@@ -92,8 +93,8 @@ fn a_joiner_that_is_killed_half_way_gets_everything_with_the_next_start() {
     });
     assert_eq!(second.state(), State::Crashed);
 
-    // The next start asks for everything again, while others write. What the donor still sends to the node that was
-    // killed does not come to this one.
+    // The next start requests everything again, while others write. Data that the donor still sends to the killed node
+    // does not reach the new one.
     let expected = thread::scope(|scope| {
         let start = scope.spawn(|| second.start());
         let mut expected = rows_in.insert(first, 1);

@@ -1,11 +1,11 @@
-//! Nodes that are dead do not count for ever: those that are there go on when one of them is shut down, or another comes.
+//! Dead nodes do not vote for ever: the running nodes continue when one of them is shut down, or another joins.
 
 use std::thread;
 use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::company::{ids, since, size, wait_for};
+use crate::cluster_fixture::{ids, since, size, wait_for};
 use crate::{provider, run};
 
 fn cluster_of(nodes: usize) -> Temporary {
@@ -15,14 +15,14 @@ fn cluster_of(nodes: usize) -> Temporary {
     cluster
 }
 
-/// The node goes on, and sees so many in its cluster.
+/// The node continues, with that cluster size.
 fn goes_on(node: Node<'_>, nodes: &str) {
     wait_for(&format!("{} to go on as one of {nodes}", node.name()), || {
-        size(node).as_deref() == Some(nodes) && node.standing().is_some_and(|standing| standing.is_synced())
+        size(node).as_deref() == Some(nodes) && node.wsrep_status().is_some_and(|status| status.is_synced())
     });
 }
 
-/// And goes on doing so for a moment.
+/// The node takes statements for a while.
 fn takes_statements(node: Node<'_>) -> bool {
     (0..5).all(|_| {
         thread::sleep(Duration::from_millis(100));
@@ -30,17 +30,17 @@ fn takes_statements(node: Node<'_>) -> bool {
     })
 }
 
-/// What becomes of a node while another is shut down.
+/// The fate of a node while another is shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Killed,
-    CutOff,
-    /// Killed, and it comes back at the same time.
+    Isolated,
+    /// Killed, and started at the same time.
     BackMeanwhile,
 }
 
 #[test]
-fn the_last_one_goes_on_when_one_is_dead_or_cut_off_and_the_other_is_shut_down() {
+fn the_last_node_continues_when_one_is_dead_or_isolated_and_the_other_is_shut_down() {
     let cluster = cluster_of(3);
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     let mut rows = 0;
@@ -49,12 +49,12 @@ fn the_last_one_goes_on_when_one_is_dead_or_cut_off_and_the_other_is_shut_down()
         run(node, &[&format!("INSERT INTO d.t VALUES ({rows})")]);
         (1..=rows).map(|id: i32| id.to_string()).collect::<Vec<_>>()
     };
-    // Whoever leads: the one that stays, the one that is shut down, or the one that dies.
+    // The leader is the remaining node, the stopped node, or the killed node.
     for (stays, stops, dies) in [(first, second, third), (second, third, first), (third, first, second)] {
-        for way in [Way::Killed, Way::CutOff, Way::BackMeanwhile] {
+        for way in [Way::Killed, Way::Isolated, Way::BackMeanwhile] {
             println!("{} is the one that stays; the other: {way:?}", stays.name());
             insert(dies);
-            if way == Way::CutOff { dies.cut() } else { dies.kill() }.unwrap();
+            if way == Way::Isolated { dies.isolate() } else { dies.kill() }.unwrap();
             thread::scope(|scope| {
                 let back = (way == Way::BackMeanwhile).then(|| scope.spawn(|| dies.start()));
                 stops.stop().unwrap();
@@ -65,14 +65,14 @@ fn the_last_one_goes_on_when_one_is_dead_or_cut_off_and_the_other_is_shut_down()
                 let expected = insert(stays);
                 match way {
                     Way::Killed => dies.start().unwrap(),
-                    Way::CutOff => drop(dies.heal().unwrap()),
+                    Way::Isolated => drop(dies.heal().unwrap()),
                     Way::BackMeanwhile => {}
                 }
-                // It may see views of before on its way, one of them without itself.
+                // The node may see earlier views first, one of them without itself.
                 wait_for("it to be back", || size(dies).as_deref() == Some("2") && takes_statements(dies));
                 assert_eq!(ids(dies), expected);
                 stops.start().unwrap();
-                // That one waits for all that ran, also for the one that was shut down: it may have told that this ended.
+                // That node waits for all that ran, also for the stopped one, which may have announced its end.
                 let _waited = back.map(|back| back.join().unwrap());
             });
             cluster.nodes().for_each(|node| goes_on(node, "3"));
@@ -88,7 +88,7 @@ fn the_last_one_goes_on_when_one_is_dead_or_cut_off_and_the_other_is_shut_down()
 }
 
 #[test]
-fn a_node_at_another_address_takes_the_place_of_one_that_is_dead() {
+fn a_node_at_another_address_replaces_a_dead_one() {
     let cluster = cluster_of(4);
     let [first, second, dead, new] = [0, 1, 2, 3].map(|index| cluster.node(index));
     new.stop().unwrap();
@@ -96,7 +96,7 @@ fn a_node_at_another_address_takes_the_place_of_one_that_is_dead() {
     goes_on(first, "2");
     new.start().unwrap();
     goes_on(first, "3");
-    // Two of three, where two of four would stand still.
+    // Two of three are a majority; two of four would not be.
     second.kill().unwrap();
     goes_on(first, "2");
     run(new, &["INSERT INTO d.t VALUES (1)"]);
@@ -112,7 +112,7 @@ fn a_node_at_another_address_takes_the_place_of_one_that_is_dead() {
 }
 
 #[test]
-fn a_node_that_is_shut_down_makes_no_group_of_its_own_on_its_way_out() {
+fn a_node_that_shuts_down_does_not_form_its_own_cluster() {
     let cluster = cluster_of(2);
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     cluster.nodes().for_each(|node| run(node, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]));

@@ -1,36 +1,36 @@
-//! What is said of clusters: a line for each pair of promises and each workload, with what was aimed at.
+//! The report on clusters: a line for each pair of durabilities and each workload, with the target.
 
 use std::fmt::Write as _;
 
 use super::{all, cpu_text, listed, speed_text, spread};
-use crate::provider::{Contender, Outcome, Promise, Run, Workload};
+use crate::provider::{Contender, Durability, Outcome, Run, Workload};
 use crate::report::{markdown_table, plain_table, thousands};
 
-pub(super) const TITLE: &str = "Three nodes with Hortator's provider and with Galera's";
+pub(super) const TITLE: &str = "Three nodes with Hortator's provider and with Galera";
 
 const HEADINGS: [&str; 9] = [
-    "promises",
+    "durability",
     "workload",
     "Hortator rows/s, median (min–max)",
     "Galera rows/s",
     "× Galera",
-    "aim",
+    "target",
     "Hortator CPU µs/row, median (min–max)",
     "Galera CPU µs/row",
     "× Galera's CPU",
 ];
-/// The first columns, which are words.
+/// The first columns, which are text.
 const WORDS: usize = 2;
 
-/// Which promise of ours is held against which of Galera's.
+/// The durability of Hortator and of Galera that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pair {
+enum DurabilityPair {
     GaleraUnsynced,
     BothUnsynced,
     BothSynced,
 }
 
-impl Pair {
+impl DurabilityPair {
     const ALL: [Self; 3] = [Self::GaleraUnsynced, Self::BothUnsynced, Self::BothSynced];
 
     fn title(self) -> &'static str {
@@ -41,7 +41,7 @@ impl Pair {
         }
     }
 
-    /// What a confirmed row is worth.
+    /// What a confirmed row means.
     fn meaning(self) -> &'static str {
         match self {
             Self::GaleraUnsynced => {
@@ -57,15 +57,15 @@ impl Pair {
         }
     }
 
-    fn promise(self, contender: Contender) -> Promise {
+    fn durability(self, contender: Contender) -> Durability {
         match (self, contender) {
-            (Self::GaleraUnsynced, Contender::Hortator) | (Self::BothSynced, _) => Promise::Synced,
-            (Self::GaleraUnsynced, _) | (Self::BothUnsynced, _) => Promise::Unsynced,
+            (Self::GaleraUnsynced, Contender::Hortator) | (Self::BothSynced, _) => Durability::Synced,
+            (Self::GaleraUnsynced, _) | (Self::BothUnsynced, _) => Durability::Unsynced,
         }
     }
 
-    /// How many times as fast as Galera's this should be at least.
-    fn aim(self) -> f64 {
+    /// The speed relative to Galera that is the target.
+    fn target(self) -> f64 {
         match self {
             Self::GaleraUnsynced => 1.0,
             Self::BothUnsynced => 1.2,
@@ -74,8 +74,8 @@ impl Pair {
     }
 }
 
-fn cells(pair: Pair, workload: Workload, outcome: &Outcome) -> Option<[String; 9]> {
-    let of = |contender, figure| spread(outcome, (pair.promise(contender), workload, contender), figure);
+fn cells(pair: DurabilityPair, workload: Workload, outcome: &Outcome) -> Option<[String; 9]> {
+    let of = |contender, figure| spread(outcome, (pair.durability(contender), workload, contender), figure);
     let speed = (of(Contender::Hortator, Run::rows_per_s)?, of(Contender::Galera, Run::rows_per_s)?);
     let cpu = (of(Contender::Hortator, Run::cpu_us_per_row)?, of(Contender::Galera, Run::cpu_us_per_row)?);
     let ratio = speed.0.median / speed.1.median;
@@ -85,7 +85,7 @@ fn cells(pair: Pair, workload: Workload, outcome: &Outcome) -> Option<[String; 9
         speed_text(speed.0),
         speed_text(speed.1),
         format!("{ratio:.2}"),
-        format!("{:.1}{}", pair.aim(), if ratio < pair.aim() { " missed" } else { "" }),
+        format!("{:.1}{}", pair.target(), if ratio < pair.target() { " missed" } else { "" }),
         cpu_text(cpu.0),
         cpu_text(cpu.1),
         format!("{:.2}", cpu.0.median / cpu.1.median),
@@ -93,8 +93,9 @@ fn cells(pair: Pair, workload: Workload, outcome: &Outcome) -> Option<[String; 9
 }
 
 fn lines(outcome: &Outcome) -> impl Iterator<Item = [String; 9]> {
-    let workloads = outcome.lineup.workloads();
-    let all = Pair::ALL.into_iter().flat_map(move |pair| workloads.iter().map(move |workload| (pair, *workload)));
+    let workloads = outcome.suite.workloads();
+    let all =
+        DurabilityPair::ALL.into_iter().flat_map(move |pair| workloads.iter().map(move |workload| (pair, *workload)));
     all.filter_map(|(pair, workload)| cells(pair, workload, outcome))
 }
 
@@ -104,59 +105,59 @@ pub(super) fn table(outcome: &Outcome) -> String {
 
 pub(super) fn facts() -> Vec<String> {
     [
-        "three nodes on this machine, so that each row is paid for three times by the same cores; one cluster runs at a \
+        "three nodes on this machine, so that the same cores apply each row three times; one cluster runs at a \
          time; CPU is that of its three servers together",
-        "written to: node 1, which began the history, and with Hortator's provider leads at first; on two nodes: nodes 1 and \
+        "clients write to node 1, which bootstrapped the cluster and, with Hortator's provider, is the first Raft leader; on two nodes: nodes 1 and \
          2, half of the threads on each",
-        "updates: one row, autocommit, for the same time; confirmed ones count. An answer 1213 makes the client send the \
-         statement again, and is counted apart",
+        "updates: one row, autocommit, for the same time; confirmed ones count. On error 1213 the client sends the \
+         statement again; the report counts these errors separately",
         "load: into node 1, from the client's start until all nodes have all rows",
-        "after each workload, all three nodes have been found to have each row that was confirmed, and no other \
-         (wsrep_sync_wait=1); `all nodes after s` is how long after the last answer they had got as far",
+        "after each workload, all three nodes have exactly the confirmed rows \
+         (wsrep_sync_wait=1); `all nodes after s` is the time from the last answer until then",
     ]
     .map(str::to_owned)
     .to_vec()
 }
 
-/// The table, what the promises are, and the refused updates.
+/// The table, the meaning of the durabilities, and the conflicts.
 pub(super) fn body(outcome: &Outcome) -> String {
-    let mut text = format!("{}\n## The promises\n\n", markdown_table(&HEADINGS, WORDS, lines(outcome)));
-    for pair in Pair::ALL {
-        let settings = outcome.lineup.contenders().iter().map(|contender| {
-            let settings = listed(contender.settings(pair.promise(*contender)).iter());
+    let mut text = format!("{}\n## Durability\n\n", markdown_table(&HEADINGS, WORDS, lines(outcome)));
+    for pair in DurabilityPair::ALL {
+        let settings = outcome.suite.contenders().iter().map(|contender| {
+            let settings = listed(contender.settings(pair.durability(*contender)).iter());
             format!("{}: {settings}", contender.title())
         });
         let settings: Vec<String> = settings.collect();
-        let (title, meaning, aim) = (pair.title(), pair.meaning(), pair.aim());
-        let _ = writeln!(text, "- **{title}**: {meaning}. Aim: {aim:.1} × Galera. {}", settings.join("; "));
+        let (title, meaning, target) = (pair.title(), pair.meaning(), pair.target());
+        let _ = writeln!(text, "- **{title}**: {meaning}. Target: {target:.1} × Galera. {}", settings.join("; "));
     }
-    let refused: Vec<_> = refused_lines(outcome).collect();
-    if !refused.is_empty() {
-        let headings = ["promise", "workload", "server", "confirmed", "1213", "1213 for 100 confirmed"];
+    let conflicts: Vec<_> = conflict_lines(outcome).collect();
+    if !conflicts.is_empty() {
+        let headings = ["durability", "workload", "server", "confirmed", "1213", "1213 per 100 confirmed"];
         let _ = write!(
             text,
-            "\n## Answers 1213\n\nOf all rounds. The servers send an autocommit statement again once by themselves before they \
-             answer so (wsrep_retry_autocommit).\n\n{}",
-            markdown_table(&headings, 3, refused.into_iter())
+            "\n## Error 1213\n\nSum of all rounds. The servers retry an autocommit statement once before they \
+             return error 1213 (wsrep_retry_autocommit).\n\n{}",
+            markdown_table(&headings, 3, conflicts.into_iter())
         );
     }
     text
 }
 
-fn refused_lines(outcome: &Outcome) -> impl Iterator<Item = [String; 6]> {
-    all(outcome.lineup).filter_map(|(promise, workload, contender)| {
-        let is_this = |run: &&Run| (run.promise, run.workload, run.contender) == (promise, workload, contender);
+fn conflict_lines(outcome: &Outcome) -> impl Iterator<Item = [String; 6]> {
+    all(outcome.suite).filter_map(|(durability, workload, contender)| {
+        let is_this = |run: &&Run| (run.durability, run.workload, run.contender) == (durability, workload, contender);
         let runs = outcome.runs.iter().filter(is_this);
-        let (confirmed, refused) = runs.fold((0, 0), |sum, run| (sum.0 + run.done.rows, sum.1 + run.done.refused));
-        let is_told = refused > 0 || (confirmed > 0 && matches!(workload, Workload::HotRow(_)));
-        is_told.then(|| {
+        let (confirmed, conflicts) = runs.fold((0, 0), |sum, run| (sum.0 + run.done.rows, sum.1 + run.done.conflicts));
+        let is_listed = conflicts > 0 || (confirmed > 0 && matches!(workload, Workload::HotRow(_)));
+        is_listed.then(|| {
             [
-                promise.title().to_owned(),
+                durability.title().to_owned(),
                 workload.title(),
                 contender.title().to_owned(),
                 thousands(confirmed),
-                thousands(refused),
-                format!("{:.1}", refused as f64 * 100.0 / confirmed.max(1) as f64),
+                thousands(conflicts),
+                format!("{:.1}", conflicts as f64 * 100.0 / confirmed.max(1) as f64),
             ]
         })
     })

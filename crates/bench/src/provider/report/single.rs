@@ -1,15 +1,15 @@
-//! What is said of single nodes: a line for each promise, workload and server.
+//! The report on single nodes: a line for each durability, workload and server.
 
 use std::fmt::Write as _;
 
 use super::{all, cpu_text, listed, speed_text, spread};
-use crate::provider::{Contender, Outcome, Promise, Run, Workload};
+use crate::provider::{Contender, Durability, Outcome, Run, Workload};
 use crate::report::{Spread, markdown_table, plain_table};
 
-pub(super) const TITLE: &str = "A single node with Hortator's provider, with Galera's, and a server with none";
+pub(super) const TITLE: &str = "A single node with Hortator's provider, with Galera, and a server without a provider";
 
 const HEADINGS: [&str; 7] = [
-    "promise",
+    "durability",
     "workload",
     "server",
     "rows/s, median (min–max)",
@@ -17,19 +17,19 @@ const HEADINGS: [&str; 7] = [
     "server CPU µs/row, median (min–max)",
     "× Galera's CPU",
 ];
-/// The first columns, which are words.
+/// The first columns, which are text.
 const WORDS: usize = 3;
 
 /// The cells of one workload on one server.
-fn cells(promise: Promise, workload: Workload, contender: Contender, outcome: &Outcome) -> Option<[String; 7]> {
-    let of = |contender, figure| spread(outcome, (promise, workload, contender), figure);
+fn cells(durability: Durability, workload: Workload, contender: Contender, outcome: &Outcome) -> Option<[String; 7]> {
+    let of = |contender, figure| spread(outcome, (durability, workload, contender), figure);
     let (speed, cpu) = (of(contender, Run::rows_per_s)?, of(contender, Run::cpu_us_per_row)?);
     let to_galera = |own: Spread, figure| {
         of(Contender::Galera, figure)
             .map_or_else(|| "—".to_owned(), |galera| format!("{:.2}", own.median / galera.median))
     };
     Some([
-        promise.title().to_owned(),
+        durability.title().to_owned(),
         workload.title(),
         contender.title().to_owned(),
         speed_text(speed),
@@ -40,7 +40,7 @@ fn cells(promise: Promise, workload: Workload, contender: Contender, outcome: &O
 }
 
 fn lines(outcome: &Outcome) -> impl Iterator<Item = [String; 7]> {
-    all(outcome.lineup).filter_map(|(promise, workload, contender)| cells(promise, workload, contender, outcome))
+    all(outcome.suite).filter_map(|(durability, workload, contender)| cells(durability, workload, contender, outcome))
 }
 
 pub(super) fn table(outcome: &Outcome) -> String {
@@ -51,23 +51,23 @@ pub(super) fn facts() -> Vec<String> {
     vec!["one server runs at a time".to_owned()]
 }
 
-/// The table, and what the promises are.
+/// The table, and the meaning of the durabilities.
 pub(super) fn body(outcome: &Outcome) -> String {
-    let mut text = format!("{}\n## The promises\n\n", markdown_table(&HEADINGS, WORDS, lines(outcome)));
-    for promise in Promise::ALL {
-        let settings = outcome.lineup.contenders().iter().map(|contender| {
-            let settings = listed(contender.settings(promise).iter());
+    let mut text = format!("{}\n## Durability\n\n", markdown_table(&HEADINGS, WORDS, lines(outcome)));
+    for durability in Durability::ALL {
+        let settings = outcome.suite.contenders().iter().map(|contender| {
+            let settings = listed(contender.settings(durability).iter());
             format!("{}: {settings}", contender.title())
         });
         let settings: Vec<String> = settings.collect();
-        let _ = writeln!(text, "- **{}**: {}. {}", promise.title(), meaning(promise), settings.join("; "));
+        let _ = writeln!(text, "- **{}**: {}. {}", durability.title(), meaning(durability), settings.join("; "));
     }
     text
 }
 
-fn meaning(promise: Promise) -> &'static str {
-    match promise {
-        Promise::Synced => "a confirmed row survives a power cut",
-        Promise::Unsynced => "a power cut may take the last moments' rows",
+fn meaning(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Synced => "a confirmed row survives a power failure",
+        Durability::Unsynced => "a power failure may lose the most recent rows",
     }
 }

@@ -1,28 +1,28 @@
-//! The page of a cluster, from runs that were made up.
+//! The page of a cluster, from invented runs.
 
 use std::time::Duration;
 
 use super::*;
-use crate::provider::{Done, Spent};
+use crate::provider::{Done, ResourceUsage};
 
-/// A run of a second that took as much of the servers' CPU.
-fn run(contender: Contender, promise: Promise, workload: Workload, rows: u64) -> Run {
+/// A run of one second of wall time and of CPU time.
+fn run(contender: Contender, durability: Durability, workload: Workload, rows: u64) -> Run {
     let second = Duration::from_secs(1);
-    let spent = Spent { wall: second, server_cpu: second, other_cpu: Duration::ZERO };
-    Run { promise, workload, contender, done: Done { rows, refused: rows / 4, spent, behind: Duration::ZERO } }
+    let usage = ResourceUsage { wall: second, server_cpu: second, other_cpu: Duration::ZERO };
+    Run { durability, workload, contender, done: Done { rows, conflicts: rows / 4, usage, apply_lag: Duration::ZERO } }
 }
 
-/// One run of each cluster under each promise.
+/// One run of each cluster with each durability.
 fn outcome(workload: Workload) -> Outcome {
     let runs = [
-        (Contender::Hortator, Promise::Synced, 1_000),
-        (Contender::Hortator, Promise::Unsynced, 1_300),
-        (Contender::Galera, Promise::Synced, 800),
-        (Contender::Galera, Promise::Unsynced, 1_000),
+        (Contender::Hortator, Durability::Synced, 1_000),
+        (Contender::Hortator, Durability::Unsynced, 1_300),
+        (Contender::Galera, Durability::Synced, 800),
+        (Contender::Galera, Durability::Unsynced, 1_000),
     ];
-    let runs = runs.map(|(contender, promise, rows)| run(contender, promise, workload, rows)).to_vec();
+    let runs = runs.map(|(contender, durability, rows)| run(contender, durability, workload, rows)).to_vec();
     Outcome {
-        lineup: Lineup::Cluster,
+        suite: Suite::Cluster,
         rounds: 1,
         time: Duration::from_secs(1),
         dump: None,
@@ -32,7 +32,7 @@ fn outcome(workload: Workload) -> Outcome {
 }
 
 #[test]
-fn each_pair_of_promises_has_its_own_two_runs_and_its_aim() {
+fn each_durability_pair_compares_its_own_runs_with_its_target() {
     let page = markdown(&outcome(Workload::inserts(16, 2, 1)));
     let named = "16 × 1-row inserts, on two nodes";
     for line in [
@@ -46,7 +46,7 @@ fn each_pair_of_promises_has_its_own_two_runs_and_its_aim() {
 }
 
 #[test]
-fn answers_1213_are_counted_apart() {
+fn errors_1213_are_counted_separately() {
     let page = markdown(&outcome(Workload::hot_row(16, 2)));
     let line = "| synced | 16 × update of one row, on two nodes | Galera | 800 | 200 | 25.0 |";
     assert!(page.contains(line), "{line} is not in\n{page}");
@@ -54,12 +54,12 @@ fn answers_1213_are_counted_apart() {
 
 #[test]
 fn every_workload_has_a_name_of_its_own() {
-    for lineup in [Lineup::Single, Lineup::Cluster] {
+    for suite in [Suite::Single, Suite::Cluster] {
         for own in [Workload::name, Workload::title] {
-            let mut names: Vec<String> = lineup.workloads().iter().map(|workload| own(*workload)).collect();
+            let mut names: Vec<String> = suite.workloads().iter().map(|workload| own(*workload)).collect();
             names.sort();
             names.dedup();
-            assert_eq!(names.len(), lineup.workloads().len(), "{names:?}");
+            assert_eq!(names.len(), suite.workloads().len(), "{names:?}");
         }
     }
 }

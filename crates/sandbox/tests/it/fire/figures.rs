@@ -1,4 +1,4 @@
-//! What a run came to, as a table that two providers can be compared by.
+//! The figures of a run, as a table for comparing two providers.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -57,7 +57,7 @@ impl Figures {
         ])
     }
 
-    /// As Markdown.
+    /// The table in Markdown.
     pub fn table(&self, provider: Provider) -> String {
         let name = if provider == Provider::Ours { "Hortator" } else { "Galera" };
         let mut text = format!("| | {name} |\n|---|---:|\n");
@@ -65,7 +65,7 @@ impl Figures {
         text
     }
 
-    /// For whoever makes a table of several runs: a figure a line, its name before the first `|`.
+    /// Writes the figures for a table of several runs: one per line, its name before the first `|`.
     pub fn save(&self) {
         if let Some(path) = env::var_os("HORTATOR_FIGURES") {
             let lines: String = self.0.iter().map(|(what, value)| format!("{what}|{value}\n")).collect();

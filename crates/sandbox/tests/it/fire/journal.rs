@@ -1,4 +1,4 @@
-//! What one client remembers of its transactions.
+//! One client's journal of its transactions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use super::session::Outcome;
 /// One transaction.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
-    /// The client's own number for it, which stands in its row.
+    /// The client's own number for it, stored in its row.
     pub number: i64,
     pub outcome: Outcome,
-    /// When it was begun and when its outcome was known, from the beginning of the run.
+    /// Start and end, measured from the beginning of the run.
     pub began: Duration,
     pub ended: Duration,
 }
 
-/// Of one client.
+/// The journal of one client.
 #[derive(Debug)]
 pub struct Journal {
     pub client: usize,
-    /// The table that has its rows.
+    /// The table with its rows.
     pub table: &'static str,
     pub attempts: Vec<Attempt>,
-    /// Errors other than refusals of a usual kind, each with how often it came.
+    /// Unexpected errors, with their counts.
     pub errors: BTreeMap<String, usize>,
 }
 

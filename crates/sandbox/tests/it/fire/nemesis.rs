@@ -1,4 +1,4 @@
-//! What is done to the nodes, and how they are brought back.
+//! The faults, and the recovery of the nodes.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -10,11 +10,11 @@ use super::Provider;
 use super::work::Shared;
 use crate::kills::dice::Dice;
 
-/// How long a cluster may take to be whole again.
-pub const PATIENCE: Duration = Duration::from_secs(240);
-/// After this one that does not come back is helped: its nodes are killed and started.
+/// The time limit for a cluster to be complete again.
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(240);
+/// After this time the nodes of an incomplete cluster are killed and started.
 const HELP_AFTER: Duration = Duration::from_secs(60);
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Each once in every round, in an order from the seed.
 const FAULTS: [Fault; 11] = [
@@ -26,44 +26,44 @@ const FAULTS: [Fault; 11] = [
     Fault::KillOneStopAnother,
     Fault::PauseOne,
     Fault::PauseTwo,
-    Fault::CutOne,
-    Fault::CutAll,
-    Fault::CutOneAndKillAll,
+    Fault::IsolateOne,
+    Fault::IsolateAll,
+    Fault::IsolateOneAndKillAll,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     /// SIGKILL.
     KillOne,
-    /// Within a moment.
+    /// All within a moment.
     KillAll,
-    /// Each is killed and comes back, one after the other.
+    /// Each node is killed and comes back, one after the other.
     KillInTurn,
-    /// Each is killed while those before it are still down.
+    /// Each node is killed while those before it are still down.
     KillOneByOne,
     /// A clean shutdown.
     StopOne,
-    /// One is killed, another shut down at once: the third goes on.
+    /// One node is killed, another is shut down at the same time: the third continues.
     KillOneStopAnother,
     /// SIGSTOP.
     PauseOne,
     /// So that no majority is left.
     PauseTwo,
-    CutOne,
-    /// From each other.
-    CutAll,
-    CutOneAndKillAll,
+    IsolateOne,
+    /// All nodes from each other.
+    IsolateAll,
+    IsolateOneAndKillAll,
 }
 
-/// What came of it.
+/// The results of the faults.
 #[derive(Debug, Default)]
 pub struct Done {
     faults: BTreeMap<Fault, usize>,
-    /// Times that no node was left.
+    /// The number of times that no node was left.
     pub full_crashes: usize,
-    /// Times that the cluster did not come back by itself.
+    /// The number of times that the cluster did not recover by itself.
     pub helped: usize,
-    /// From the end of each fault until all nodes were back.
+    /// The times from the end of each fault until all nodes were back.
     pub returns: Vec<Duration>,
 }
 
@@ -78,9 +78,9 @@ impl Done {
             Fault::KillOneStopAnother => "kill one and stop another",
             Fault::PauseOne => "pause one",
             Fault::PauseTwo => "pause two",
-            Fault::CutOne => "cut one",
-            Fault::CutAll => "cut all",
-            Fault::CutOneAndKillAll => "cut one and kill all",
+            Fault::IsolateOne => "isolate one",
+            Fault::IsolateAll => "isolate all",
+            Fault::IsolateOneAndKillAll => "isolate one and kill all",
         };
         self.faults.iter().map(|(fault, count)| format!("{count} × {}", word(fault))).collect::<Vec<_>>().join("; ")
     }
@@ -99,7 +99,7 @@ impl<'a> Nemesis<'a> {
         Nemesis { sandbox, provider, dice, shared, done: Done::default() }
     }
 
-    /// One fault after the other for so long; in the end all nodes are back.
+    /// Injects one fault after the other for that long; in the end all nodes are back.
     pub fn rage(&mut self, fire: Duration) {
         let end = Instant::now() + fire;
         let mut left = Vec::new();
@@ -149,16 +149,16 @@ impl<'a> Nemesis<'a> {
                     .for_each(|one| one.pause().unwrap());
                 self.wait(500, 9000);
             }
-            Fault::CutAll => {
-                self.sandbox.nodes().for_each(|node| node.cut().unwrap());
+            Fault::IsolateAll => {
+                self.sandbox.nodes().for_each(|node| node.isolate().unwrap());
                 self.wait(1000, 12_000);
             }
-            Fault::CutOne => {
-                node.cut().unwrap();
+            Fault::IsolateOne => {
+                node.isolate().unwrap();
                 self.wait(1000, 12_000);
             }
-            Fault::CutOneAndKillAll => {
-                node.cut().unwrap();
+            Fault::IsolateOneAndKillAll => {
+                node.isolate().unwrap();
                 self.wait(200, 8000);
                 self.kill_all();
             }
@@ -192,7 +192,7 @@ impl<'a> Nemesis<'a> {
     fn crashed(&mut self) {
         self.done.full_crashes += 1;
         if self.provider == Provider::Galera {
-            // What readers are measured by is gone with what was lost.
+            // The minimum lengths for the readers are not valid after a loss.
             self.shared.forget_lengths();
         }
     }
@@ -202,14 +202,14 @@ impl<'a> Nemesis<'a> {
         thread::sleep(Duration::from_millis(self.dice.between(least_ms, most_ms).unsigned_abs()));
     }
 
-    /// Until all nodes are in one cluster with everything.
+    /// Waits until all nodes are in one cluster with all data.
     fn bring_back(&mut self) {
         let began = Instant::now();
         let mut help_at = began + HELP_AFTER;
         loop {
             let trouble = self.sandbox.nodes().find_map(|node| back(node).err());
             let trouble = trouble.or_else(|| self.start_down().err());
-            // Not before: a node that was cut off for a moment may not have noticed.
+            // Not before: a node that was isolated for a moment may not have noticed.
             if self.is_whole() {
                 return;
             }
@@ -217,8 +217,8 @@ impl<'a> Nemesis<'a> {
                 self.help(trouble);
                 help_at = Instant::now() + HELP_AFTER;
             }
-            assert!(began.elapsed() < PATIENCE, "the cluster does not come back:\n{}", self.standings());
-            thread::sleep(LOOK_INTERVAL);
+            assert!(began.elapsed() < WAIT_TIMEOUT, "the cluster does not come back:\n{}", self.statuses());
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -229,12 +229,12 @@ impl<'a> Nemesis<'a> {
         Ok(())
     }
 
-    /// As a person would. One that has lost its way is ended and starts again.
+    /// Recovers the cluster as an operator would: restarts the nodes that have not recovered.
     fn help(&mut self, trouble: Option<hortator_sandbox::Error>) {
         self.done.helped += 1;
         let trouble = trouble.map_or(String::new(), |error| error.to_string());
-        eprintln!("the cluster is helped: {trouble}\n{}", self.standings());
-        let is_lost = |node: &Node<'_>| !node.standing().is_some_and(|standing| standing.is_synced());
+        eprintln!("the cluster is helped: {trouble}\n{}", self.statuses());
+        let is_lost = |node: &Node<'_>| !node.wsrep_status().is_some_and(|status| status.is_synced());
         self.sandbox.nodes().filter(is_lost).for_each(|node| node.kill().unwrap());
         if self.sandbox.nodes().all(|node| node.state() == State::Crashed) {
             self.crashed();
@@ -244,22 +244,22 @@ impl<'a> Nemesis<'a> {
     fn is_whole(&self) -> bool {
         let size = super::NODES.to_string();
         self.sandbox.nodes().all(|node| {
-            node.standing().is_some_and(|standing| standing.is_synced() && standing.size.as_ref() == Some(&size))
+            node.wsrep_status().is_some_and(|status| status.is_synced() && status.size.as_ref() == Some(&size))
         })
     }
 
-    fn standings(&self) -> String {
-        let line = |node: Node<'_>| format!("{} {} {:?}", node.name(), node.state(), node.standing());
+    fn statuses(&self) -> String {
+        let line = |node: Node<'_>| format!("{} {} {:?}", node.name(), node.state(), node.wsrep_status());
         self.sandbox.nodes().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Lets a node that runs take part again.
+/// Lets a running node take part again.
 fn back(node: Node<'_>) -> Result<(), hortator_sandbox::Error> {
     if node.state() == State::Paused {
         node.resume()?;
     }
-    if node.is_cut_off() {
+    if node.is_isolated() {
         node.heal()?;
     }
     Ok(())

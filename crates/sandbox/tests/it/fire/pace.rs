@@ -1,18 +1,18 @@
-//! When writes were confirmed, and how long none was.
+//! The times of confirmed writes, and the longest time without any.
 
 use std::time::Duration;
 
-/// Of a run, counted from its beginning.
+/// The pace of a run, measured from its beginning.
 #[derive(Debug, Default)]
 pub struct Pace {
-    /// Confirmed in each second.
+    /// Confirmed writes per second.
     seconds: Vec<usize>,
     last: Duration,
     longest_stall: Duration,
 }
 
 impl Pace {
-    /// A write was confirmed so long after the beginning.
+    /// Records a write that was confirmed at that time.
     pub fn confirm(&mut self, at: Duration) {
         let second = usize::try_from(at.as_secs()).unwrap();
         if self.seconds.len() <= second {
@@ -27,7 +27,7 @@ impl Pace {
         self.seconds.iter().sum()
     }
 
-    /// Whole seconds in which no write at all was confirmed.
+    /// The number of whole seconds without a confirmed write.
     pub fn empty_seconds(&self) -> usize {
         self.seconds.iter().filter(|confirmed| **confirmed == 0).count()
     }

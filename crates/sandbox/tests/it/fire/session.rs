@@ -1,4 +1,4 @@
-//! A client's connection to one of the nodes: to the next one when that is gone or takes no statements.
+//! A client's connection to one of the nodes; it moves to the next node when that one is gone or takes no statements.
 
 use std::fmt;
 use std::thread;
@@ -8,19 +8,19 @@ use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 use hortator_mysql::{Connection, Error};
 use hortator_sandbox::Sandbox;
 
-/// A node that stands still is given up after this.
-const ANSWER_LIMIT: Duration = Duration::from_secs(4);
-/// Between two tries to connect.
+/// The client gives up a paused node after this time.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(4);
+/// The interval between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What a client knows of a transaction.
+/// The outcome of a transaction, as far as the client knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The server said that it is committed.
+    /// The server confirmed the commit.
     Confirmed,
-    /// The server said that it is not, or it was never asked to commit.
+    /// The server refused the commit, or was never asked.
     Refused,
-    /// The answer to the commit did not come, or does not tell.
+    /// The answer to the commit is missing or inconclusive.
     Unknown,
 }
 
@@ -40,17 +40,17 @@ impl fmt::Display for Session<'_> {
 }
 
 impl<'a> Session<'a> {
-    /// One that stays with its node.
+    /// A session that stays with its node.
     pub fn on(sandbox: &'a Sandbox, node: usize) -> Session<'a> {
         Session { sandbox, node, may_move: false, connection: None, error: None }
     }
 
-    /// One that begins with this node, and goes to others.
+    /// A session that starts with this node, and moves to others.
     pub fn from(sandbox: &'a Sandbox, node: usize) -> Session<'a> {
         Session { may_move: true, ..Session::on(sandbox, node) }
     }
 
-    /// Statements that are to be committed together.
+    /// Runs statements and commits them together.
     pub fn transact(&mut self, body: impl FnOnce(&mut Connection) -> Result<(), Error>) -> Outcome {
         let Some(mut connection) = self.take() else { return Outcome::Refused };
         if let Err(error) = connection.execute(b"BEGIN").and_then(|_| body(&mut connection)) {
@@ -61,14 +61,14 @@ impl<'a> Session<'a> {
         self.outcome(connection, committed)
     }
 
-    /// One statement that commits by itself.
+    /// Runs one autocommit statement.
     pub fn commit(&mut self, sql: &str) -> Outcome {
         let Some(mut connection) = self.take() else { return Outcome::Refused };
         let committed = connection.execute(sql.as_bytes()).map(drop);
         self.outcome(connection, committed)
     }
 
-    /// Reads in a transaction of its own; `None` when that did not work.
+    /// Reads in a separate transaction; `None` if that fails.
     pub fn look<T>(&mut self, body: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Option<T> {
         let mut connection = self.take()?;
         let read = connection.execute(b"BEGIN").and_then(|_| body(&mut connection));
@@ -100,10 +100,10 @@ impl<'a> Session<'a> {
             return Some(connection);
         }
         let mut options = self.sandbox.node(self.node).connect_options();
-        options.connect_timeout = ANSWER_LIMIT;
-        options.read_timeout = Some(ANSWER_LIMIT);
+        options.connect_timeout = CLIENT_TIMEOUT;
+        options.read_timeout = Some(CLIENT_TIMEOUT);
         let opened = Connection::open(&options).and_then(|mut connection| {
-            // Those that stay are those that read: what was confirmed anywhere is to be seen.
+            // A session that stays with its node reads: it must see everything that was confirmed anywhere.
             let causal = if self.may_move { "0" } else { "1" };
             connection.execute(format!("SET SESSION wsrep_sync_wait = {causal}").as_bytes())?;
             connection.execute(b"USE fire")?;
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Keeps a connection that is still good, with nothing open in it.
+    /// Keeps a connection that is still good, without an open transaction.
     fn give_back(&mut self, mut connection: Connection, error: Error) {
         let is_conflict = matches!(error.code(), Some(DEADLOCK | LOCK_WAIT_TIMEOUT));
         if is_conflict && connection.execute(b"ROLLBACK").is_ok() {
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
         if self.may_move {
             self.node = (self.node + 1) % self.sandbox.topology().nodes();
         }
-        // No more than that: a cluster that comes back needs the processors.
+        // Not more often: a recovering cluster needs the CPU.
         thread::sleep(PAUSE);
     }
 }

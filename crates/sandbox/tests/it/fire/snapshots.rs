@@ -1,4 +1,5 @@
-//! Why a total is read twice under fire: MariaDB's snapshots are not always of one moment, whoever replicates or does not.
+//! The reason why clients read a total twice: MariaDB's snapshots are not always consistent, with or without a
+//! provider.
 
 use std::thread;
 
@@ -11,7 +12,7 @@ const SECONDS: u32 = 30;
 const WRITERS: usize = 8;
 const READERS: usize = 3;
 
-/// Both run within the server: what clients do is too slow to meet this often.
+/// Both procedures run in the server: clients are too slow to see this often.
 const TRANSFERS: &str = "CREATE PROCEDURE transfers() BEGIN \
     DECLARE source, target, amount INT; \
     DECLARE deadline DATETIME DEFAULT NOW() + INTERVAL {SECONDS} SECOND; \
@@ -38,10 +39,10 @@ const LOOKS: &str = "CREATE PROCEDURE looks() BEGIN \
     END WHILE; \
     SELECT looks, another; END";
 
-/// Fails when MariaDB no longer does it: then one read of the total is enough under fire.
+/// Fails when MariaDB's snapshots become consistent: then one read of the total is enough.
 #[test]
 #[ignore = "half a minute, and of the server only"]
-fn a_server_alone_shows_totals_that_no_table_has() {
+fn a_standalone_server_shows_inconsistent_snapshots() {
     let sandbox = Builder::standalone().set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let connect = || {
         let mut connection = sandbox.node(0).connect().unwrap();

@@ -1,4 +1,4 @@
-//! The tables that are written under fire, and what must hold in them whoever wrote.
+//! The tables of the clients, and the invariants of their content.
 
 use hortator_mysql::Connection;
 
@@ -7,7 +7,7 @@ pub const BALANCE: i64 = 1000;
 pub const TOTAL: i64 = ACCOUNTS * BALANCE;
 pub const LISTS: i64 = 6;
 
-/// Every row of a client has its number `c` and the transaction's number `n`.
+/// Every row of a client has the client's number `c` and the transaction's number `n`.
 pub const TRANSFERS: &str = "transfer";
 pub const APPENDS: &str = "appended";
 pub const ENTRIES: &str = "entry";
@@ -20,7 +20,7 @@ const TABLES: [&str; 5] = [
     "entry (c INT, n BIGINT, PRIMARY KEY (c, n))",
 ];
 
-/// All rows of a table in the order of its key, on one side of a comparison.
+/// All rows of a table in the order of its key, as one side of a comparison.
 pub const ROWS: [&str; 5] = [
     "SELECT 'account', id, balance FROM account ORDER BY id",
     "SELECT 'transfer', c, n, source, target, amount FROM transfer ORDER BY c, n",
@@ -29,7 +29,7 @@ pub const ROWS: [&str; 5] = [
     "SELECT 'entry', c, n FROM entry ORDER BY c, n",
 ];
 
-/// Each gives a number that must be zero.
+/// Each query returns a number that must be zero.
 pub const RULES: [(&str, &str); 3] = [
     ("the total has changed", "SELECT SUM(balance) - 20000 FROM account"),
     (
@@ -45,7 +45,7 @@ pub const RULES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Tables as they are at the beginning.
+/// Creates the tables in their initial state.
 pub fn make(connection: &mut Connection) {
     let mut run =
         |sql: &str| connection.execute(sql.as_bytes()).map(drop).unwrap_or_else(|error| panic!("{sql}: {error}"));

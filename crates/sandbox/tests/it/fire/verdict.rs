@@ -1,4 +1,4 @@
-//! What is found in the end: on every node, against what clients remember.
+//! The final check: every node compared with the journals of the clients.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -11,31 +11,31 @@ use super::tables::{APPENDS, ENTRIES, ROWS, RULES, TRANSFERS};
 use super::work::Shared;
 use crate::kills::fetch;
 
-/// Words of a server that ends against its will.
+/// Words in the log of a server that crashed.
 const CRASHES: [&str; 2] = ["panicked at", "got signal"];
-/// Of each kind so many are shown.
+/// The number of examples per kind.
 const SHOWN: usize = 9;
 
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What one node has and the first has not, or the other way round.
+    /// Rows that one node has and the first does not have, or the reverse.
     pub differences: Vec<String>,
     pub broken_rules: Vec<String>,
-    /// Confirmed, and not there.
+    /// Confirmed rows that are missing.
     pub lost: Vec<String>,
-    /// Refused, and there.
+    /// Refused rows that are present.
     pub unwanted: Vec<String>,
     pub unknown_there: usize,
-    /// Elements that stand before others that were confirmed before they were begun.
+    /// Elements before others that were confirmed before the former were started.
     pub disordered: Vec<String>,
-    /// Elements that a reader saw and that are not where they were.
+    /// Elements that a reader saw and that are no longer at their position.
     pub vanished: usize,
-    /// What error logs tell of servers that ended by themselves.
+    /// Crashes in the error logs.
     pub crashes: Vec<String>,
 }
 
 impl Found {
-    /// What must not be.
+    /// All violations.
     pub fn told(&self) -> Vec<String> {
         let shown = |what: &str, found: &[String]| {
             let first: Vec<&str> = found.iter().take(SHOWN).map(String::as_str).collect();
@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-/// Looks at all nodes, which are at the same place.
+/// Checks all nodes, which have the same position.
 pub fn look(sandbox: &Sandbox, journals: &[Journal], shared: &Shared) -> Found {
     let mut found = Found::default();
     let mut first = None;
@@ -96,7 +96,7 @@ fn differences(node: &str, first: &[Vec<String>], other: &[Vec<String>]) -> Vec<
 struct Rows {
     /// By table: client and number.
     of_clients: HashMap<String, BTreeSet<(i64, i64)>>,
-    /// List and position, and whose it is.
+    /// List and position, with client and number.
     elements: BTreeMap<(i64, i64), (i64, i64)>,
 }
 
@@ -141,7 +141,7 @@ fn hold_against(journal: &Journal, rows: &Rows, found: &mut Found) {
     }
 }
 
-/// Along each list: no element was confirmed before an earlier one was begun.
+/// For each list: no element was confirmed before an earlier one was started.
 fn disordered(journals: &[Journal], rows: &Rows) -> Vec<String> {
     let mut attempts = HashMap::new();
     for journal in journals.iter().filter(|journal| journal.table == APPENDS) {
@@ -152,7 +152,7 @@ fn disordered(journals: &[Journal], rows: &Rows) -> Vec<String> {
     for ((list, position), own) in &rows.elements {
         let Some(attempt) = attempts.get(own) else { continue };
         let before = latest.filter(|(of, _)| of == list).map(|(_, latest)| latest);
-        // The latest begin so far; what is confirmed before it should stand before it.
+        // The latest start so far; an element that was confirmed before it must precede it.
         if let Some(before) = before
             && attempt.outcome == Outcome::Confirmed
             && attempt.ended < before.began
@@ -187,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_and_what_should_not_be_there_is_found() {
+    fn lost_and_unwanted_rows_are_found() {
         use Outcome::{Confirmed, Refused, Unknown};
         let outcomes = [Confirmed, Confirmed, Refused, Refused, Unknown, Unknown];
         let attempts: Vec<_> = (1..).zip(outcomes).map(|(number, outcome)| attempt(number, outcome, 1, 2)).collect();
         let mut found = Found::default();
-        // The first of each kind is there; what others wrote is of no matter.
+        // The first of each kind is present; rows of other clients do not matter.
         let there = rows(&["entry 7 1", "entry 7 3", "entry 7 5", "entry 8 2", "transfer 7 2 1 2 9"]);
         hold_against(&journal(7, ENTRIES, &attempts), &there, &mut found);
         assert_eq!(found.lost, ["entry 2 of client 7 at 2.0 s"]);
@@ -212,7 +212,7 @@ mod tests {
             (&["appended 5 1 3 1", "appended 5 2 1 1", "appended 5 3 2 1"], false),
             (&["appended 5 1 2 1", "appended 5 2 1 1", "appended 5 3 3 1"], true),
             (&["appended 5 1 2 1", "appended 5 2 3 1", "appended 5 3 1 1"], true),
-            // Not of the same list.
+            // Of different lists.
             (&["appended 4 9 2 1", "appended 5 2 1 1", "appended 5 3 3 1"], false),
         ] {
             assert_eq!(!disordered(&journals, &rows(there)).is_empty(), disorder, "{there:?}");

@@ -1,4 +1,4 @@
-//! What clients do under fire: move money, append to lists, write rows; and what readers must see while they do.
+//! The work of the clients: transfers, appends, single rows; and the invariants that readers check meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use super::session::{Outcome, Session};
 use super::tables::{ACCOUNTS, APPENDS, ENTRIES, LISTS, TOTAL, TRANSFERS};
 use crate::kills::dice::Dice;
 
-/// Between two reads of a reader.
+/// The interval between two reads of a reader.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 
-/// What a client does.
+/// The kind of a client's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Bank,
@@ -28,17 +28,17 @@ pub enum Kind {
 /// An element of a list, as a reader saw it: list, position, client, number.
 pub type Element = [i64; 4];
 
-/// What clients, readers and the nemesis share.
+/// Shared by clients, readers and the nemesis.
 pub struct Shared {
     begin: Instant,
     pub is_over: AtomicBool,
     pace: Mutex<Pace>,
-    /// How long each list is at least, by what was confirmed.
+    /// The minimum length of each list, by confirmed appends.
     lengths: Vec<AtomicI64>,
     pub reads: AtomicUsize,
-    /// Reads of another total, and right at once when read again.
+    /// Reads with a wrong total that were correct when repeated.
     pub torn_snapshots: AtomicUsize,
-    /// Reads of another total, twice.
+    /// Reads with a wrong total twice.
     pub wrong_totals: AtomicUsize,
     pub stale_reads: AtomicUsize,
     seen: Mutex<Vec<Element>>,
@@ -59,7 +59,7 @@ impl Shared {
         }
     }
 
-    /// Since the beginning of the run.
+    /// The time since the beginning of the run.
     pub fn elapsed(&self) -> Duration {
         self.begin.elapsed()
     }
@@ -72,12 +72,12 @@ impl Shared {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing is known of the lists any more: what was confirmed may be lost.
+    /// Resets the minimum lengths: confirmed elements may be lost.
     pub fn forget_lengths(&self) {
         self.lengths.iter().for_each(|length| length.store(0, Ordering::SeqCst));
     }
 
-    /// What readers saw that must not be.
+    /// The violations that readers saw.
     pub fn told(&self) -> Vec<String> {
         let counts =
             [(&self.wrong_totals, "reads of another total, twice"), (&self.stale_reads, "causal reads of the past")];
@@ -97,7 +97,7 @@ fn number(connection: &mut Connection, sql: &str) -> Result<i64, Error> {
     let rows = connection.fetch(sql.as_bytes())?;
     match &rows[..] {
         [row] if row[0].is_some() => Ok(longs(row.clone())[0]),
-        // No client takes a row away.
+        // No client deletes rows.
         _ => panic!("{sql}: {rows:?} is no number"),
     }
 }
@@ -106,7 +106,7 @@ fn run(connection: &mut Connection, sql: &str) -> Result<(), Error> {
     connection.execute(sql.as_bytes()).map(drop)
 }
 
-/// Until told to end. Gives what it remembers.
+/// Writes until the run ends. Returns the journal.
 pub fn write(kind: Kind, client: usize, sandbox: &Sandbox, seed: u64, shared: &Shared) -> Journal {
     let mut session = Session::from(sandbox, client % sandbox.topology().nodes());
     let mut dice = Dice::new(seed);
@@ -147,7 +147,7 @@ fn transfer(session: &mut Session<'_>, dice: &mut Dice, client: usize, number_: 
     let is_read_first = dice.chance(50);
     session.transact(|connection| {
         let mut changes = [(source, -amount), (target, amount)];
-        // Mostly in the order of accounts, so that not all end in deadlocks.
+        // Mostly in the order of accounts, to avoid too many deadlocks.
         if source > target {
             changes.reverse();
         }
@@ -178,16 +178,16 @@ fn append(session: &mut Session<'_>, dice: &mut Dice, client: usize, number_: i6
     outcome
 }
 
-/// In two statements of one transaction.
+/// Both halves in two statements of one transaction.
 fn halves(connection: &mut Connection) -> Result<[i64; 2], Error> {
     let half = ACCOUNTS / 2;
     let first = number(connection, &format!("SELECT SUM(balance) FROM account WHERE id <= {half}"))?;
     Ok([first, number(connection, &format!("SELECT SUM(balance) FROM account WHERE id > {half}"))?])
 }
 
-/// MariaDB collects the transactions that a snapshot is not to see one after the other, while some of them commit: now and then
-/// it shows a transaction and not the one before it, on a server that is alone, too ([`super::snapshots`]). What is in the tables
-/// shows in the next snapshot as well.
+/// MariaDB collects the transactions that a snapshot must not see one after the other, while some of them commit:
+/// sometimes the snapshot shows a transaction and not the one before it, on a standalone server too
+/// ([`super::snapshots`]). An inconsistency in the tables shows in the next snapshot as well.
 fn look_at_total(session: &mut Session<'_>, shared: &Shared) {
     let begin = shared.elapsed();
     let Some(halves_seen) = session.look(halves) else { return };
@@ -203,7 +203,7 @@ fn look_at_total(session: &mut Session<'_>, shared: &Shared) {
     println!("{from:.3} to {to:.3} s: {session} saw {halves_seen:?}, which are not {TOTAL}, then {again:?}");
 }
 
-/// Reads one node, causally, until told to end: the total, and the last element of a list.
+/// Reads one node, causally, until the run ends: the total, and the last element of a list.
 pub fn read(mut session: Session<'_>, seed: u64, shared: &Shared) {
     let mut dice = Dice::new(seed);
     while !shared.is_over.load(Ordering::SeqCst) {
@@ -222,7 +222,7 @@ pub fn read(mut session: Session<'_>, seed: u64, shared: &Shared) {
             shared.stale_reads.fetch_add(usize::from(length < confirmed), Ordering::SeqCst);
             shared.seen().extend(last);
         }
-        // Readers are not to take the processors from those that write.
+        // Readers must not take the CPU from the writers.
         thread::sleep(READ_PAUSE);
     }
 }

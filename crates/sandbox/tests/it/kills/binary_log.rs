@@ -1,4 +1,5 @@
-//! Kills of a server that writes a binary log: every confirmed transaction is in the tables and in it, each once.
+//! Kills of a server that writes a binary log: every confirmed transaction is in the tables and in the binary log,
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +18,7 @@ use crate::{ask, provider};
 
 const CLIENTS: usize = 8;
 
-/// Rows with numbers of their own, over several connections, until the server dies. Gives those that were confirmed.
+/// Inserts rows over several connections until the server is killed. Returns the confirmed ones.
 fn write_until_killed(node: Node<'_>, numbers: &AtomicI64, until_kill: Duration) -> Vec<i64> {
     let connected = Barrier::new(CLIENTS + 1);
     let write = || {
@@ -37,14 +38,14 @@ fn write_until_killed(node: Node<'_>, numbers: &AtomicI64, until_kill: Duration)
     thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(write)).collect();
         connected.wait();
-        // The kill is to come at a random moment.
+        // The kill comes at a random moment.
         thread::sleep(until_kill);
         node.kill().unwrap();
         clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     })
 }
 
-/// Every third in parts.
+/// Every third row is inserted by a streaming transaction.
 fn insert(connection: &mut Connection, number: i64) -> Result<(), Error> {
     if number % 3 > 0 {
         return connection.execute(format!("INSERT INTO d.t VALUES ({number}, 1)").as_bytes()).map(drop);
@@ -63,7 +64,7 @@ fn insert(connection: &mut Connection, number: i64) -> Result<(), Error> {
     done.map(drop)
 }
 
-/// How often each row of d.t was inserted, by the binary log.
+/// The number of inserts of each row of d.t in the binary log.
 fn inserted(sandbox: &Sandbox) -> BTreeMap<i64, usize> {
     let data = sandbox.node(0).data_dir();
     let mut files: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -90,7 +91,7 @@ fn numbers_in(node: Node<'_>) -> Vec<i64> {
     ask(node, "SELECT id FROM d.t ORDER BY id").concat().iter().map(|id| id.parse().unwrap()).collect()
 }
 
-/// As the provider's message says: without the binary log until everything is applied, then as usual.
+/// Starts as the provider's message advises: without the binary log until everything is applied, then as usual.
 fn start_as_told(cluster: &Sandbox, arguments: &[String]) {
     let node = cluster.node(0);
     let run = |further: &[String]| {
@@ -112,7 +113,7 @@ fn start_as_told(cluster: &Sandbox, arguments: &[String]) {
     cluster.start().unwrap();
 }
 
-/// What the server was started with, without what was for that start alone.
+/// The arguments of the server's last start, without those for that start only.
 pub fn arguments(node: Node<'_>) -> Vec<String> {
     let line = fs::read(format!("/proc/{}/cmdline", node.pid().unwrap())).unwrap();
     let all = line.split(|byte| *byte == 0).map(|one| String::from_utf8(one.to_vec()).unwrap());
@@ -160,7 +161,7 @@ fn nothing_is_in_the_binary_log_twice() {
             let missing: Vec<_> = there.difference(other).take(9).collect();
             assert!(missing.is_empty(), "round {round}: {what}: {missing:?}");
         }
-        // Those were under way.
+        // Those were in progress.
         let unlogged = rows.difference(&logged).count();
         assert!(
             unlogged <= CLIENTS * usize::try_from(round + 1).unwrap(),

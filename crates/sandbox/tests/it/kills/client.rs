@@ -8,14 +8,14 @@ use super::dice::Dice;
 use super::journal::{Change, Journal, Rows};
 use super::tables::{ACCOUNTS, COUNTING, DEFINING};
 
-/// What the clients and those that watch them share.
+/// Shared by the clients and their observers.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// Of all transactions of the run.
+    /// The numbers of all transactions of the run.
     numbers: AtomicI64,
-    /// The counter's last value that was confirmed.
+    /// The last confirmed value of the counter.
     pub counted: AtomicI64,
-    /// The highest place in the order that a client was told.
+    /// The highest seqno that a client has received.
     pub seqno: AtomicI64,
 }
 
@@ -25,12 +25,12 @@ pub struct Client<'a> {
     dice: Dice,
     rows: Rows,
     pub journal: Journal,
-    /// Answers that a transaction was rolled back.
+    /// The number of rollbacks.
     pub refusals: usize,
     shared: &'a Shared,
 }
 
-/// Statements of one transaction, the last of which settles it, and what they do.
+/// Statements of one transaction, the last of which commits, and their effect.
 struct Plan {
     statements: Vec<String>,
     change: Option<Change>,
@@ -50,7 +50,7 @@ impl<'a> Client<'a> {
         Client { number, connection, dice: Dice::new(seed), rows, journal, refusals: 0, shared }
     }
 
-    /// Until the connection is lost.
+    /// Writes until the connection is lost.
     pub fn write(&mut self) {
         loop {
             let plan = match self.number {
@@ -96,7 +96,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Whether it was done; else it was rolled back.
+    /// Returns whether the statement succeeded; otherwise the transaction was rolled back.
     fn send(&mut self, sql: &str) -> Result<bool, Gone> {
         match self.connection.execute(sql.as_bytes()) {
             Ok(_) => Ok(true),
@@ -105,7 +105,7 @@ impl<'a> Client<'a> {
                 self.refusals += 1;
                 Ok(false)
             }
-            // The server's threads go one by one: those that are just being ended say so.
+            // The server ends its threads one by one: their clients get these errors.
             Err(error) => panic!("client {}: {sql}: {error}", self.number),
         }
     }
@@ -238,7 +238,7 @@ impl<'a> Client<'a> {
         plan(statements, Change::default().add(format!("ledger|{t}|{source}|{target}|{amount}")))
     }
 
-    /// A transaction that goes into the order in parts.
+    /// A streaming transaction.
     fn stream(&mut self, t: i64) -> Plan {
         let c = self.number;
         let mut statements = vec!["BEGIN".to_owned()];

@@ -1,10 +1,10 @@
-//! Definitions that a server had confirmed when it was killed: each has taken effect, and once only.
+//! DDL that a server had confirmed when it was killed: each statement has taken effect exactly once.
 
 use hortator_sandbox::Builder;
 
 use crate::provider;
 
-/// What is there before, the definition, a question, and its answer.
+/// The preparation, the DDL statement, a query, and its result.
 const CASES: [(&[&str], &str, &str, &str); 6] = [
     (
         &["CREATE TABLE a (id INT)", "CREATE TABLE b (id INT)", "INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (2)"],
@@ -33,7 +33,7 @@ const CASES: [(&[&str], &str, &str, &str); 6] = [
 ];
 
 #[test]
-fn a_definition_takes_effect_once() {
+fn ddl_takes_effect_once() {
     provider::build();
     let cluster = Builder::cluster(1).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let node = cluster.node(0);
@@ -43,7 +43,7 @@ fn a_definition_takes_effect_once() {
             |sql: &str| drop(connection.execute(sql.as_bytes()).unwrap_or_else(|error| panic!("{sql}: {error}")));
         ["SET foreign_key_checks = 0", "CREATE OR REPLACE DATABASE d", "USE d"].into_iter().for_each(&mut run);
         before.iter().copied().for_each(&mut run);
-        // Everything so far is in the storage engine; what comes now is not, unless it sees to it itself.
+        // Everything so far is in the storage engine; later changes are not, unless the DDL flushes them itself.
         run("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
         run("CREATE TABLE last (id INT)");
         run("INSERT INTO last VALUES (1)");

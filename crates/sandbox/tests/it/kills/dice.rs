@@ -28,12 +28,12 @@ impl Dice {
         low + self.below(high - low + 1)
     }
 
-    /// True in so many of a hundred throws.
+    /// True with that probability.
     pub fn chance(&mut self, percent: i64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of them, unless there is none.
+    /// One of the choices, if there is any.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         if choices.is_empty() { None } else { choices.get(usize::try_from(self.below(choices.len() as i64)).unwrap()) }
     }

@@ -1,14 +1,14 @@
-//! What one client has written, as texts of rows: what stood there before, and what each transaction made of it.
+//! One client's journal, as texts of rows: the rows before, and the changes of each transaction.
 //!
-//! A transaction is put down before its last statement is sent. So after a kill at most the last one is unsettled, and what the
-//! tables hold must be what some number of the transactions made of it: all that were confirmed, or those and the unsettled one.
+//! The client records a transaction before it sends its last statement. So after a kill at most the last transaction is
+//! in doubt, and the tables must hold the result of all confirmed transactions, with or without the one in doubt.
 
 use std::collections::BTreeMap;
 
-/// Rows of one client, in all tables, and how often each is there.
+/// The rows of one client, in all tables, with their counts.
 pub type Rows = BTreeMap<String, i64>;
 
-/// What one transaction does.
+/// The changes of one transaction.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     pub removes: Vec<String>,
@@ -27,7 +27,7 @@ impl Change {
     }
 }
 
-/// Of one client, since its tables were last looked at.
+/// The transactions of one client since the last comparison with its tables.
 #[derive(Debug, Default)]
 pub struct Journal {
     pub before: Rows,
@@ -35,14 +35,14 @@ pub struct Journal {
     confirmed: usize,
 }
 
-/// What the tables hold, against a journal.
+/// The result of comparing the tables with a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// Everything confirmed. True: the unsettled one too.
+    /// All confirmed transactions. True: the one in doubt too.
     All(bool),
-    /// What all but so many of the confirmed ones made.
+    /// All but that many of the confirmed transactions.
     Lost(usize),
-    /// Something that no number of whole transactions makes.
+    /// The content matches no number of whole transactions.
     Torn,
 }
 
@@ -51,18 +51,18 @@ impl Journal {
         Journal { before, ..Journal::default() }
     }
 
-    /// A transaction is about to be committed.
+    /// Records a transaction before its commit.
     pub fn attempt(&mut self, change: Change) {
         assert_eq!(self.changes.len(), self.confirmed, "one at a time");
         self.changes.push(change);
     }
 
-    /// The server said that it is committed.
+    /// Records that the server confirmed the commit.
     pub fn confirm(&mut self) {
         self.confirmed = self.changes.len();
     }
 
-    /// The server said that it is not.
+    /// Records that the server refused the commit.
     pub fn refuse(&mut self) {
         self.changes.truncate(self.confirmed);
     }
@@ -75,7 +75,7 @@ impl Journal {
         self.changes.len() > self.confirmed
     }
 
-    /// How much of it is in the tables.
+    /// Compares the tables with the journal.
     pub fn compare(&self, tables: &Rows) -> Found {
         let mut rows = self.before.clone();
         let differs = |rows: &Rows, row: &str| rows.get(row).unwrap_or(&0) != tables.get(row).unwrap_or(&0);
@@ -100,7 +100,7 @@ impl Journal {
         }
     }
 
-    /// Where the tables differ from what was confirmed: for a message.
+    /// The differences between the tables and the confirmed transactions, for a message.
     pub fn differences(&self, tables: &Rows) -> Vec<String> {
         let mut rows = self.before.clone();
         for change in &self.changes[..self.confirmed] {

@@ -1,4 +1,4 @@
-//! What many kills came to, as a table that two providers can be compared by.
+//! The results of many kills, as a table for comparing two providers.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// As Markdown.
+    /// The table in Markdown.
     pub fn table(&self, provider: &str) -> String {
         let mut starts = self.starts.clone();
         starts.sort();

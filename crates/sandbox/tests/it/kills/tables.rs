@@ -1,11 +1,11 @@
-//! The tables that the clients write, how they are read back, and what must hold in them whoever wrote.
+//! The tables of the clients, their content as texts, and their invariants.
 
 use hortator_mysql::Connection;
 
 use super::journal::Rows;
 
 pub const CLIENTS: usize = 16;
-/// The client that counts, and the one that defines tables; the others mix.
+/// The client that counts, and the one that runs DDL; the others run a mix.
 pub const COUNTING: usize = 14;
 pub const DEFINING: usize = 15;
 pub const ACCOUNTS: i64 = 8;
@@ -25,7 +25,7 @@ const TABLES: [&str; 11] = [
     "counter (v BIGINT NOT NULL, id INT PRIMARY KEY)",
 ];
 
-/// Each gives a client's number and a row's text.
+/// Each query returns a client's number and a row's text.
 const READS: [&str; 10] = [
     "SELECT c, CONCAT('keyed|', k, '|', v) FROM keyed",
     "SELECT c, CONCAT('counted|', t) FROM counted",
@@ -39,7 +39,7 @@ const READS: [&str; 10] = [
     "SELECT 14, CONCAT('counter|', v) FROM counter",
 ];
 
-/// Each gives a number that must be zero.
+/// Each query returns a number that must be zero.
 const RULES: [(&str, &str); 4] = [
     ("the total has changed", "SELECT SUM(balance) - 8000 FROM account"),
     (
@@ -56,9 +56,9 @@ const RULES: [(&str, &str); 4] = [
     ),
 ];
 
-/// Tables as they are at the beginning.
+/// Creates the tables in their initial state.
 pub fn make(connection: &mut Connection) {
-    // Not the database as a whole: files of a definition that was under way at a kill may be left in its folder.
+    // Without dropping the database: files of a DDL statement that was in progress at a kill may be left in its folder.
     connection.execute(b"CREATE DATABASE IF NOT EXISTS kills").unwrap();
     let tables = fetch(connection, "SHOW TABLES FROM kills").concat();
     let mut run =
@@ -82,7 +82,7 @@ pub fn number(connection: &mut Connection, sql: &str) -> i64 {
     fetch(connection, sql)[0][0].parse().unwrap_or_else(|_| panic!("{sql}: no number"))
 }
 
-/// What is there, of each client.
+/// The rows of each client.
 pub fn read(connection: &mut Connection) -> Vec<Rows> {
     let mut rows = vec![Rows::new(); CLIENTS];
     for read in READS {
@@ -103,7 +103,7 @@ pub fn read(connection: &mut Connection) -> Vec<Rows> {
     rows
 }
 
-/// What does not hold.
+/// The violated invariants.
 pub fn broken_rules(connection: &mut Connection) -> Vec<String> {
     let mut broken: Vec<String> =
         RULES.iter().filter(|(_, sql)| number(connection, sql) != 0).map(|(rule, _)| (*rule).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Asks a server that comes up for what it holds, from the first moment that it answers.
+//! Reads from a starting server, from the first moment that it answers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use hortator_mysql::Connection;
 use hortator_sandbox::Node;
 
-/// What a client saw while the server came up.
+/// The observations of a client during the start of a server.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Seen {
-    /// Answers that it is not ready.
+    /// Answers that the server is not ready.
     pub refusals: usize,
     /// Answers with data.
     pub answers: usize,
     /// The lowest value of the counter in them.
     pub lowest: Option<i64>,
-    /// Totals of the accounts that are not the total.
+    /// Wrong totals of the accounts.
     pub wrong_totals: usize,
 }
 
-/// Until told to stop. What cannot connect tries again.
+/// Reads until the flag is set. Reconnects when necessary.
 pub fn watch(node: Node<'_>, is_over: &AtomicBool) -> Seen {
     let mut seen = Seen::default();
     let mut options = node.connect_options();

@@ -1,4 +1,4 @@
-//! The ways of loading that are compared, and what each needs.
+//! The contenders: the programs and methods of loading, and their inputs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,31 @@ use crate::measure::{self, Usage};
 use crate::server::Server;
 use crate::{Error, server_copy};
 
-/// Threads that myloader is given: what suits it best on few cores.
+/// Threads of myloader: the best number on few cores.
 const MYLOADER_THREADS: &str = "4";
-/// Rows after which mydumper starts a new file; in one file, the big table would be one thread's.
+/// Rows after which mydumper starts a new file; with one file, one thread would load the whole big table.
 const MYDUMPER_FILE_ROWS: &str = "250000";
 
-/// A way of getting the rows in.
+/// A way of loading the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The server's own client, given the dump: what everything is compared with.
+pub enum Contender {
+    /// The server's own client with the dump: the baseline.
     Client,
-    /// `hortator load`, given the dump.
+    /// `hortator load` with the dump.
     Hortator,
-    /// The same with foreign keys deferred, their proof included.
+    /// `hortator load` with foreign keys deferred, including their validation.
     Deferred,
-    /// The server's own copy: the floor.
+    /// The server's own copy: the lower bound.
     ServerCopy,
-    /// mydumper's loader, given mydumper's directory of the same rows.
+    /// mydumper's loader with mydumper's directory of the same rows.
     Myloader,
 }
 
-impl Way {
-    /// All of them, the one that others are compared with first.
+impl Contender {
+    /// All contenders, the baseline first.
     pub const ALL: [Self; 5] = [Self::Client, Self::Hortator, Self::Deferred, Self::ServerCopy, Self::Myloader];
 
-    /// A line's heading.
+    /// The heading of its line.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -46,59 +46,59 @@ impl Way {
         }
     }
 
-    /// What is run, and under which rules, for the report.
+    /// The command and its rules, for the report.
     #[must_use]
     pub fn rules(self) -> &'static str {
         match self {
             Self::Client => "`mariadb < employees.sql`; foreign key and unique checks on",
             Self::Hortator => "`hortator load employees.sql`; foreign key and unique checks on",
             Self::Deferred => {
-                "`hortator load --foreign-keys=deferred employees.sql`; rows go in unchecked, and every foreign key is \
-                 proven at the end, within the time; unique checks on"
+                "`hortator load --foreign-keys=deferred employees.sql`; rows are loaded unchecked, and every foreign key is \
+                 validated at the end, within the measured time; unique checks on"
             }
             Self::ServerCopy => {
                 "INSERT … SELECT from a loaded schema on the same server over 2 connections, tables only; checks on: \
-                 the floor, nothing is read or sent"
+                 the lower bound, without reading or sending rows"
             }
             Self::Myloader => {
-                "4 threads on mydumper's own directory of the same rows, made beforehand; by its own rules, which \
+                "4 threads on mydumper's own directory of the same rows, created in advance; with its own rules, which \
                  switch foreign key and unique checks off and create keys with the tables"
             }
         }
     }
 }
 
-/// What the ways run on.
+/// The input of a run.
 #[derive(Debug)]
-pub struct Course<'a> {
+pub struct RunContext<'a> {
     /// The dump.
     pub dump: &'a Dump,
     /// This program.
     pub hortator: &'a Path,
-    /// Connections of `hortator load`; its own choice when absent.
+    /// Connections of `hortator load`; None for its default.
     pub threads: Option<usize>,
-    /// Where logs and mydumper's directory go.
+    /// The folder for logs and mydumper's directory.
     pub work: &'a Path,
-    /// Raised when the experiment is to end.
+    /// Set to end the experiment.
     pub stop: &'a AtomicBool,
 }
 
-impl Course<'_> {
-    /// Loads the rows into `server`, which has no schema of the dump's name. No usage for the server's own copy: there
-    /// is no program but the server.
+impl RunContext<'_> {
+    /// Loads the rows into `server`, which has no schema of the dump's name. Returns no usage for the server's own
+    /// copy: no program runs but the server.
     ///
     /// # Errors
-    /// [`Error::Failed`] when the program fails, [`Error::Server`] when the copy does, [`Error::Interrupted`].
-    pub fn run(&self, way: Way, server: &Server) -> Result<Option<Usage>, Error> {
-        let mut command = match way {
-            Way::ServerCopy => return server_copy::run(server).map(|()| None),
-            Way::Client => server_client(self.dump, server)?,
-            Way::Hortator => self.hortator(server, &[]),
-            Way::Deferred => self.hortator(server, &["--foreign-keys=deferred"]),
-            Way::Myloader => self.myloader(server),
+    /// [`Error::Failed`] when the program fails, [`Error::Server`] when the copy fails, [`Error::Interrupted`].
+    pub fn run(&self, contender: Contender, server: &Server) -> Result<Option<Usage>, Error> {
+        let mut command = match contender {
+            Contender::ServerCopy => return server_copy::run(server).map(|()| None),
+            Contender::Client => server_client(self.dump, server)?,
+            Contender::Hortator => self.hortator(server, &[]),
+            Contender::Deferred => self.hortator(server, &["--foreign-keys=deferred"]),
+            Contender::Myloader => self.myloader(server),
         };
         command.current_dir(&self.dump.folder);
-        measure::run(&mut command, &self.log(way.title()), self.stop).map(Some)
+        measure::run(&mut command, &self.log(contender.title()), self.stop).map(Some)
     }
 
     fn hortator(&self, server: &Server, more: &[&str]) -> Command {
@@ -119,7 +119,7 @@ impl Course<'_> {
         command
     }
 
-    /// Makes mydumper's directory of the schema that has just been loaded.
+    /// Creates mydumper's directory from the schema that has just been loaded.
     ///
     /// # Errors
     /// [`Error::Failed`] when mydumper fails, [`Error::Interrupted`].
@@ -133,10 +133,10 @@ impl Course<'_> {
         measure::run(&mut command, &self.log("mydumper"), self.stop).map(drop)
     }
 
-    /// Removes mydumper's directory; the dump stays for the next time.
+    /// Removes mydumper's directory; keeps the dump for the next experiment.
     ///
     /// # Errors
-    /// [`Error::Io`] when it can't be removed.
+    /// [`Error::Io`] when it cannot be removed.
     pub fn clean_up(&self) -> Result<(), Error> {
         let folder = self.mydumper_folder();
         if folder.exists() {
@@ -154,17 +154,17 @@ impl Course<'_> {
     }
 }
 
-/// The server's own client that loads the dump, to be run in the dump's folder.
+/// The server's own client with the dump as input, to be run in the dump's folder.
 fn server_client(dump: &Dump, server: &Server) -> Result<Command, Error> {
     let mut command = server.client("mariadb", &[]);
     command.stdin(Stdio::from(dump.open()?));
     Ok(command)
 }
 
-/// The first line of what `program --version` says; none when it is not installed.
+/// The first line of `program --version`; None when the program is not installed.
 #[must_use]
 pub fn version(program: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
-    let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
-    String::from_utf8_lossy(&said).lines().next().map(str::to_owned)
+    let output = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    String::from_utf8_lossy(&output).lines().next().map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Where sandboxes and their data template live, and what they may be called. The only place that looks at HOME.
+//! The folders of sandboxes and their data template, and the rules for names. Only this module reads HOME.
 
 use std::env;
 use std::fs;
@@ -8,35 +8,36 @@ use crate::Error;
 use crate::account::Account;
 use crate::error::At;
 
-/// Longer names would only eat up the 107 bytes that a socket's path may have.
+/// Longer names would use up the 107 bytes of a socket's path.
 const NAME_LIMIT_BYTES: usize = 32;
-/// Root's home cannot be entered by the account that servers then run as.
-const ROOTS_STATE: &str = "/var/lib/hortator/sandbox";
+/// The account that servers then run as cannot enter root's home.
+const ROOT_STATE_FOLDER: &str = "/var/lib/hortator/sandbox";
 
-/// Where named sandboxes are kept unless told otherwise: `$XDG_STATE_HOME/hortator/sandbox`, else
-/// `~/.local/state/hortator/sandbox`; for root `/var/lib/hortator/sandbox`, since the account that servers then run as
-/// cannot enter root's home.
+/// The default folder of named sandboxes: `$XDG_STATE_HOME/hortator/sandbox`, else `~/.local/state/hortator/sandbox`;
+/// for root `/var/lib/hortator/sandbox`, because the account that servers then run as cannot enter root's home.
 pub fn default_folder() -> Result<PathBuf, Error> {
     if let Some(state) = absolute("XDG_STATE_HOME") {
         return Ok(state.join("hortator/sandbox"));
     }
     if rustix::process::geteuid().is_root() {
-        return Ok(PathBuf::from(ROOTS_STATE));
+        return Ok(PathBuf::from(ROOT_STATE_FOLDER));
     }
     match absolute("HOME") {
         Some(home) => Ok(home.join(".local/state/hortator/sandbox")),
-        None => Err(Error::Invalid("HOME is not set, so there is no default folder; give one with --dir".to_owned())),
+        None => Err(Error::Invalid(
+            "the default folder is unknown because HOME is not set: give a folder with --dir".to_owned(),
+        )),
     }
 }
 
-/// Where the data folder of a fresh server is kept to be copied; `None` means to make a new one each time.
+/// The folder of data templates; `None` if there is no cache folder.
 pub(crate) fn template_folder() -> Option<PathBuf> {
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(cache.join("hortator/sandbox"))
 }
 
-/// Creates `folder` where it is missing and gives its path without links, as the servers will see it. Nothing is created
-/// that `account` could not reach.
+/// Creates `folder` if it is missing and returns its path without links, as the servers see it. Creates nothing that
+/// `account` could not reach.
 pub(crate) fn ensure(folder: &Path, account: Account) -> Result<PathBuf, Error> {
     if !folder.exists() {
         let parent = match folder.parent() {
@@ -46,7 +47,7 @@ pub(crate) fn ensure(folder: &Path, account: Account) -> Result<PathBuf, Error> 
         let parent = ensure(parent, account)?;
         account.check_reaches(&parent)?;
         fs::create_dir(folder).at("create", folder)?;
-        account.let_through(folder)?;
+        account.make_traversable(folder)?;
     }
     folder.canonicalize().at("resolve", folder)
 }
@@ -56,7 +57,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > NAME_LIMIT_BYTES || name.starts_with(['.', '-']) || !name.chars().all(plain) {
         return Err(Error::Invalid(format!(
-            "`{name}` is no name for a sandbox: 1 to {NAME_LIMIT_BYTES} letters, digits, `-`, `_` and `.`, \
+            "`{name}` is not a valid sandbox name: use 1 to {NAME_LIMIT_BYTES} letters, digits, `-`, `_` and `.`, \
              not beginning with `-` or `.`"
         )));
     }

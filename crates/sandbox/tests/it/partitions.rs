@@ -1,4 +1,4 @@
-//! Nodes of a cluster that are cut off, or stand still, and come back.
+//! Nodes of a cluster that are isolated or paused, and come back.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,96 +6,96 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, State};
 
-use crate::company::{forget_group, ids, is_cut_off, since, size, wait_for};
+use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, size, wait_for};
 use crate::{ask, provider, run};
 
-/// How long a cluster may take to notice something.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a cluster to notice an event.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn cut_off_and_back(builder: Builder) {
     let cluster = builder.start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let message = third.heal().unwrap_err().to_string();
-    assert_eq!(message, "node3 is not cut off");
+    assert_eq!(message, "node3 is not isolated");
 
-    // One is cut off: it takes no statements, the others do, and it comes back with what it missed.
-    third.cut().unwrap();
-    assert!(third.is_cut_off() && third.state() == State::Running);
-    assert_eq!(third.cut().unwrap_err().to_string(), "node3 is cut off already; `heal` ends that");
-    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
+    // One node is isolated: it takes no statements, the others do, and it comes back with the missed changes.
+    third.isolate().unwrap();
+    assert!(third.is_isolated() && third.state() == State::Running);
+    assert_eq!(third.isolate().unwrap_err().to_string(), "node3 is already isolated: `heal` ends the isolation");
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
     let error = third.connect().unwrap().execute(b"INSERT INTO d.t VALUES (3)").unwrap_err();
     assert!(error.is_unready(), "{error}");
     run(first, &["INSERT INTO d.t VALUES (1)"]);
     assert_eq!(cluster.heal().unwrap(), Healed::Synced);
-    assert!(!third.is_cut_off());
-    assert_eq!(cluster.heal().unwrap_err().to_string(), format!("no node of sandbox `{}` is cut off", cluster.name()));
+    assert!(!third.is_isolated());
+    assert_eq!(cluster.heal().unwrap_err().to_string(), format!("no node of sandbox `{}` is isolated", cluster.name()));
     assert_eq!(ask(third, "SELECT id FROM d.t"), [["1"]]);
 
-    // A start ends the cut.
-    third.cut().unwrap();
-    wait_for("the cut", || is_cut_off(third));
+    // A start ends the isolation.
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third));
     third.kill().unwrap();
-    assert_eq!(third.cut().unwrap_err().to_string(), "node3 does not run: it is crashed");
+    assert_eq!(third.isolate().unwrap_err().to_string(), "node3 does not run: it is crashed");
     third.start().unwrap();
-    assert!(!third.is_cut_off() && ask(third, "SELECT id FROM d.t") == [["1"]]);
+    assert!(!third.is_isolated() && ask(third, "SELECT id FROM d.t") == [["1"]]);
 
     // All but one are down: healing it is not enough.
-    first.cut().unwrap();
+    first.isolate().unwrap();
     second.kill().unwrap();
     third.kill().unwrap();
-    wait_for("the loss of all others", || is_cut_off(first));
+    wait_for("the loss of all others", || is_non_primary(first));
     assert_eq!(first.heal().unwrap(), Healed::NoMajority);
 }
 
 #[test]
-fn a_node_of_galera_is_cut_off_and_comes_back() {
+fn a_galera_node_is_isolated_and_rejoins() {
     cut_off_and_back(Builder::galera(3));
 }
 
 #[test]
-fn a_node_of_ours_is_cut_off_and_comes_back() {
+fn a_hortator_node_is_isolated_and_rejoins() {
     provider::build();
     cut_off_and_back(Builder::cluster(3));
 }
 
 #[test]
-fn a_node_that_stands_still_goes_on() {
+fn a_paused_node_continues() {
     let cluster = Builder::galera(3).start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     third.pause().unwrap();
-    assert_eq!((third.state(), third.standing()), (State::Paused, None));
-    assert_eq!(third.pause().unwrap_err().to_string(), "node3 is paused already; `resume` lets it go on");
-    assert_eq!(third.start().unwrap_err().to_string(), "node3 runs, and is paused: `resume` lets it go on");
-    assert_eq!(third.cut().unwrap_err().to_string(), "node3 is paused; `resume` it first");
+    assert_eq!((third.state(), third.wsrep_status()), (State::Paused, None));
+    assert_eq!(third.pause().unwrap_err().to_string(), "node3 is already paused: `resume` continues it");
+    assert_eq!(third.start().unwrap_err().to_string(), "node3 is paused: `resume` continues it");
+    assert_eq!(third.isolate().unwrap_err().to_string(), "node3 is paused: `resume` it first");
     wait_for("the others to go on", || size(first).as_deref() == Some("2"));
     run(second, &["INSERT INTO d.t VALUES (1)"]);
-    // The others come back without it.
+    // The others come back without the paused node.
     second.kill().unwrap();
     cluster.start().unwrap_or_else(|error| panic!("{error}"));
     cluster.resume().unwrap();
     assert_eq!(third.resume().unwrap_err().to_string(), "node3 is not paused, but running");
-    // For a moment it takes itself for one of the three that it last saw.
+    // For a moment it counts itself as one of the three nodes of its last view.
     let has_row = |mut connection: Connection| {
         connection.fetch(b"SELECT id FROM d.t").is_ok_and(|rows| rows == [[Some(b"1".to_vec())]])
     };
     wait_for("it to be back", || third.connect().is_ok_and(has_row));
 
-    // One that stands still can be shut down, and so can the whole be removed.
+    // A paused node can be shut down, and its sandbox can be removed.
     third.pause().unwrap();
     third.stop().unwrap();
     assert_eq!(third.state(), State::Stopped);
-    assert_eq!(third.pause().unwrap_err().to_string(), "node3 does not run, so there is nothing to pause");
+    assert_eq!(third.pause().unwrap_err().to_string(), "node3 does not run, so it cannot be paused");
     second.pause().unwrap();
 }
 
 #[test]
-fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
+fn a_node_with_different_tables_leaves_and_the_other_continues() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
-    // Once the one that leads is wrong, once the other.
+    // Each node is the wrong one once.
     for (id, wrong, right) in [(10, 0, 1), (20, 1, 0)] {
         let [wrong, right] = [wrong, right].map(|index| cluster.node(index));
         let mut apart = wrong.connect().unwrap();
@@ -108,12 +108,12 @@ fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
         });
         wait_for("the right one to go on", || {
             size(right).as_deref() == Some("1")
-                && !is_cut_off(right)
+                && !is_non_primary(right)
                 && right.connect().is_ok_and(|mut connection| {
                     connection.execute(format!("REPLACE INTO d.t VALUES ({})", id + 1).as_bytes()).is_ok()
                 })
         });
-        // It gets the tables of the other.
+        // It gets the tables of the other node.
         wrong.kill().unwrap();
         wrong.start().unwrap();
         let rows = |node| ask(node, "SELECT id FROM d.t ORDER BY id");
@@ -123,12 +123,12 @@ fn a_node_with_other_tables_goes_and_the_one_that_is_left_goes_on() {
 }
 
 #[test]
-fn while_a_backup_locks_the_node_that_leads_others_come_and_go() {
+fn nodes_join_and_leave_while_a_backup_locks_the_leader() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
-    // Who began it.
+    // The node that bootstrapped the cluster.
     let leads = |node| since(node, 0).contains("this node leads the group");
     assert!(!leads(second) && !leads(third));
     let mut locks = first.connect().unwrap();
@@ -147,7 +147,7 @@ fn while_a_backup_locks_the_node_that_leads_others_come_and_go() {
 }
 
 #[test]
-fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
+fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -155,8 +155,8 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     let address = ask(second, "SELECT @@wsrep_cluster_address").concat().concat();
     let connect = format!("SET GLOBAL wsrep_cluster_address = '{address}'");
     first.kill().unwrap();
-    wait_for("the loss of the other", || is_cut_off(second));
-    // Only the error log tells that it failed: the server's own statement does not.
+    wait_for("the loss of the other", || is_non_primary(second));
+    // Only the error log shows the failure: the server's own statement does not.
     run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
     let log = since(second, 0);
     for told in ["no majority of the cluster is in reach", "`nowhere`, and must be like gcomm://"] {
@@ -164,14 +164,14 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     }
     thread::scope(|scope| {
         let start = scope.spawn(|| first.start());
-        // The first may take longer to come than the second waits.
+        // The first node may need longer to start than the second waits.
         let is_back = (0..4).any(|_| {
             run(second, &[&connect]);
-            let deadline = Instant::now() + PATIENCE / 4;
-            while is_cut_off(second) && Instant::now() < deadline {
+            let deadline = Instant::now() + WAIT_TIMEOUT / 4;
+            while is_non_primary(second) && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(50));
             }
-            !is_cut_off(second)
+            !is_non_primary(second)
         });
         assert!(is_back, "{}", since(second, 0));
         start.join().unwrap().unwrap();
@@ -182,7 +182,7 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
 }
 
 #[test]
-fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
+fn fragments_of_another_node_are_kept_by_a_node_that_was_away() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
@@ -191,12 +191,12 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
     let part = |open: &mut Connection, id: u32| {
         open.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
     };
-    // The transaction stays open while each of the others goes, and comes back in a way of its own.
+    // The transaction stays open while each of the other nodes goes away and comes back in its own way.
     open.execute(b"SET SESSION wsrep_trx_fragment_size = 1").unwrap();
     open.execute(b"BEGIN").unwrap();
     part(&mut open, 1);
-    third.cut().unwrap();
-    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
     part(&mut open, 2);
     assert_eq!(third.heal().unwrap(), Healed::Synced);
     part(&mut open, 3);
@@ -215,7 +215,7 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
     wait_for("it to be back", || size(second).as_deref() == Some("3"));
     part(&mut open, 8);
     second.stop().unwrap();
-    forget_group(second);
+    remove_provider_files(second);
     second.start().unwrap();
     part(&mut open, 9);
     open.execute(b"COMMIT").unwrap();
@@ -225,7 +225,7 @@ fn what_another_sent_in_parts_is_kept_by_a_node_that_was_away() {
 }
 
 #[test]
-fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone() {
+fn fragments_sent_before_an_isolation_do_not_commit_on_the_isolated_node() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
@@ -236,15 +236,15 @@ fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone()
         let is_begun = statements.iter().all(|statement| open.execute(statement.as_bytes()).is_ok());
         is_begun.then_some(open)
     };
-    // On a machine that stands still for seconds a node may have been cut off already: only a start helps then.
+    // After a pause of seconds the node may have lost its quorum already: then only a start helps.
     let begun = begun().or_else(|| {
         third.stop().unwrap();
         third.start().unwrap();
         begun()
     });
     let mut open = begun.expect("a transaction in parts begins");
-    third.cut().unwrap();
-    wait_for("the cut", || is_cut_off(third) && size(first).as_deref() == Some("2"));
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
     assert_eq!(third.heal().unwrap(), Healed::Synced);
     let error = open.execute(b"COMMIT").unwrap_err();
     run(third, &["INSERT INTO d.t VALUES (2)"]);
@@ -254,7 +254,7 @@ fn what_a_node_sent_in_parts_before_it_was_cut_off_does_not_commit_there_alone()
     assert!(error.to_string().contains("1213"), "{error}");
 }
 
-/// Each node's place in the view, as it says, and from where on it gives out numbers.
+/// Each node's index in the view, and its auto-increment offset.
 fn places(nodes: &[Node<'_>]) -> Vec<[String; 2]> {
     let value = |node: Node<'_>, question: &str| ask(node, question).swap_remove(0).swap_remove(1);
     let places = nodes.iter().map(|node| {
@@ -265,15 +265,15 @@ fn places(nodes: &[Node<'_>]) -> Vec<[String; 2]> {
 }
 
 #[test]
-fn a_node_that_was_cut_off_has_a_place_in_the_view_and_numbers_of_its_own() {
+fn a_node_that_was_isolated_has_its_own_view_index_and_auto_increment_offset() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let nodes = [0, 1, 2].map(|index| cluster.node(index));
     run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)"]);
-    // Those who stay move up, and the one that comes back stands last, once and again.
+    // The remaining nodes move up, and the returning node becomes the last, repeatedly.
     for (cut, expected) in [(0, ["2", "0", "1"]), (1, ["1", "2", "0"]), (1, ["1", "2", "0"]), (0, ["2", "1", "0"])] {
-        nodes[cut].cut().unwrap();
-        wait_for("the cut", || is_cut_off(nodes[cut]) && size(nodes[(cut + 1) % 3]).as_deref() == Some("2"));
+        nodes[cut].isolate().unwrap();
+        wait_for("the cut", || is_non_primary(nodes[cut]) && size(nodes[(cut + 1) % 3]).as_deref() == Some("2"));
         assert_eq!(nodes[cut].heal().unwrap(), Healed::Synced);
         let wanted: Vec<[String; 2]> = expected
             .iter()
@@ -285,7 +285,7 @@ fn a_node_that_was_cut_off_has_a_place_in_the_view_and_numbers_of_its_own() {
     for node in nodes {
         wait_for("all rows", || ask(node, "SELECT COUNT(*), COUNT(DISTINCT id % 3) FROM d.t") == [["12", "3"]]);
     }
-    // What is sent in parts would be noted down under a name that the others do not know.
+    // The fragments of a streaming transaction carry a member ID that the others do not know.
     let mut open = nodes[0].connect().unwrap();
     open.execute(b"SET SESSION wsrep_trx_fragment_size = 1").unwrap();
     open.execute(b"BEGIN").unwrap();
@@ -300,15 +300,15 @@ fn a_node_that_was_cut_off_has_a_place_in_the_view_and_numbers_of_its_own() {
 }
 
 #[test]
-fn only_a_node_of_several_can_be_cut_off() {
+fn only_a_node_of_several_can_be_isolated() {
     for (builder, topology) in [(Builder::standalone(), "standalone"), (Builder::galera(1), "galera 1")] {
         let sandbox = builder.start_temporary().unwrap();
-        let message = sandbox.node(0).cut().unwrap_err().to_string();
+        let message = sandbox.node(0).isolate().unwrap_err().to_string();
         assert!(message.contains(&format!("` is {topology}: only a node of a cluster of several")), "{message}");
         assert_eq!(
             sandbox.heal().unwrap_err().to_string(),
-            format!("no node of sandbox `{}` is cut off", sandbox.name())
+            format!("no node of sandbox `{}` is isolated", sandbox.name())
         );
-        assert_eq!(sandbox.node(0).heal().unwrap_err().to_string(), "node1 is not cut off");
+        assert_eq!(sandbox.node(0).heal().unwrap_err().to_string(), "node1 is not isolated");
     }
 }

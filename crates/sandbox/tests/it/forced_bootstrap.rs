@@ -9,21 +9,20 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, Sandbox, State};
 
-use crate::company::{forget_group, ids, is_cut_off, since, wait_for};
+use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, wait_for};
 use crate::kills::arguments;
-use crate::own::{Own, is_ready};
+use crate::manual_server::{Own, is_ready};
 use crate::{provider, run};
 
 /// A client that waits longer for an answer gets none.
-const ANSWER_LIMIT: Duration = Duration::from_secs(40);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(40);
 const ANEW: &str =
     "is of a group that was begun anew (pc.bootstrap, pc.ignore_sb, or hortator.group.log moved away) without";
 const LEFT_OUT: &str = "No majority of the group as it was before is here";
 
 /// Its clients may write, and it sees nobody else.
 fn goes_on_alone(node: Node<'_>) -> bool {
-    let is_alone =
-        node.standing().is_some_and(|standing| standing.is_synced() && standing.size.as_deref() == Some("1"));
+    let is_alone = node.wsrep_status().is_some_and(|status| status.is_synced() && status.size.as_deref() == Some("1"));
     is_alone && is_ready(node)
 }
 
@@ -78,7 +77,7 @@ fn assert_left_out(cluster: &Sandbox, by: Node<'_>) {
 }
 
 #[test]
-fn a_node_goes_on_without_the_others_and_they_do_not_go_on_beside_it() {
+fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
@@ -93,8 +92,8 @@ fn a_node_goes_on_without_the_others_and_they_do_not_go_on_beside_it() {
     cluster.nodes().for_each(|node| assert_eq!(generation(node), begun, "{}", node.name()));
 
     // On a node that is cut off it is a mistake. Both sides go on, and all say so.
-    third.cut().unwrap();
-    wait_for("the cut", || is_cut_off(third));
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third));
     go_on_alone(third);
     wait_for("it to go on by itself", || goes_on_alone(third));
     assert_ne!(generation(third), begun);
@@ -112,7 +111,7 @@ fn a_node_goes_on_without_the_others_and_they_do_not_go_on_beside_it() {
     has_rows(third, &[1, 2, 4]);
     assert_eq!((errors(first, &by), errors(second, &by)), (1, 1), "it is not said again and again");
     third.kill().unwrap();
-    forget_group(third);
+    remove_provider_files(third);
     third.start().unwrap();
     has_rows(third, &[1, 3, 5]);
     assert_eq!(generation(third), begun);
@@ -120,14 +119,14 @@ fn a_node_goes_on_without_the_others_and_they_do_not_go_on_beside_it() {
     // The others crash, and it goes on for good.
     second.kill().unwrap();
     third.kill().unwrap();
-    wait_for("the loss of the majority", || is_cut_off(first));
+    wait_for("the loss of the majority", || is_non_primary(first));
     go_on_alone(first);
     wait_for("it to go on by itself", || goes_on_alone(first));
     insert(first, 6);
     has_rows(first, &[1, 3, 5, 6]);
     assert_left_out(&cluster, first);
     insert(first, 7);
-    [second, third].into_iter().for_each(forget_group);
+    [second, third].into_iter().for_each(remove_provider_files);
     cluster.start().unwrap();
     insert(third, 8);
     cluster.nodes().for_each(|node| has_rows(node, &[1, 3, 5, 6, 7, 8]));
@@ -149,7 +148,7 @@ fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
 }
 
 #[test]
-fn two_nodes_that_each_go_on_are_two_histories() {
+fn two_nodes_that_each_continue_are_a_split_brain() {
     provider::build();
     let cluster = Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes").start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
@@ -161,20 +160,20 @@ fn two_nodes_that_each_go_on_are_two_histories() {
     let ends = AtomicBool::new(false);
     let write = |node: Node<'_>| {
         let mut options = node.connect_options();
-        options.read_timeout = Some(ANSWER_LIMIT);
+        options.read_timeout = Some(CLIENT_TIMEOUT);
         while !ends.load(Ordering::SeqCst) {
             let asked = Instant::now();
             let _ = Connection::open(&options)
                 .and_then(|mut connection| connection.execute(b"INSERT INTO d.busy VALUES ()").map(|_| ()));
             // Whatever it answers: it answers.
-            assert!(asked.elapsed() < ANSWER_LIMIT, "a client of {} waits for ever", node.name());
+            assert!(asked.elapsed() < CLIENT_TIMEOUT, "a client of {} waits for ever", node.name());
         }
     };
     thread::scope(|scope| {
         let write = &write;
         let clients: Vec<_> =
             [first, second].iter().flat_map(|node| [*node; 4]).map(|node| scope.spawn(move || write(node))).collect();
-        second.cut().unwrap();
+        second.isolate().unwrap();
         wait_for("both to go on", || [first, second].iter().all(|node| goes_on_alone(*node)));
         ends.store(true, Ordering::SeqCst);
         clients.into_iter().for_each(|client| client.join().unwrap());
@@ -195,7 +194,7 @@ fn two_nodes_that_each_go_on_are_two_histories() {
     has_rows(second, &[2, 4]);
     // One is thrown away.
     second.kill().unwrap();
-    forget_group(second);
+    remove_provider_files(second);
     second.start().unwrap();
     cluster.nodes().for_each(|node| has_rows(node, &[1, 3]));
 
@@ -208,7 +207,7 @@ fn two_nodes_that_each_go_on_are_two_histories() {
     let own = start_new_cluster(first, &arguments);
     insert(first, 5);
     assert_left_out(&cluster, first);
-    forget_group(second);
+    remove_provider_files(second);
     cluster.start().unwrap();
     cluster.nodes().for_each(|node| has_rows(node, &[1, 3, 5]));
     assert_eq!(generation(first), generation(second));

@@ -1,5 +1,5 @@
-//! What tests of a whole cluster share: how its nodes stand, clients that write all the while, and what must hold when they
-//! have stopped.
+//! Shared by tests of a whole cluster: the status of its nodes, clients that write all the time, and the conditions
+//! that hold after they have stopped.
 
 use std::fs;
 use std::sync::Arc;
@@ -12,32 +12,32 @@ use hortator_sandbox::{Node, Sandbox};
 
 use crate::run;
 
-/// How long a cluster may take to notice something on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// A node that answers nothing for so long is given up by its client.
-const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+/// The time limit for a cluster to notice an event on a busy machine.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
+/// A client gives up a node that does not answer for this long.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !is_so() {
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} for {what}");
+        assert!(Instant::now() < deadline, "waited {WAIT_TIMEOUT:?} for {what}");
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// It hears no majority, and its clients get 1047.
-pub fn is_cut_off(node: Node<'_>) -> bool {
-    node.standing().is_some_and(|standing| !standing.is_primary())
+/// The node has no quorum, and its clients get error 1047.
+pub fn is_non_primary(node: Node<'_>) -> bool {
+    node.wsrep_status().is_some_and(|status| !status.is_primary())
 }
 
-/// How many nodes it sees in its cluster.
+/// The cluster size that the node sees.
 pub fn size(node: Node<'_>) -> Option<String> {
-    node.standing().and_then(|standing| standing.size)
+    node.wsrep_status().and_then(|status| status.size)
 }
 
-/// As the messages say of a node that is to join anew, with nothing of the provider's.
-pub fn forget_group(node: Node<'_>) {
+/// Removes the provider's files, as its messages advise for a node that is to rejoin as a new node.
+pub fn remove_provider_files(node: Node<'_>) {
     for file in fs::read_dir(node.data_dir()).unwrap().map(|entry| entry.unwrap().path()) {
         if file.file_name().unwrap().to_str().unwrap().starts_with("hortator") {
             fs::remove_file(file).unwrap();
@@ -45,7 +45,7 @@ pub fn forget_group(node: Node<'_>) {
     }
 }
 
-/// The ids of the rows of d.t that the node has when it has everything that was confirmed anywhere before.
+/// The ids of the rows of d.t on the node, after it has applied everything that was confirmed anywhere before.
 pub fn ids(node: Node<'_>) -> Vec<String> {
     let mut connection = node.connect().unwrap();
     connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
@@ -53,21 +53,21 @@ pub fn ids(node: Node<'_>) -> Vec<String> {
     rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
 }
 
-/// What a node's error log says behind its first bytes.
+/// The node's error log after its first `from` bytes.
 pub fn since(node: Node<'_>, from: usize) -> String {
     let log = fs::read(node.error_log()).unwrap();
     String::from_utf8_lossy(&log[from.min(log.len())..]).into_owned()
 }
 
-/// All of it is there, and nothing of a fault.
-pub fn assert_told(log: &str, words: &[&str]) {
+/// The log contains all words, and no sign of a crash.
+pub fn assert_logged(log: &str, words: &[&str]) {
     for word in words {
         assert!(log.contains(word), "`{word}` is missing in:\n{log}");
     }
     assert!(!log.contains("panicked") && !log.contains("got signal") && !log.contains("a fault in"), "{log}");
 }
 
-/// Clients of some nodes, one each, that insert a row after the other, whatever becomes of their node.
+/// Clients of some nodes, one each, that insert row after row, whatever happens to their node.
 pub struct Writers {
     ends: Arc<AtomicBool>,
     confirmed: Vec<Arc<AtomicU64>>,
@@ -75,7 +75,7 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// Makes their table, and lets them begin.
+    /// Creates their table, and starts them.
     pub fn on(sandbox: &Sandbox, nodes: &[usize]) -> Self {
         run(sandbox.node(nodes[0]), &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY, node INT)"]);
         let ends = Arc::new(AtomicBool::new(false));
@@ -83,8 +83,8 @@ impl Writers {
         let threads = nodes.iter().zip(&confirmed).map(|(node, confirmed)| {
             let (ends, confirmed) = (Arc::clone(&ends), Arc::clone(confirmed));
             let (mut options, node) = (sandbox.node(*node).connect_options(), *node as u64);
-            options.connect_timeout = ANSWER_LIMIT;
-            options.read_timeout = Some(ANSWER_LIMIT);
+            options.connect_timeout = CLIENT_TIMEOUT;
+            options.read_timeout = Some(CLIENT_TIMEOUT);
             thread::spawn(move || write(&options, node, &ends, &confirmed))
         });
         let threads = threads.collect();
@@ -95,13 +95,13 @@ impl Writers {
         self.confirmed.iter().map(|count| count.load(Ordering::SeqCst)).collect()
     }
 
-    /// Waits until each of them has had some more confirmed.
+    /// Waits until each client has more rows confirmed.
     pub fn wait_for_more(&self) {
         let before = self.counts();
         wait_for("all writers", || self.counts().iter().zip(&before).all(|(now, before)| *now >= before + 5));
     }
 
-    /// They stop. All nodes have what they were told is committed, and the same rows.
+    /// Stops the clients. All nodes have all confirmed rows, and the same rows.
     pub fn stop(self, sandbox: &Sandbox) {
         self.ends.store(true, Ordering::SeqCst);
         let confirmed: Vec<u64> = self.threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
@@ -116,7 +116,7 @@ impl Writers {
     }
 }
 
-/// All rows, when everything that was confirmed anywhere before is there.
+/// All rows, after everything that was confirmed anywhere before is applied.
 fn rows(node: Node<'_>) -> Vec<(u64, u64)> {
     let mut connection = node.connect().unwrap();
     connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
@@ -141,7 +141,7 @@ fn write(options: &ConnectOptions, node: u64, ends: &AtomicBool, confirmed: &Ato
                 confirmed.fetch_add(1, Ordering::SeqCst);
                 thread::sleep(Duration::from_millis(5));
             }
-            // It is not there, or takes nothing for now.
+            // The node does not run, or takes no statements now.
             Err(_) => thread::sleep(Duration::from_millis(50)),
         }
     }

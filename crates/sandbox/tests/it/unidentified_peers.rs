@@ -1,4 +1,4 @@
-//! Whatever calls at the port between nodes and is no node of the cluster, while clients write on all of them.
+//! Connections to the group port from anything but a node of the cluster, while clients write on all nodes.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -7,22 +7,23 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::company::{Writers, assert_told, forget_group, since, wait_for};
+use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
 use crate::kills::arguments;
-use crate::own::Own;
+use crate::manual_server::Own;
 use crate::{provider, run};
 
-/// A frame's fixed part: the mark, version, kind, the body's length and checksum, and its own. In every version.
+/// A frame's fixed part: the magic bytes, version, kind, the body's length and checksum, and its own checksum. The same
+/// in every version.
 const HEAD_BYTES: usize = 16;
-/// The kind that tells why a node parts.
+/// The frame kind that gives the reason for closing.
 const REJECTED: u8 = 2;
-/// What the nodes speak.
+/// The protocol version of the nodes.
 const VERSION: u8 = 3;
-/// So many call at once.
+/// The number of parallel connections.
 const CALLERS: usize = 300;
-/// All that they may cost a node's log: each kind of them a line or two, and some more as time goes by.
+/// The maximum number of log lines: one or two for each kind of connection, and some more over time.
 const LINES_LIMIT: usize = 80;
-/// What the server itself may take meanwhile, for the rows that come in.
+/// Memory that the server itself may use meanwhile, for the inserted rows.
 const GROWTH_LIMIT_KB: u64 = 64 << 10;
 
 fn crc32(bytes: &[u8]) -> u32 {
@@ -44,15 +45,15 @@ fn call(node: Node<'_>) -> TcpStream {
     stream
 }
 
-/// What the node answers until it closes.
+/// The node's answer until it closes the connection.
 fn answer(mut stream: TcpStream) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A connection that is torn down counts as closed.
+    // A reset connection counts as closed.
     let _ = stream.read_to_end(&mut bytes);
     bytes
 }
 
-/// The reason that it gives in the last frame of its answer.
+/// The reason in the last frame of the answer.
 fn reason(bytes: &[u8]) -> String {
     let mut rest = bytes;
     while rest.len() > HEAD_BYTES {
@@ -76,14 +77,14 @@ fn memory_kb(node: Node<'_>) -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// A node of another cluster, at home a group by itself.
+/// A node of another cluster, in a group of its own.
 fn foreigner() -> Temporary {
     let other = Builder::cluster(1).start_temporary().unwrap();
     run(other.node(0), &["CREATE DATABASE own"]);
     other
 }
 
-/// Its server with another cluster's name and addresses.
+/// Starts its server with another cluster's name and addresses.
 fn start_elsewhere(other: &Temporary, arguments: &[String], name: &str, port: u16) -> Own {
     let mut arguments = arguments.to_vec();
     arguments.extend([
@@ -94,9 +95,9 @@ fn start_elsewhere(other: &Temporary, arguments: &[String], name: &str, port: u1
     Own::start(other.node(0), &arguments, &[])
 }
 
-/// What a node without anything says first when it finds a cluster: a greeting that every node of it takes.
+/// The first message of a node without state to a cluster: a handshake that every node of the cluster accepts.
 fn greeting(other: &Temporary, arguments: &[String]) -> Vec<u8> {
-    forget_group(other.node(0));
+    remove_provider_files(other.node(0));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut arguments = arguments.to_vec();
     let port = listener.local_addr().unwrap().port();
@@ -113,20 +114,20 @@ fn greeting(other: &Temporary, arguments: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn strangers_at_the_port_disturb_nobody() {
+fn unidentified_peers_do_not_disturb_the_cluster() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let other = foreigner();
     let called = cluster.node(1);
     let writers = Writers::on(&cluster, &[0, 1, 2]);
     writers.wait_for_more();
-    let members = || cluster.nodes().map(|node| node.standing().unwrap().size.unwrap()).collect::<Vec<_>>();
+    let members = || cluster.nodes().map(|node| node.wsrep_status().unwrap().size.unwrap()).collect::<Vec<_>>();
     let from: Vec<usize> = cluster.nodes().map(|node| since(node, 0).len()).collect();
     let foreign = arguments(other.node(0));
     other.stop().unwrap();
     let (descriptors_before, memory_before) = (descriptors(called), memory_kb(called));
 
-    // Nodes of another history, and of another name. Both sides say so.
+    // Nodes with another history, and with another cluster name. Both sides report it.
     let theirs = since(other.node(0), 0).len();
     let elsewhere = start_elsewhere(&other, &foreign, "sandbox", called.ports().group);
     let both = [(other.node(0), theirs), (called, from[1])];
@@ -137,7 +138,8 @@ fn strangers_at_the_port_disturb_nobody() {
     wait_for("another name", || both_say("cluster names differ: foreigner is in `elsewhere`, node2 in `sandbox`"));
     elsewhere.shut_down();
 
-    // Another program; half a head; a greeting that never ends; one that announces 4 GiB; one of another version.
+    // Another program; half a frame header; a handshake that never ends; one that announces 4 GiB; one of another
+    // version.
     let mut web = call(called);
     web.write_all(b"GET / HTTP/1.1\r\nHost: node\r\n\r\n").unwrap();
     assert!(reason(&answer(web)).contains("something else speaks"));
@@ -153,17 +155,17 @@ fn strangers_at_the_port_disturb_nobody() {
     assert!(reason(&answer(newer)).contains(&format!("protocol version 7, this node version {VERSION}")));
     drop(torn);
 
-    // Many at once, most of them silent, the others not.
+    // Many at once, most of them silent.
     let mut crowd: Vec<TcpStream> = (0..CALLERS).map(|_| call(called)).collect();
     for (number, stream) in crowd.iter_mut().enumerate().filter(|(number, _)| number % 3 == 0) {
-        // It may have been closed for a later one.
+        // The node may have closed it in favour of a later one.
         let _ = stream.write_all(&vec![number as u8; 10_000]);
     }
     writers.wait_for_more();
     wait_for("the silent ones to be given up", || descriptors(called) <= descriptors_before + 5);
     drop((crowd, endless));
 
-    // One that greets as a node does, and goes on with garbage, with a length that nothing follows, or with nothing.
+    // Connections that complete the handshake, and continue with garbage, with a length without data, or with nothing.
     let greeting = greeting(&other, &foreign);
     let garbage: Vec<u8> = (0..100_000u32).map(|number| (number.wrapping_mul(number) >> 7) as u8).collect();
     let announced = head(VERSION, 18, 1 << 30, 0);
@@ -176,7 +178,7 @@ fn strangers_at_the_port_disturb_nobody() {
     }
     writers.wait_for_more();
 
-    // Everybody is still there, and nobody has paid for it.
+    // All nodes are still members, and no write was delayed.
     assert_eq!(members(), ["3", "3", "3"]);
     wait_for("all connections to be given up", || descriptors(called) <= descriptors_before + 5);
     let grown = memory_kb(called).saturating_sub(memory_before);
@@ -188,7 +190,7 @@ fn strangers_at_the_port_disturb_nobody() {
         "is larger than is taken here",
         "connections have not said who they are",
     ];
-    assert_told(&log, &words);
+    assert_logged(&log, &words);
     assert!(log.lines().count() < LINES_LIMIT, "{} lines:\n{log}", log.lines().count());
     for (node, from) in cluster.nodes().zip(from) {
         let log = since(node, from);

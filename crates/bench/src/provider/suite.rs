@@ -1,4 +1,4 @@
-//! Who takes part in an experiment, on how many nodes, and at what work.
+//! The suites: contenders, number of nodes, and workloads.
 
 use super::{Contender, Workload};
 use crate::nodes::CLUSTER_SETTINGS;
@@ -27,26 +27,26 @@ const CLUSTER_WORKLOADS: &[Workload] = &[
     Workload::Load,
 ];
 
-/// The experiments that there are.
+/// A suite of contenders and workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lineup {
-    /// A single node of each provider, and a server with none.
+pub enum Suite {
+    /// A single node of each provider, and a server without one.
     Single,
     /// Three nodes of each provider, all on this machine.
     Cluster,
 }
 
-impl Lineup {
-    /// Those that are compared, in the report's order.
+impl Suite {
+    /// The contenders, in the report's order.
     #[must_use]
     pub fn contenders(self) -> &'static [Contender] {
         match self {
-            Self::Single => &[Contender::Hortator, Contender::Galera, Contender::Alone],
+            Self::Single => &[Contender::Hortator, Contender::Galera, Contender::NoProvider],
             Self::Cluster => &[Contender::Hortator, Contender::Galera],
         }
     }
 
-    /// What they can be given to do, in the report's order.
+    /// The workloads, in the report's order.
     #[must_use]
     pub fn workloads(self) -> &'static [Workload] {
         match self {
@@ -62,7 +62,7 @@ impl Lineup {
         }
     }
 
-    /// What its servers are started with besides what all are.
+    /// The settings of its servers beyond the common ones.
     pub(super) fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Single => &[],

@@ -1,4 +1,4 @@
-//! What a cell took: by the wall clock, of the servers' CPU, of everybody else's.
+//! The resources of a workload: wall time, the servers' CPU time, the CPU time of everything else.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use crate::{Error, measure};
 pub(super) struct Clocks {
     at: Instant,
     servers: Duration,
-    /// This process, with the programs that it ran.
+    /// This process and the programs that it ran.
     own: Duration,
     machine: Duration,
 }
 
-/// What went by between two moments.
+/// The difference between two moments.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
-    /// From one to the other.
+pub struct ResourceUsage {
+    /// The wall time between them.
     pub wall: Duration,
     /// User and system time of all servers together.
     pub server_cpu: Duration,
-    /// What everything on the machine used but the servers and the experiment itself.
+    /// CPU time of everything on the machine except the servers and the experiment itself.
     pub other_cpu: Duration,
 }
 
@@ -36,10 +36,10 @@ impl Clocks {
         })
     }
 
-    pub(super) fn since(&self, before: &Self) -> Spent {
+    pub(super) fn since(&self, before: &Self) -> ResourceUsage {
         let server_cpu = self.servers - before.servers;
         let ours = server_cpu + (self.own - before.own);
         let other_cpu = (self.machine - before.machine).saturating_sub(ours);
-        Spent { wall: self.at - before.at, server_cpu, other_cpu }
+        ResourceUsage { wall: self.at - before.at, server_cpu, other_cpu }
     }
 }

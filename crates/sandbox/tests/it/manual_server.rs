@@ -1,4 +1,4 @@
-//! A server of a test's own on a node's data folder, in surroundings that no sandbox gives it.
+//! A server that a test starts itself on a node's data folder, in an environment that no sandbox provides.
 
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -8,40 +8,40 @@ use hortator_sandbox::Node;
 
 use crate::signal;
 
-/// How long a server may take to come up, or to go, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit for a server to start or end on a busy machine.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// It is killed at the end.
+/// The server is killed when this value is dropped.
 pub struct Own(Child);
 
 impl Own {
-    /// Its command is started, by `around`: programs that take one, with their arguments.
+    /// Starts the server's command with a prefix `around`: programs that run a command, with their arguments.
     pub fn spawn(arguments: &[String], around: &[String]) -> Self {
         let mut command = Command::new("env");
         command.args(around).args(arguments).arg("--user=mysql");
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// The same; it answers by then.
+    /// As `spawn`; returns when the server answers.
     pub fn start(node: Node<'_>, arguments: &[String], around: &[String]) -> Self {
         let mut own = Self::spawn(arguments, around);
         let start = Instant::now();
         while node.connect().is_err() {
             let ended = own.0.try_wait().unwrap();
             let log = || std::fs::read_to_string(node.error_log()).unwrap();
-            assert!(ended.is_none() && start.elapsed() < PATIENCE, "it does not come up ({ended:?}):\n{}", log());
+            assert!(ended.is_none() && start.elapsed() < WAIT_TIMEOUT, "it does not come up ({ended:?}):\n{}", log());
             thread::sleep(Duration::from_millis(50));
         }
         own
     }
 
-    /// None of its files may grow beyond that, which for the log's next one is a full disk.
+    /// A prefix that limits the size of each file, which for the log's next file is a full disk.
     pub fn no_file_beyond(bytes: u64) -> Vec<String> {
-        // The signal that comes with it, unlike a full disk's error, would end the server.
+        // The signal that comes with the limit, unlike a full disk's error, would end the server.
         ["--ignore-signal=XFSZ", "prlimit", &format!("--fsize={bytes}:")].map(str::to_owned).to_vec()
     }
 
-    /// It stands still while something is done.
+    /// Pauses the server during a function.
     pub fn still<T>(&self, during: impl FnOnce() -> T) -> T {
         signal(self.0.id(), "-STOP");
         let done = during();
@@ -49,19 +49,19 @@ impl Own {
         done
     }
 
-    /// How it ends by itself.
+    /// Waits until the server ends by itself.
     pub fn end(mut self) -> ExitStatus {
         let start = Instant::now();
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status;
             }
-            assert!(start.elapsed() < PATIENCE, "it does not end");
+            assert!(start.elapsed() < WAIT_TIMEOUT, "it does not end");
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// It is shut down in order.
+    /// Shuts the server down cleanly.
     pub fn shut_down(mut self) {
         signal(self.0.id(), "-TERM");
         assert!(self.0.wait().unwrap().success());
@@ -76,7 +76,7 @@ impl Drop for Own {
     }
 }
 
-/// Its clients may write.
+/// Clients of the node may write.
 pub fn is_ready(node: Node<'_>) -> bool {
     let ready = node.connect().ok().and_then(|mut connection| connection.fetch(b"SHOW STATUS LIKE 'wsrep_ready'").ok());
     ready.is_some_and(|rows| rows.first().and_then(|row| row[1].as_deref()) == Some(b"ON"))

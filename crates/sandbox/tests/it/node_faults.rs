@@ -1,5 +1,5 @@
-//! One node of a cluster has something that it cannot take, while clients of the others write: it says what and why, the
-//! others go on, and with the cause gone it has what they have.
+//! One node of a cluster has a local fault while clients of the others write: it reports the fault and its cause, the
+//! others continue, and when the cause is fixed it has all data.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use hortator_sandbox::{Builder, Node, State};
 
-use crate::company::{Writers, assert_told, forget_group, since, wait_for};
+use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
 use crate::kills::arguments;
-use crate::own::{Own, is_ready};
+use crate::manual_server::{Own, is_ready};
 use crate::{ask, provider, run};
 
-/// Larger than all files that a node here has, smaller than the log's next.
+/// Larger than all files of a node here, smaller than the log's next file.
 const DISK_BYTES: u64 = 48 << 20;
 
-/// How far a server's wall clock goes from the right one, and back.
+/// Offsets of a server's wall clock from the correct time.
 const JUMPS_HOURS: [i64; 6] = [3, -5, 100, -100, 26, 0];
 
 fn files(node: Node<'_>, begin: &str) -> Vec<PathBuf> {
@@ -27,7 +27,7 @@ fn files(node: Node<'_>, begin: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Flips bits of the byte there.
+/// Flips bits of the byte at that offset.
 fn damage(file: &Path, at: u64) {
     let open = fs::OpenOptions::new().read(true).write(true).open(file).unwrap();
     let mut byte = [0];
@@ -35,28 +35,28 @@ fn damage(file: &Path, at: u64) {
     open.write_all_at(&[byte[0] ^ 0x55], at).unwrap();
 }
 
-/// It does not start, and says why.
+/// The node does not start, and reports why.
 fn assert_refused(node: Node<'_>, words: &[&str]) {
     let from = since(node, 0).len();
     node.start().expect_err("it must not start");
     assert_ne!(node.state(), State::Running);
-    assert_told(&since(node, from), words);
+    assert_logged(&since(node, from), words);
 }
 
 #[test]
-fn a_node_with_a_damaged_log_stays_out_and_joins_anew() {
+fn a_node_with_a_damaged_log_does_not_start_and_can_rejoin() {
     provider::build();
     let cluster = Builder::cluster(3).set("wsrep_provider_options", "log.segment=1M").start_temporary().unwrap();
     let node = cluster.node(2);
     let writers = Writers::on(&cluster, &[0, 1]);
     writers.wait_for_more();
     let joins_anew = || {
-        forget_group(node);
+        remove_provider_files(node);
         node.start().unwrap();
         writers.wait_for_more();
     };
 
-    // In the middle of the log: what stands behind it was confirmed.
+    // In the middle of the log: the entries after it were confirmed.
     node.kill().unwrap();
     writers.wait_for_more();
     let log = files(node, "hortator-").remove(0);
@@ -68,14 +68,14 @@ fn a_node_with_a_damaged_log_stays_out_and_joins_anew() {
     writers.wait_for_more();
     joins_anew();
 
-    // Who it is, and how it voted.
+    // The file with the node's identity and its Raft vote.
     node.kill().unwrap();
     let group = files(node, "hortator.group.log").remove(0);
     damage(&group, fs::metadata(&group).unwrap().len() / 2);
     assert_refused(node, &["hortator.group.log", "together with the files hortator-*, and let the node join anew"]);
     joins_anew();
 
-    // Options that are none, at its start and while it runs.
+    // Invalid options, at its start and at runtime.
     let arguments = arguments(node);
     node.stop().unwrap();
     let wrong = [
@@ -85,21 +85,21 @@ fn a_node_with_a_damaged_log_stays_out_and_joins_anew() {
     for (options, word) in wrong {
         let from = since(node, 0).len();
         assert!(!Own::spawn(&with_options(&arguments, options), &[]).end().success(), "{options}");
-        assert_told(&since(node, from), &[word]);
+        assert_logged(&since(node, from), &[word]);
     }
     node.start().unwrap();
     for (options, word) in wrong {
         let from = since(node, 0).len();
         let set = format!("SET GLOBAL wsrep_provider_options = '{options}'");
         assert!(node.connect().unwrap().execute(set.as_bytes()).is_err(), "{options}");
-        assert_told(&since(node, from), &[word]);
+        assert_logged(&since(node, from), &[word]);
     }
     assert!(ask(node, "SELECT @@wsrep_provider_options")[0][0].contains("gcs.fc_limit = 256"));
     writers.wait_for_more();
     writers.stop(&cluster);
 }
 
-/// A server's command line with more in wsrep_provider_options.
+/// A server's command line with more wsrep_provider_options.
 fn with_options(arguments: &[String], options: &str) -> Vec<String> {
     let add = |argument: &String| match argument.starts_with("--wsrep-provider-options=") {
         true => format!("{argument};{options}"),
@@ -109,7 +109,7 @@ fn with_options(arguments: &[String], options: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_full_disk_takes_one_node_out_and_no_other() {
+fn a_full_disk_stops_only_its_node() {
     provider::build();
     let builder =
         Builder::cluster(3).set("wsrep_provider_options", "log.segment=1M").set("innodb_log_file_size", "16M");
@@ -122,7 +122,7 @@ fn a_full_disk_takes_one_node_out_and_no_other() {
     let from = since(node, 0).len();
     let own = Own::start(node, &arguments, &Own::no_file_beyond(DISK_BYTES));
     wait_for("the node", || is_ready(node));
-    // It finds several waiting: first a large one that finds no room, behind it small ones that would.
+    // Several write sets wait: first a large one without room, after it small ones with room.
     for id in 0.. {
         own.still(|| {
             run(cluster.node(0), &[&format!("REPLACE INTO d.large VALUES ({}, REPEAT('x', 400000))", id % 10)]);
@@ -134,12 +134,12 @@ fn a_full_disk_takes_one_node_out_and_no_other() {
         assert!(id < 1000, "the log finds room for everything");
     }
     wait_for("its leave", || since(node, from).contains("The node leaves the cluster"));
-    assert_told(&since(node, from), &["no room in", "free some"]);
+    assert_logged(&since(node, from), &["no room in", "free some"]);
     let refused = node.connect().unwrap().execute(b"INSERT INTO d.large VALUES (-1, '')").unwrap_err();
     assert!(refused.is_unready(), "{refused}");
-    wait_for("the others", || cluster.node(0).standing().and_then(|standing| standing.size).as_deref() == Some("2"));
+    wait_for("the others", || cluster.node(0).wsrep_status().and_then(|status| status.size).as_deref() == Some("2"));
     writers.wait_for_more();
-    // There is room.
+    // Now there is room.
     drop(own);
     let from = since(node, 0).len();
     node.start().unwrap();
@@ -153,8 +153,8 @@ fn a_full_disk_takes_one_node_out_and_no_other() {
     assert_eq!(large(node), large(cluster.node(0)));
 }
 
-/// A server whose wall clock the test sets, in seconds from the right one. What it waits for goes by the right one, as with
-/// a machine whose clock is set: only what it reads is different.
+/// A server whose wall clock the test sets, in seconds from the correct time. Its timeouts use the correct clock, as on
+/// a machine whose clock is set: only the time that it reads is different.
 struct Clock {
     file: fs::File,
     around: Vec<String>,
@@ -175,7 +175,7 @@ impl Clock {
 }
 
 #[test]
-fn clocks_that_jump_change_nothing() {
+fn clock_jumps_have_no_effect() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let library = cluster.folder().join("clock.so");
@@ -193,12 +193,12 @@ fn clocks_that_jump_change_nothing() {
         (clock, own)
     };
     let with_clocks = [0, 1].map(|index| start_with(cluster.node(index)));
-    // Whoever leads then is one of those two.
+    // The leader is then one of those two.
     cluster.node(2).stop().unwrap();
     cluster.node(2).start().unwrap();
     let hour = |node| -> i64 { ask(node, "SELECT UNIX_TIMESTAMP() DIV 3600")[0][0].parse().unwrap() };
     let is_whole =
-        || cluster.nodes().all(|node| node.standing().is_some_and(|standing| standing.size.as_deref() == Some("3")));
+        || cluster.nodes().all(|node| node.wsrep_status().is_some_and(|status| status.size.as_deref() == Some("3")));
     wait_for("all three", is_whole);
     let from: Vec<usize> = cluster.nodes().map(|node| since(node, 0).len()).collect();
     for hours in JUMPS_HOURS {

@@ -1,7 +1,7 @@
-//! Statements by many threads for a fixed time, counted as the servers confirm them.
+//! Statements of many threads for a fixed time, counted when the servers confirm them.
 //!
-//! The threads never pause: the clocks and the counters are read while they work, after a warm-up and again at the end, so
-//! that neither connecting nor the last answers are part of the figures.
+//! The threads never pause: the clocks and the counters are read while they run, after a warm-up and again at the end,
+//! so that neither connecting nor the last answers are part of the figures.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -10,37 +10,38 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_mysql::error::DEADLOCK;
 
-use super::spent::{Clocks, Spent};
+use super::resource_usage::{Clocks, ResourceUsage};
 use super::workload::Threads;
-use super::{Done, Workload, settled};
+use super::{Done, Workload, convergence};
 use crate::Error;
 use crate::nodes::Nodes;
 
-/// The schema of all tables that are worked on.
+/// The schema of all tables of the workloads.
 pub(super) const SCHEMA: &str = "work";
-/// The warm-up is this part of what is measured.
-const WARM_UP_PART: u32 = 5;
-/// Two hundred threads with the usual stacks would be much of a small machine's address space.
+/// The warm-up takes the measured time divided by this.
+const WARM_UP_DIVISOR: u32 = 5;
+/// Two hundred threads with the usual stacks would use much of a small machine's address space.
 const STACK_BYTES: usize = 256 << 10;
-/// How often the waiting thread looks whether to end early.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// The interval at which the waiting thread checks whether to end early.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What the threads are to do.
+/// The work of the threads.
 pub(super) struct Task<'a> {
-    /// How an error names it.
+    /// The workload, for error messages.
     pub(super) work: Workload,
     pub(super) threads: Threads,
-    /// Makes the table, in [`SCHEMA`].
+    /// The statements that create the table, in [`SCHEMA`].
     pub(super) setup: &'a [&'a str],
-    /// Rows of a statement.
+    /// Rows per statement.
     pub(super) rows: u64,
-    /// Gives the number of rows that a node has; an updated one counts as often as it was updated.
+    /// The query for the number of rows of a node; an updated row counts once per update.
     pub(super) count: &'a str,
 }
 
 impl Task<'_> {
-    /// Lets the threads send statements, each its own, until the time is over, and looks then whether all nodes have what was
-    /// confirmed. `statements` is told a thread's number and gives what writes one after the other into an empty text.
+    /// Lets the threads send statements until the time is over, and then checks whether all nodes have the confirmed
+    /// rows. `statements` gets a thread's number and returns the function that writes that thread's statements, one
+    /// after the other, into an empty text.
     pub(super) fn run<S: FnMut(&mut String) + Send>(
         &self,
         nodes: &Nodes,
@@ -49,33 +50,35 @@ impl Task<'_> {
         statements: impl Fn(usize) -> S,
     ) -> Result<Done, Error> {
         self.set_up(&mut nodes.connect(0)?).map_err(Error::server("creating the table"))?;
-        nodes.wait_everywhere()?;
+        nodes.wait_until_applied()?;
         let connect = |thread| nodes.connect(thread % self.threads.nodes);
         let connections = (0..self.threads.count).map(connect).collect::<Result<Vec<_>, _>>()?;
-        let work = Work { confirmed: AtomicU64::new(0), refused: AtomicU64::new(0), over: AtomicBool::new(false) };
+        let work = Work { confirmed: AtomicU64::new(0), conflicts: AtomicU64::new(0), is_over: AtomicBool::new(false) };
 
-        let (confirmed, refused, spent) = thread::scope(|scope| {
+        let (confirmed, conflicts, usage) = thread::scope(|scope| {
             let spawn = |(thread, connection)| {
                 let (builder, work) = (thread::Builder::new().stack_size(STACK_BYTES), &work);
                 let statements = statements(thread);
                 builder.spawn_scoped(scope, move || work.send(connection, statements))
             };
             let workers = connections.into_iter().enumerate().map(spawn).collect::<Result<Vec<_>, _>>();
-            let workers = workers.inspect_err(|_| work.over.store(true, Ordering::Relaxed));
+            let workers = workers.inspect_err(|_| work.is_over.store(true, Ordering::Relaxed));
             let workers = workers.map_err(Error::io("starting a thread"))?;
             let outcome = work.measure(nodes, time, stop);
-            work.over.store(true, Ordering::Relaxed);
+            work.is_over.store(true, Ordering::Relaxed);
             let ends = workers.into_iter().map(|worker| worker.join().expect("a sending thread does not panic"));
-            // Why a thread ended says more than that the wait was cut short.
+            // The reason why a thread ended is more useful than the interruption of the wait.
             ends.collect::<Result<Vec<()>, _>>().map_err(Error::server("sending a statement"))?;
             outcome
         })?;
         let end = Instant::now();
-        nodes.wait_everywhere()?;
-        let behind = end.elapsed();
+        nodes.wait_until_applied()?;
+        let apply_lag = end.elapsed();
         let confirmed_in_all = work.confirmed.into_inner() * self.rows;
-        settled::check(nodes, self.work, confirmed_in_all, |connection| settled::number(connection, self.count))?;
-        Ok(Done { rows: confirmed * self.rows, refused, spent, behind })
+        convergence::check(nodes, self.work, confirmed_in_all, |connection| {
+            convergence::number(connection, self.count)
+        })?;
+        Ok(Done { rows: confirmed * self.rows, conflicts, usage, apply_lag })
     }
 
     fn set_up(&self, connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
@@ -85,11 +88,11 @@ impl Task<'_> {
     }
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Work {
     confirmed: AtomicU64,
-    refused: AtomicU64,
-    over: AtomicBool,
+    conflicts: AtomicU64,
+    is_over: AtomicBool,
 }
 
 impl Work {
@@ -99,16 +102,16 @@ impl Work {
         mut statements: impl FnMut(&mut String),
     ) -> Result<(), hortator_mysql::Error> {
         let mut sql = String::new();
-        while !self.over.load(Ordering::Relaxed) {
+        while !self.is_over.load(Ordering::Relaxed) {
             sql.clear();
             statements(&mut sql);
             while let Err(error) = connection.execute(sql.as_bytes()) {
                 if error.code() != Some(DEADLOCK) {
-                    self.over.store(true, Ordering::Relaxed);
+                    self.is_over.store(true, Ordering::Relaxed);
                     return Err(error);
                 }
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                if self.over.load(Ordering::Relaxed) {
+                self.conflicts.fetch_add(1, Ordering::Relaxed);
+                if self.is_over.load(Ordering::Relaxed) {
                     return Ok(());
                 }
             }
@@ -117,25 +120,30 @@ impl Work {
         Ok(())
     }
 
-    /// Lets the threads work for a warm-up, and then for the time in which confirmed and refused statements count.
-    fn measure(&self, nodes: &Nodes, measured: Duration, stop: &AtomicBool) -> Result<(u64, u64, Spent), Error> {
-        let counted = || (self.confirmed.load(Ordering::Relaxed), self.refused.load(Ordering::Relaxed));
-        self.wait(measured / WARM_UP_PART, stop)?;
+    /// Lets the threads run for a warm-up, and then for the time in which confirmed statements and conflicts count.
+    fn measure(
+        &self,
+        nodes: &Nodes,
+        measured: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(u64, u64, ResourceUsage), Error> {
+        let counted = || (self.confirmed.load(Ordering::Relaxed), self.conflicts.load(Ordering::Relaxed));
+        self.wait(measured / WARM_UP_DIVISOR, stop)?;
         let (before, clocks) = (counted(), Clocks::read(nodes)?);
         self.wait(measured, stop)?;
-        let spent = Clocks::read(nodes)?.since(&clocks);
+        let usage = Clocks::read(nodes)?.since(&clocks);
         let after = counted();
-        Ok((after.0 - before.0, after.1 - before.1, spent))
+        Ok((after.0 - before.0, after.1 - before.1, usage))
     }
 
-    /// Lets the threads work for that long.
+    /// Lets the threads run for that time.
     fn wait(&self, time: Duration, stop: &AtomicBool) -> Result<(), Error> {
         let start = Instant::now();
         while let Some(rest) = time.checked_sub(start.elapsed()) {
-            if stop.load(Ordering::Relaxed) || self.over.load(Ordering::Relaxed) {
+            if stop.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            thread::sleep(rest.min(LOOK_INTERVAL));
+            thread::sleep(rest.min(STOP_CHECK_INTERVAL));
         }
         Ok(())
     }

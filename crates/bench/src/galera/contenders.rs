@@ -1,4 +1,4 @@
-//! The ways of loading into a cluster that are compared.
+//! The contenders that load into a cluster.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,26 +8,26 @@ use crate::employees::{Dump, ENTRY};
 use crate::nodes::Nodes;
 use crate::server::Server;
 
-/// A way of getting the rows into all nodes.
+/// A way of loading the rows into all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The server's own client, on the first node: what everything is compared with.
+pub enum Contender {
+    /// The server's own client, on the first node: the baseline.
     Client,
-    /// `hortator load`, checks as the dump has them.
+    /// `hortator load` with the checks of the dump.
     AsWritten,
-    /// `hortator load`, foreign keys proven at the end.
+    /// `hortator load` that validates foreign keys at the end.
     Deferred,
-    /// The same with unique keys proven at the end too: bulk mode where a table is empty.
+    /// The same with unique keys validated at the end too: bulk mode where a table is empty.
     Bulk,
-    /// The way of [`Way::Deferred`] into a single server.
+    /// As [`Contender::Deferred`], into a single server.
     Single,
 }
 
-impl Way {
-    /// All of them, the one that others are compared with first.
+impl Contender {
+    /// All contenders, the baseline first.
     pub const ALL: [Self; 5] = [Self::Client, Self::AsWritten, Self::Deferred, Self::Bulk, Self::Single];
 
-    /// A line's heading.
+    /// The heading of its line.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -39,18 +39,18 @@ impl Way {
         }
     }
 
-    /// What is run, and under which rules, for the report.
+    /// The command and its rules, for the report.
     #[must_use]
     pub fn rules(self) -> &'static str {
         match self {
             Self::Client => "`mariadb < employees.sql` on node 1; foreign key and unique checks on",
             Self::AsWritten => "`hortator load --nodes … employees.sql`; foreign key and unique checks on",
-            Self::Deferred => "`--foreign-keys=deferred`: loaded unchecked, then every foreign key is proven",
+            Self::Deferred => "`--foreign-keys=deferred`: loaded unchecked, then every foreign key is validated",
             Self::Bulk => {
-                "`--foreign-keys=deferred --unique-checks=deferred`: the same for unique keys, but for each table's first statement"
+                "`--foreign-keys=deferred --unique-checks=deferred`: the same for unique keys, except the first statement of each table"
             }
             Self::Single => {
-                "`--foreign-keys=deferred` into one server of the same settings: what one node has to do at least"
+                "`--foreign-keys=deferred` into one server of the same settings: the minimum work of one node"
             }
         }
     }

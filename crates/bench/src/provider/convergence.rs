@@ -1,4 +1,4 @@
-//! Whether all nodes have what was confirmed, no more and no less.
+//! The check that all nodes have exactly the confirmed rows.
 
 use hortator_mysql::Connection;
 
@@ -6,7 +6,8 @@ use super::Workload;
 use crate::Error;
 use crate::nodes::Nodes;
 
-/// Every node's count must be that of what was confirmed, once it has applied all that the cluster has agreed on.
+/// Checks that every node has the confirmed number of rows, after it has applied everything that the cluster has
+/// committed.
 pub(super) fn check(
     nodes: &Nodes,
     work: Workload,
@@ -15,22 +16,22 @@ pub(super) fn check(
 ) -> Result<(), Error> {
     let mut found = Vec::new();
     for mut connection in nodes.connect_all()? {
-        // A server without a provider has the setting too.
+        // A server without a provider has this variable too.
         let set = connection.execute(b"SET SESSION wsrep_sync_wait = 1");
-        set.map_err(Error::server("having reads wait for the cluster"))?;
+        set.map_err(Error::server("setting wsrep_sync_wait"))?;
         found.push(count(&mut connection)?);
     }
-    agree(work, confirmed, found)
+    compare_counts(work, confirmed, found)
 }
 
-fn agree(work: Workload, confirmed: u64, found: Vec<u64>) -> Result<(), Error> {
+fn compare_counts(work: Workload, confirmed: u64, found: Vec<u64>) -> Result<(), Error> {
     if found.iter().all(|count| *count == confirmed) {
         return Ok(());
     }
-    Err(Error::Apart { work: work.title(), confirmed, found })
+    Err(Error::NotConverged { work: work.title(), confirmed, found })
 }
 
-/// The number that a query gives.
+/// The number that a query returns.
 pub(super) fn number(connection: &mut Connection, query: &str) -> Result<u64, Error> {
     let rows = connection.fetch(query.as_bytes()).map_err(Error::server("counting the rows"))?;
     let number = rows.into_iter().flatten().flatten().next().unwrap_or_default();
@@ -42,12 +43,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_with_a_row_too_few_or_too_many_is_told() {
-        agree(Workload::Load, 7, vec![7, 7, 7]).unwrap();
+    fn a_node_with_missing_or_extra_rows_is_an_error() {
+        compare_counts(Workload::Load, 7, vec![7, 7, 7]).unwrap();
         for found in [vec![7, 6, 7], vec![8, 8, 8], vec![7, 7, 0]] {
             let counts = found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let message = agree(Workload::Load, 7, found).unwrap_err().to_string();
-            assert!(message.contains(&format!("7 rows were confirmed, and the nodes have {counts}")), "{message}");
+            let message = compare_counts(Workload::Load, 7, found).unwrap_err().to_string();
+            assert!(message.contains(&format!("the nodes have {counts} rows, but 7 rows were confirmed")), "{message}");
         }
     }
 }
