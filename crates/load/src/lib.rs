@@ -23,12 +23,12 @@ pub mod lexer;
 mod load;
 mod output;
 pub mod plan_report;
+mod planner;
 pub mod progress;
 pub mod report;
 pub mod rows;
 pub mod session;
 mod stall;
-pub mod statement_kind;
 pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};

@@ -346,13 +346,13 @@ impl Load {
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
-                    coordinator.finish()?;
+                    coordinator.finish_stream()?;
                     self.input_failed(&error)?;
                 }
             }
             statements.set_dialect(coordinator.dialect());
         }
-        coordinator.finish()
+        coordinator.finish_stream()
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.

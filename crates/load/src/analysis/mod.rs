@@ -159,6 +159,8 @@ pub struct StatementInfo {
     pub ddl_target: Option<DdlTarget>,
     /// What it does with HANDLER.
     pub handler: Option<HandlerUse>,
+    /// The function that it defines.
+    pub function: Option<Vec<u8>>,
     /// Which keys it adds to its table, where it does nothing else.
     pub key_additions: Option<Vec<KeyAddition>>,
 }
@@ -176,6 +178,7 @@ impl StatementInfo {
             diagnostics: None,
             ddl_target: None,
             handler: None,
+            function: None,
             key_additions: None,
         }
     }
@@ -304,6 +307,11 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if found.has("IF EXISTS") {
         traits = traits.with(Trait::IfExists);
     }
+    if (traits.has(Trait::MayDoAnything) || traits.has(Trait::HasBody) && !matches!(rule.kind, RuleKind::OtherDdl))
+        && all.iter().any(|token| token.is_word(b"TEMPORARY") || token.is_word(b"EXECUTE"))
+    {
+        traits = traits.with(Trait::MayCreateTemporary);
+    }
     if assigns_user_variable(all, &traits) {
         traits = traits.with(Trait::SessionBound);
     }
@@ -315,6 +323,11 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     info.tables.clone_from(&found.tables);
     if matches!(rule.journal, JournalMode::Intent) {
         info.ddl_target = ddl_target::ddl_target(all);
+    }
+    if traits.has(Trait::DefinesFunction) {
+        let at = found.length + if all.get(found.length).is_some_and(|token| token.is_word(b"IF")) { 3 } else { 0 };
+        let is_qualified = all.get(at + 1).is_some_and(|token| token.is_symbol(b"."));
+        info.function = all.get(at + if is_qualified { 2 } else { 0 }).and_then(name);
     }
     if traits.has(Trait::OfSchema) {
         info.schema = schema_name(all);

@@ -154,7 +154,7 @@ pub static RULES: &[Rule] = &[
     rule("CALL", Exclusive("CALL runs a routine"), Intent, &[SessionBound, MayDoAnything, MovesTables, NumbersRows]),
     rule("DO", Exclusive("DO runs expressions"), Rows, &[NoRows]),
     rule("PREPARE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),
-    rule("EXECUTE", Exclusive(PREPARED), Intent, &[SessionBound, MayDoAnything, MovesTables, NumbersRows]),
+    rule("EXECUTE", Exclusive(PREPARED), Intent, &[MayCreateTemporary, SessionBound, MayDoAnything, MovesTables, NumbersRows]),
     rule("DEALLOCATE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),
     rule("DROP PREPARE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),
     rule("SHOW", Exclusive("SHOW reports on the state at its place"), Session, &[NoRows, ReturnsRows, Idempotent]),

@@ -26,6 +26,8 @@ pub enum Trait {
     AltersTable,
     /// It creates a temporary table.
     CreatesTemporary,
+    /// It may create one, if the server says that something of the session has changed.
+    MayCreateTemporary,
     /// It may take away what is there.
     Destroys,
     /// It drops tables, or what belongs to them.

@@ -18,10 +18,8 @@
 //!
 //! This room writes and reads records. What is recorded, and when, is the coordinator's and the workers' business.
 
-mod ddl_target;
 mod entry;
 mod error;
-mod idempotent;
 mod identity;
 mod load_registry;
 mod memory_tables;
@@ -40,7 +38,7 @@ pub use error::Error;
 pub use identity::Identity;
 pub use load_registry::{Interrupted, discard, interrupted};
 pub use memory_tables::LostRows;
-pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outcome};
+pub use outcome::{Outcome, fingerprint, outcome};
 pub use reader::CheckpointReader;
 use statements::Statements;
 
@@ -154,6 +152,18 @@ impl Checkpoints {
     /// What the server or the connection says.
     pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
         connection.execute(&self.statements.close(self.load_id, checkpoint))
+    }
+
+    /// The statement of [`Self::write`], to be sent together with others.
+    #[must_use]
+    pub fn write_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
+        self.statements.insert(self.load_id, checkpoint)
+    }
+
+    /// The statement of [`Self::close`], to be sent together with others.
+    #[must_use]
+    pub fn close_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
+        self.statements.close(self.load_id, checkpoint)
     }
 
     /// Takes a record away with the connection that does the work: what it says has begun had no effect.

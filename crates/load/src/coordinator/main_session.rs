@@ -195,7 +195,11 @@ impl<'l> MainSession<'l> {
         // SET STATEMENT … FOR: the server reports the old values with the next statement only.
         let is_set_statement = !matches!(info.kind, StatementKind::Set) && !info.assignments.propagated.is_empty();
         let restored: &[String] = if is_set_statement { &info.assignments.propagated } else { &[] };
-        self.left_behind.is_changed |= changes.is_changed && !matches!(info.kind, StatementKind::Use(_));
+        // What a SET or a PREPARE changes is known from its words.
+        let is_plain_set = matches!(info.kind, StatementKind::Set) && !info.assignments.reads_beyond_session;
+        let is_known = is_plain_set || matches!(info.kind, StatementKind::Use(_)) || info.is(Trait::PreparesSession);
+        self.left_behind.is_changed |= changes.is_changed && !is_known;
+        self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
         self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
         self.apply_changes(changes, restored)
     }
@@ -234,7 +238,7 @@ impl<'l> MainSession<'l> {
         check_packet(text.len(), self.packet_limit_bytes)?;
         loop {
             if !self.targets.is_current(self.failover_epoch) {
-                return Err(self.targets.left_behind());
+                return Err(self.targets.failed_over_error());
             }
             match self.connection.query(text, self.output) {
                 Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
@@ -250,7 +254,7 @@ impl<'l> MainSession<'l> {
         let start = Instant::now();
         loop {
             if !self.targets.is_current(self.failover_epoch) {
-                return Err(self.targets.left_behind());
+                return Err(self.targets.failed_over_error());
             }
             match self.connection.query_batch(text, self.output, results) {
                 Err(error)
@@ -291,7 +295,7 @@ impl<'l> MainSession<'l> {
         if self.targets.is_current(self.failover_epoch) {
             return Ok(());
         }
-        let error = self.targets.left_behind();
+        let error = self.targets.failed_over_error();
         self.failed(location, text, &error)
     }
 

@@ -223,7 +223,7 @@ impl<'l> Coordinator<'l> {
             Step::Skip => {
                 // A record of several definitions has no gaps.
                 self.end_keys()?;
-                self.progress.omitted.fetch_add(1, Relaxed);
+                self.progress.skipped.fetch_add(1, Relaxed);
                 Ok(())
             }
             Step::CommitInstead => {
@@ -372,9 +372,9 @@ impl<'l> Coordinator<'l> {
     fn note_definition(&mut self, statement: &AnalyzedStatement, tables: &[TableName]) {
         let info = &statement.info;
         if info.is(Trait::DefinesFunction)
-            && let Some(name) = crate::analysis::defined_function(&statement.text, &self.main.dialect())
+            && let Some(name) = &info.function
         {
-            self.functions.remove(&name);
+            self.functions.remove(name);
         }
         if info.is(Trait::HasBody) {
             self.catalog.forget_routines();

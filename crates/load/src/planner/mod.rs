@@ -23,6 +23,8 @@ const NAME_NOT_CERTAIN: Reason = "the table's name is not certain";
 pub(crate) enum Step {
     /// The catalog must be asked for this table first; then plan again.
     LookUp(TableName),
+    /// The catalog must be asked whether this relation is there; then plan again.
+    ListRelations(TableName),
     /// It is not sent.
     Skip,
     /// It is not sent; the dump's transaction ends, as it would have done.
@@ -176,7 +178,7 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     }
     let drains = match takes_away(info, &tables, facts) {
         Ok(drains) => drains,
-        Err(unknown) => return Step::LookUp(unknown),
+        Err(unknown) => return Step::ListRelations(unknown),
     };
     Step::TableDdl { tables, references, drains }
 }
@@ -187,7 +189,7 @@ fn plan_other_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     };
     match takes_away(info, &tables, facts) {
         Ok(drains) => Step::OtherDdl { tables, drains },
-        Err(unknown) => Step::LookUp(unknown),
+        Err(unknown) => Step::ListRelations(unknown),
     }
 }
 
@@ -217,7 +219,7 @@ fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
         match facts.catalog.exists(&name) {
             Some(true) => {}
             Some(false) => return Step::Main { reason: "it names a table that is not there" },
-            None => return Step::LookUp(name),
+            None => return Step::ListRelations(name),
         }
     }
     Step::Skip
@@ -230,7 +232,7 @@ fn plan_skip_in_serial(info: &StatementInfo, facts: &PlanFacts<'_>, reason: Reas
     }
     match plan_skip(info, facts) {
         Step::Skip => Step::CommitInstead,
-        Step::LookUp(name) => Step::LookUp(name),
+        step @ (Step::LookUp(_) | Step::ListRelations(_)) => step,
         _ => Step::Main { reason },
     }
 }

@@ -61,7 +61,7 @@ impl SessionChanges {
                     }
                 }
                 SCHEMA => self.schema = Some(parts.length_encoded_bytes()?.to_vec()),
-                STATE_CHANGE => self.is_changed |= parts.length_encoded_bytes()? != b"0",
+                STATE_CHANGE => self.is_changed |= content != b"0",
                 _ => {}
             }
         }

@@ -86,6 +86,8 @@ pub(super) struct RowEffects {
     pub(super) names_other_engines: bool,
     /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
     pub(super) counters: Vec<(TableName, u64)>,
+    /// It must run by itself, in no transaction of ours with others.
+    pub(super) must_stand_alone: bool,
     /// What fires on its table may fill user variables.
     pub(super) is_session_bound: bool,
 }
@@ -173,7 +175,7 @@ impl MainSession<'_> {
         }
         // What acts on the next statement only must not be taken by one of ours.
         let is_rows = info.journal == JournalMode::Rows;
-        if is_rows && !effects.is_non_transactional && !self.has_one_shot_variable() {
+        if is_rows && !effects.is_non_transactional && !effects.must_stand_alone && !self.has_one_shot_variable() {
             self.run_in_internal_transaction(statement, effects)
         } else {
             self.run_with_intent(statement, effects, is_rows)
