@@ -196,3 +196,6 @@ fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
 pub fn is_propagated(name: &str) -> bool {
     !SPECIAL.iter().any(|(special, _)| *special == name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -245,7 +245,8 @@ pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
         let traits = Traits::of(&[Trait::SessionBound, Trait::MayDoAnything, Trait::MovesTables, Trait::NumbersRows]);
         return StatementInfo::exclusive("it has more tokens than are analyzed", JournalMode::Intent, traits);
     }
-    let has_body = matching_rule(&all).is_some_and(|(rule, _)| rule.traits.contains(&Trait::HasBody));
+    let holds_others = |trait_: &Trait| matches!(trait_, Trait::HasBody | Trait::Compound);
+    let has_body = matching_rule(&all).is_some_and(|(rule, _)| rule.traits.iter().any(holds_others));
     match &statements(&all, has_body)[..] {
         [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
         [one] => analyze_one(text, one, facts),

@@ -136,7 +136,7 @@ pub static RULES: &[Rule] = &[
     // Transactions.
     rule("BEGIN $", TRANSACTION, Control, &[NoRows, BeginsTransaction]),
     rule("BEGIN WORK $", TRANSACTION, Control, &[NoRows, BeginsTransaction]),
-    rule("BEGIN", Exclusive("a compound statement may do anything"), Intent, &[SessionBound, MayDoAnything, NumbersRows]),
+    rule("BEGIN", Exclusive("a compound statement may do anything"), Intent, &[Compound, SessionBound, MayDoAnything, NumbersRows]),
     rule("START TRANSACTION $", TRANSACTION, Control, &[NoRows, BeginsTransaction]),
     rule("START TRANSACTION", TRANSACTION, Control, &[NoRows]),
     rule("COMMIT $", TRANSACTION, Control, &[NoRows, CommitsTransaction]),

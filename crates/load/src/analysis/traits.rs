@@ -40,6 +40,8 @@ pub enum Trait {
     IfExists,
     /// Its body may hold statements.
     HasBody,
+    /// It is a compound statement, and holds others.
+    Compound,
     /// It defines a function, whose name is no longer that of a built-in one.
     DefinesFunction,
     /// Running it twice is as good as once.

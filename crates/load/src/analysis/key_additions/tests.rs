@@ -3,8 +3,12 @@
 use super::KeyAddition::{Foreign, Key, Primary, Special};
 use super::*;
 
+fn parse(text: &[u8], dialect: &Dialect) -> Option<KeyAdditions> {
+    parse_key_additions(text, &tokens(text, dialect).collect::<Vec<_>>(), dialect)
+}
+
 fn kinds(text: &str) -> Option<Vec<KeyAddition>> {
-    parse_key_additions(text.as_bytes(), &Dialect::mariadb(101_119)).map(|found| found.kinds)
+    parse(text.as_bytes(), &Dialect::mariadb(101_119)).map(|found| found.kinds)
 }
 
 #[test]
@@ -78,7 +82,7 @@ fn anything_else() {
         assert_eq!(kinds(text), None, "{text}");
     }
     let mysql = Dialect { mariadb: false, ..Dialect::mariadb(80_400) };
-    assert_eq!(parse_key_additions(b"ALTER TABLE t ADD KEY (a)", &mysql), None);
+    assert_eq!(parse(b"ALTER TABLE t ADD KEY (a)", &mysql), None);
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn several_as_one() {
                     ADD FULLTEXT (c)";
     assert_eq!(String::from_utf8_lossy(&one), expected);
     assert_eq!(
-        parse_key_additions(&one, &Dialect::mariadb(101_119)).map(|found| found.kinds),
+        parse(&one, &Dialect::mariadb(101_119)).map(|found| found.kinds),
         Some(vec![Primary, Key, Key, Special])
     );
     assert_eq!(merge_key_additions([texts[0], b"DROP TABLE t"], &Dialect::mariadb(101_119)), None);
