@@ -20,6 +20,8 @@ pub struct Assignments {
     pub reads_beyond_session: bool,
     /// It assigns user variables.
     pub user_variables: bool,
+    /// Byte offsets in the text behind the `@@` of targets that name no scope.
+    pub unscoped: Vec<usize>,
 }
 
 /// How a session variable is treated that is not simply copied to the other connections.
@@ -156,7 +158,10 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             match name.split_once('.') {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
                 Some(_) => found.beyond_session = true,
-                None => variable(&name, is_reset, found),
+                None => {
+                    found.unscoped.push(first.offset + 2);
+                    variable(&name, is_reset, found);
+                }
             }
         }
         Kind::UserVariable(_) => found.user_variables = true,

@@ -316,6 +316,13 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if assigns_user_variable(all, &traits) {
         traits = traits.with(Trait::SessionBound);
     }
+    if all.iter().any(|token| matches!(token.kind, Kind::SystemVariable(name) if reads_transaction(name))) {
+        traits = traits.with(Trait::ReadsTransaction);
+    }
+    let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session) || traits.has(Trait::CreatesTable);
+    if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
+        traits = traits.with(Trait::MayCallFunction);
+    }
     if all.iter().any(|token| token.is_word(b"RETURNING")) {
         traits = traits.with(Trait::ReturnsRows);
     }
@@ -353,7 +360,12 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             info.journal = JournalMode::Session;
             StatementKind::Constant
         }
-        RuleKind::Select => StatementKind::Exclusive { reason: "SELECT reads the state at its place" },
+        RuleKind::Select => {
+            if !info.is(Trait::MayCallFunction) && only_reads(all) {
+                info.journal = JournalMode::Session;
+            }
+            StatementKind::Exclusive { reason: "SELECT reads the state at its place" }
+        }
         RuleKind::Skip => StatementKind::Skip,
         RuleKind::Write(reason) if info.is(Trait::ReturnsRows) => StatementKind::Exclusive { reason },
         RuleKind::Write(reason) => StatementKind::Write { reason },
@@ -451,8 +463,21 @@ fn assigns_user_variable(all: &[Token<'_>], traits: &Traits) -> bool {
 
 /// What of a statement stands for what the statement before it did.
 fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQuery> {
-    const WORDS: [&[u8]; 5] = [b"ROW_COUNT", b"FOUND_ROWS", b"WARNINGS", b"ERRORS", b"DIAGNOSTICS"];
-    const VARIABLES: [&[u8]; 2] = [b"warning_count", b"error_count"];
+    const WORDS: [&[u8]; 11] = [
+        b"ROW_COUNT",
+        b"FOUND_ROWS",
+        b"WARNINGS",
+        b"ERRORS",
+        b"DIAGNOSTICS",
+        // What SHOW STATUS and the like say of the statements before.
+        b"STATUS",
+        b"SESSION_STATUS",
+        b"PROFILE",
+        b"PROFILES",
+        b"PROFILING",
+        b"OPTIMIZER_TRACE",
+    ];
+    const VARIABLES: [&[u8]; 4] = [b"warning_count", b"error_count", b"last_gtid", b"identity"];
     let asks = all.iter().any(|token| match token.kind {
         Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
         Kind::SystemVariable(name) => {
@@ -475,6 +500,42 @@ fn is_constant(all: &[Token<'_>]) -> bool {
         Kind::Symbol(symbol) => !matches!(symbol, b"(" | b":="),
         Kind::Word(_) => !READING.iter().any(|word| token.is_word(word)),
         _ => true,
+    })
+}
+
+fn reads_transaction(variable: &[u8]) -> bool {
+    variable.to_ascii_lowercase().ends_with(b"in_transaction")
+}
+
+/// Whether a SELECT that calls no unknown function changes nothing: it fills no variable and no file.
+fn only_reads(all: &[Token<'_>]) -> bool {
+    const CHANGING: [&[u8]; 5] = [b"INTO", b"NEXT", b"NEXTVAL", b"SETVAL", b"PROCEDURE"];
+    all.iter().all(|token| match token.kind {
+        Kind::Word(_) => !CHANGING.iter().any(|changing| token.is_word(changing)),
+        Kind::Symbol(symbol) => symbol != b":=",
+        _ => true,
+    })
+}
+
+/// Whether a statement calls anything that is not known to only read. A name before a list of columns looks like a call
+/// where it is not behind INTO.
+fn may_call_function(all: &[Token<'_>], functions: &FunctionSet) -> bool {
+    all.iter().enumerate().any(|(index, token)| {
+        let is_called = all.get(index + 1).is_some_and(|next| next.is_symbol(b"("));
+        let before = |word: &[u8]| index > 0 && all[index - 1].is_word(word);
+        let is_table = before(b"INTO") || before(b"INSERT") || before(b"REPLACE") || before(b"TABLE");
+        let is_qualified = index > 0 && all[index - 1].is_symbol(b".");
+        let is_qualified_table = is_qualified
+            && index > 2
+            && [&b"INTO"[..], b"INSERT", b"REPLACE", b"TABLE"].iter().any(|word| all[index - 3].is_word(word));
+        if !is_called || is_table || is_qualified_table {
+            return false;
+        }
+        match &token.kind {
+            Kind::Word(word) => is_qualified || !functions.only_reads(word),
+            Kind::QuotedIdentifier(_) => true,
+            _ => false,
+        }
     })
 }
 

@@ -54,6 +54,8 @@ pub enum Trait {
     NamesVariables,
     /// It prepares or frees a statement.
     PreparesSession,
+    /// It may call a stored function.
+    MayCallFunction,
     /// It may do anything at all.
     MayDoAnything,
     /// It holds several statements.
@@ -66,6 +68,8 @@ pub enum Trait {
     Unlocks,
     /// HANDLER.
     UsesHandler,
+    /// It asks whether a transaction is open.
+    ReadsTransaction,
     /// It begins a transaction and does nothing else.
     BeginsTransaction,
     /// It commits and does nothing else.

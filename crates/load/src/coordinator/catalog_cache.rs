@@ -30,6 +30,8 @@ pub(crate) struct CatalogCache {
     has_other_engines: Option<bool>,
     /// Whether any routine or trigger may create a temporary table.
     may_create_temporary: Option<bool>,
+    /// Whether any routine or trigger may set a variable of which the server reports nothing.
+    may_set_variables: Option<bool>,
     /// What fires on tables, by their names.
     pub(super) triggers: HashMap<TableName, TriggerFacts>,
     /// Tables whose next numbers only the main session knows.
@@ -58,6 +60,7 @@ impl CatalogCache {
             uncertain: HashSet::new(),
             has_other_engines: None,
             may_create_temporary: None,
+            may_set_variables: None,
             triggers: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
         })
@@ -169,6 +172,7 @@ impl CatalogCache {
     /// A routine, trigger or event has another body.
     pub(crate) fn forget_routines(&mut self) {
         self.may_create_temporary = None;
+        self.may_set_variables = None;
         self.triggers.clear();
     }
 
@@ -177,18 +181,34 @@ impl CatalogCache {
         if let Some(known) = self.may_create_temporary {
             return Ok(known);
         }
+        let found = self.have_bodies_with(&["TEMPORARY", "EXECUTE", "PREPARE"])?;
+        self.may_create_temporary = Some(found);
+        Ok(found)
+    }
+
+    /// Whether any routine or trigger may set a variable of the session in the way that the server does not report.
+    pub(crate) fn routines_may_set_variables(&mut self) -> Result<bool, Error> {
+        if let Some(known) = self.may_set_variables {
+            return Ok(known);
+        }
+        let found = self.have_bodies_with(&["@@", "EXECUTE"])?;
+        self.may_set_variables = Some(found);
+        Ok(found)
+    }
+
+    /// Whether the body of any routine or trigger holds one of these words, or is not shown.
+    fn have_bodies_with(&mut self, words: &[&str]) -> Result<bool, Error> {
         let like = |column: &str| {
-            format!("{column} LIKE '%TEMPORARY%' OR {column} LIKE '%EXECUTE%' OR {column} LIKE '%PREPARE%'")
+            let one = |word: &&str| format!("UPPER(CONVERT({column} USING utf8mb4)) LIKE '%{word}%'");
+            words.iter().map(one).collect::<Vec<_>>().join(" OR ")
         };
         let query = format!(
             "SELECT 1 FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN ('sys', 'mysql') \
              AND (ROUTINE_DEFINITION IS NULL OR {}) UNION ALL SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
-            like("UPPER(CONVERT(ROUTINE_DEFINITION USING utf8mb4))"),
-            like("UPPER(CONVERT(ACTION_STATEMENT USING utf8mb4))"),
+            like("ROUTINE_DEFINITION"),
+            like("ACTION_STATEMENT"),
         );
-        let found = !self.connection.fetch(query.as_bytes())?.is_empty();
-        self.may_create_temporary = Some(found);
-        Ok(found)
+        Ok(!self.connection.fetch(query.as_bytes())?.is_empty())
     }
 
     /// Whether any table outside of the server's own schemas cannot roll back, as far as is known.

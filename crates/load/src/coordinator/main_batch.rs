@@ -31,6 +31,7 @@ impl Coordinator<'_> {
         matches!(info.kind, StatementKind::Rows(_) | StatementKind::Write { .. })
             && info.journal == JournalMode::Rows
             && !info.is(Trait::ReturnsRows)
+            && !info.is(Trait::MayCallFunction)
             && info.diagnostics.is_none()
             && statement.location.ordinal != 0
             && !self.main.has_one_shot_variable()
@@ -57,18 +58,24 @@ impl Coordinator<'_> {
         self.note_constraints(&statement)?;
         if effects.is_non_transactional || effects.names_other_engines || effects.must_stand_alone {
             self.run_batch()?;
-            return self.run_exclusive(&statement, "");
+            return self.run_exclusive(&statement, false);
         }
+        let may_change_session = effects.may_change_session;
         self.batch.bytes += bytes;
         self.batch.dialect = Some(dialect);
         self.batch.statements.push(BatchStatement { statement, effects, table });
-        Ok(())
+        if may_change_session { self.run_batch() } else { Ok(()) }
     }
 
     /// The counters of a table that are known from a statement of the same batch: those before the first of them.
     pub(super) fn batch_counters(&self, name: &TableName) -> Option<Vec<(TableName, u64)>> {
         let same = self.batch.statements.iter().find(|item| item.table.as_ref() == Some(name))?;
         Some(same.effects.counters.clone())
+    }
+
+    /// Whether anything is gathered.
+    pub(super) fn has_batch(&self) -> bool {
+        !self.batch.statements.is_empty()
     }
 
     /// Runs what is gathered.

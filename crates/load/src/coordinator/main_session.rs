@@ -31,6 +31,8 @@ pub(super) struct LeftBehind {
     pub(super) is_changed: bool,
     /// The default schema is another, or its definition may be.
     pub(super) schema: bool,
+    /// Routines or triggers may have run, or a block.
+    pub(super) ran_routines: bool,
 }
 
 /// The dump's own session.
@@ -201,6 +203,10 @@ impl<'l> MainSession<'l> {
         self.left_behind.is_changed |= changes.is_changed && !is_known;
         self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
         self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
+        let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
+        self.is_stale |= is_block && !info.assignments.unscoped.is_empty() || info.is(Trait::Compound);
+        self.left_behind.ran_routines |=
+            info.is(Trait::MayCallFunction) || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
         self.apply_changes(changes, restored)
     }
 
@@ -224,6 +230,11 @@ impl<'l> MainSession<'l> {
         self.tracker.set_collation_database(collation);
     }
 
+    /// What ran may have changed variables of which the server reports nothing.
+    pub(super) fn state_may_differ(&mut self) {
+        self.is_stale = true;
+    }
+
     /// The session has temporary tables, or may have.
     pub(super) fn may_have_temporary_tables(&mut self) {
         self.has_temporary_tables = true;
@@ -233,8 +244,9 @@ impl<'l> MainSession<'l> {
     pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<Done, Error> {
         let start = Instant::now();
         let prefix = self.auto_increment_prefix(&statement.info);
+        let scoped = with_scopes(statement);
         let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
-        let text = prefixed.as_deref().unwrap_or(&statement.text);
+        let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
         check_packet(text.len(), self.packet_limit_bytes)?;
         loop {
             if !self.targets.is_current(self.failover_epoch) {
@@ -440,6 +452,24 @@ impl<'l> MainSession<'l> {
             Err(error) => self.failed(location, b"", &error),
         }
     }
+}
+
+/// A SET with the scope of the session written out where a target has none, which means the same: MariaDB does not report
+/// what `SET @@name = …` assigns.
+fn with_scopes(statement: &AnalyzedStatement) -> Option<Vec<u8>> {
+    let offsets = &statement.info.assignments.unscoped;
+    if offsets.is_empty() || !matches!(statement.info.kind, StatementKind::Set) {
+        return None;
+    }
+    let mut text = Vec::with_capacity(statement.text.len() + offsets.len() * 8);
+    let mut from = 0;
+    for &offset in offsets {
+        text.extend_from_slice(&statement.text[from..offset]);
+        text.extend_from_slice(b"session.");
+        from = offset;
+    }
+    text.extend_from_slice(&statement.text[from..]);
+    Some(text)
 }
 
 fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {

@@ -49,6 +49,7 @@ use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
+use journal::RowEffects;
 use main_batch::MainBatch;
 use main_session::MainSession;
 pub use resume::InDoubt;
@@ -139,7 +140,8 @@ impl<'l> Coordinator<'l> {
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         if statement.info.reads_diagnostics() {
             if let Some(held) = self.held.take() {
-                self.run_exclusive(&held, "the statement behind it asks what it did")?;
+                self.progress.barrier("the statement behind it asks what it did");
+                self.run_exclusive(&held, true)?;
             }
         } else {
             self.place_held()?;
@@ -205,16 +207,26 @@ impl<'l> Coordinator<'l> {
 
     /// Gives a statement its place: plans it, and carries the step out.
     fn place(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
+        if statement.info.reads_diagnostics() {
+            // Nothing of ours may run between it and the statement that it asks about.
+            return self.run_in_main(statement, "it asks what the statement before did");
+        }
         self.main.commit_pending()?;
         self.count_committed();
         self.main.sync(&statement.location)?;
         self.check_schema_guard(&statement)?;
         let mut statement = statement;
-        let form = self.form(&mut statement)?;
+        let mut form = self.form(&mut statement)?;
         let step = loop {
             match self.plan(&statement.info, form.as_ref()) {
                 Step::LookUp(name) => drop(self.table(&name, &statement.location)?),
                 Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
+                Step::Main { reason } => break Step::Main { reason },
+                // What is gathered for the main session may change what is to be done.
+                _ if self.has_batch() => {
+                    self.run_batch()?;
+                    form = self.form(&mut statement)?;
+                }
                 step => break step,
             }
         };
@@ -363,7 +375,7 @@ impl<'l> Coordinator<'l> {
         for table in tables {
             self.forget(table);
         }
-        self.main.run_recorded(statement, &Default::default())?;
+        self.main.run_recorded(statement, &RowEffects::default(), false)?;
         self.note_definition(statement, tables);
         self.look_after_main(&statement.location)
     }
@@ -390,20 +402,24 @@ impl<'l> Coordinator<'l> {
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
         }
-        self.run_exclusive(&statement, reason)
+        self.run_exclusive(&statement, false)
     }
 
-    /// Runs a statement in the main session while nothing else runs.
-    fn run_exclusive(&mut self, statement: &AnalyzedStatement, _reason: Reason) -> Result<(), Stopped> {
+    /// Runs a statement in the main session while nothing else runs. `is_asked`: the next one asks what it did, so that
+    /// nothing of ours may run in between.
+    fn run_exclusive(&mut self, statement: &AnalyzedStatement, is_asked: bool) -> Result<(), Stopped> {
         let (info, location) = (&statement.info, &statement.location);
         self.run_batch()?;
         self.flush()?;
-        if info.diagnostics.is_none() {
+        let asks = info.reads_diagnostics();
+        if !asks {
             self.main.commit_pending()?;
         }
         self.pool.drain()?;
         self.main.check_writer(&statement.text, location)?;
-        if info.diagnostics.is_none() {
+        if asks {
+            self.check_schema_guard(statement)?;
+        } else {
             self.main.sync(location)?;
             self.main.take_latest_id(location)?;
         }
@@ -413,7 +429,7 @@ impl<'l> Coordinator<'l> {
         if changes_definitions(info) {
             self.forget_all();
         }
-        let affected_rows = self.main.run_recorded(statement, &effects)?;
+        let affected_rows = self.main.run_recorded(statement, &effects, is_asked)?;
         if changes_definitions(info) {
             self.forget_all();
         }
@@ -453,6 +469,9 @@ impl<'l> Coordinator<'l> {
         }
         if left.is_changed && self.ask(location, CatalogCache::routines_may_create_temporary)? {
             self.main.may_have_temporary_tables();
+        }
+        if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
+            self.main.state_may_differ();
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub(super) struct TriggerFacts {
     names: Vec<Vec<u8>>,
     /// A body names a user variable.
     has_variables: bool,
+    /// A body calls a routine, sets variables of the session or creates temporary tables.
+    may_change_session: bool,
     /// A body asks whether a transaction is open.
     reads_transaction: bool,
 }
@@ -37,17 +39,19 @@ impl Coordinator<'_> {
         if info.is(Trait::AnyEngine) {
             effects.names_other_engines = self.ask(location, |catalog| catalog.has_other_engines())?;
         }
+        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
         let Some(name) = table else { return Ok(effects) };
         let Some(known) = self.table(name, location)? else { return Ok(effects) };
         // A view's rows may be anywhere.
         effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
-        effects.must_stand_alone =
+        effects.must_stand_alone |=
             known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => self.trigger_facts(name, location)?,
             false => TriggerFacts::default(),
         };
         effects.is_session_bound = triggers.has_variables;
+        effects.may_change_session = triggers.may_change_session;
         effects.must_stand_alone |= triggers.reads_transaction;
         let inserts = !matches!(info.kind, StatementKind::Write { .. }) || info.is(Trait::NumbersRows);
         if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
@@ -82,11 +86,25 @@ impl Coordinator<'_> {
         for body in bodies.into_iter().flatten().flatten() {
             facts.has_variables |= memchr::memchr(b'@', &body).is_some();
             facts.reads_transaction |= memchr::memmem::find(&body.to_ascii_lowercase(), b"in_transaction").is_some();
-            facts.names.extend(identifiers(&body, &dialect));
+            let names = identifiers(&body, &dialect);
+            let changing: [&[u8]; 5] = [b"CALL", b"SESSION", b"LOCAL", b"TEMPORARY", b"EXECUTE"];
+            facts.may_change_session |= facts.has_variables
+                || names.iter().any(|name| changing.iter().any(|word| name.eq_ignore_ascii_case(word)))
+                || sets_variables(&body, &dialect)
+                || self.functions.may_be_called_in(&body, &dialect);
+            facts.names.extend(names);
         }
         self.catalog.triggers.insert(name.clone(), facts.clone());
         Ok(facts)
     }
+}
+
+/// Whether a body assigns anything that it does not qualify, as it does `NEW.a`: a variable of its own, or of the session.
+fn sets_variables(body: &[u8], dialect: &Dialect) -> bool {
+    let all: Vec<_> = crate::lexer::tokens(body, dialect).collect();
+    all.iter().enumerate().any(|(index, token)| {
+        token.is_word(b"SET") && !all.get(index + 1).is_some_and(|target| target.is_word(b"NEW"))
+    })
 }
 
 /// The counters of a table and of those in its schema that its triggers name.

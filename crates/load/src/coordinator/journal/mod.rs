@@ -88,6 +88,8 @@ pub(super) struct RowEffects {
     pub(super) counters: Vec<(TableName, u64)>,
     /// It must run by itself, in no transaction of ours with others.
     pub(super) must_stand_alone: bool,
+    /// What fires on its table may change the session: its variables, its temporary tables.
+    pub(super) may_change_session: bool,
     /// What fires on its table may fill user variables.
     pub(super) is_session_bound: bool,
 }
@@ -136,11 +138,13 @@ fn applied_or_bound(is_session_bound: bool) -> State {
 }
 
 impl MainSession<'_> {
-    /// Runs a statement and records it; gives the number of rows affected.
+    /// Runs a statement and records it; gives the number of rows affected. `is_asked`: the next one asks what it did, so
+    /// that nothing of ours may run in between.
     pub(super) fn run_recorded(
         &mut self,
         statement: &AnalyzedStatement,
         effects: &RowEffects,
+        is_asked: bool,
     ) -> Result<u64, Stopped> {
         if self.checkpoints.is_none() || statement.location.ordinal == 0 {
             return self.run(statement);
@@ -175,7 +179,8 @@ impl MainSession<'_> {
         }
         // What acts on the next statement only must not be taken by one of ours.
         let is_rows = info.journal == JournalMode::Rows;
-        if is_rows && !effects.is_non_transactional && !effects.must_stand_alone && !self.has_one_shot_variable() {
+        let may_begin = !is_asked && !effects.must_stand_alone && !self.has_one_shot_variable();
+        if is_rows && !effects.is_non_transactional && may_begin {
             self.run_in_internal_transaction(statement, effects)
         } else {
             self.run_with_intent(statement, effects, is_rows)
