@@ -142,7 +142,7 @@ impl Interrupter {
     /// because it waits for input that does not come.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let _ = self.state.pool.drain();
+        let _ = self.state.pool.drain(&mut || {});
         self.state.summary()
     }
 }
@@ -298,7 +298,7 @@ impl Load {
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.read_stream(&mut coordinator);
-            let _ = pool.drain();
+            let _ = pool.drain(&mut || {});
             coordinator.end();
             pool.close();
         });

@@ -196,6 +196,12 @@ fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
     }
 }
 
+/// Whether only the main session can hold a variable of this name, lower case.
+#[must_use]
+pub fn is_session_local(name: &str) -> bool {
+    SPECIAL.iter().any(|(special, scope)| *special == name && matches!(scope, VariableScope::SessionLocal))
+}
+
 /// Whether other connections take on a session variable of this name, lower case.
 #[must_use]
 pub fn is_propagated(name: &str) -> bool {

@@ -27,7 +27,7 @@ mod traits;
 use crate::lexer::{Dialect, Kind, Token, tokens};
 use crate::rows::{InsertHead, Prescan, RowSource, insert_head, name, prescan};
 
-pub use assignments::{Assignments, is_propagated};
+pub use assignments::{Assignments, is_propagated, is_session_local};
 pub use ddl_target::{DdlTarget, Postcondition};
 pub use functions::FunctionSet;
 pub use handler::HandlerUse;

@@ -128,7 +128,7 @@ pub static RULES: &[Rule] = &[
     // The session.
     rule("SET PASSWORD", Exclusive(ACCOUNTS), Intent, &[NoRows, IdempotentIfConstant]),
     rule("SET DEFAULT ROLE", Exclusive(ACCOUNTS), Intent, &[NoRows, IdempotentIfConstant]),
-    rule("SET STATEMENT", Exclusive("SET STATEMENT gives one statement a session of its own"), Intent, &[NoRows, MayDoAnything]),
+    rule("SET STATEMENT", Exclusive("SET STATEMENT gives one statement a session of its own"), Intent, &[SetsForOne, NoRows, MayDoAnything]),
     rule("SET", Set, Session, &[NoRows, IdempotentIfConstant]),
     rule("USE", Use, Session, &[NoRows]),
     rule("SELECT", Select, Rows, &[NoRows, ReturnsRows, NamesVariables]),

@@ -50,6 +50,8 @@ pub enum Trait {
     IdempotentIfConstant,
     /// It leaves something in its session that no other session has.
     SessionBound,
+    /// It assigns variables for one statement only.
+    SetsForOne,
     /// It names user variables that it fills.
     NamesVariables,
     /// It prepares or frees a statement.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hortator_mysql::catalog::{self, Table, TableName};
-use hortator_mysql::{Connection, Error, quote_string};
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use super::row_effects::TriggerFacts;
 use crate::analysis::{StatementInfo, Trait};
@@ -99,6 +99,12 @@ impl CatalogCache {
             self.tables.clear();
         }
         let found = catalog::table(&mut self.connection, name)?.map(Arc::new);
+        if found.as_ref().is_some_and(|table| table.columns.iter().any(|column| column.default_reads_session)) {
+            // MariaDB keeps the table open as this session has seen it, with this session's user variables in its defaults.
+            // Best effort: an account may not have the right.
+            let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+            let _ = self.connection.execute(&[b"FLUSH TABLES ".as_slice(), &place].concat());
+        }
         self.tables.insert(name.clone(), found.clone());
         self.uncertain.remove(name);
         self.set_relation(name, found.is_some());

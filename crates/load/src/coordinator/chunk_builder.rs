@@ -171,9 +171,9 @@ impl Coordinator<'_> {
         }
     }
 
-    fn admit(&self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
+    fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
         self.progress.chunk_begun(&chunk);
-        self.pool.admit(write_set, bytes, chunk)
+        self.pool.admit(write_set, bytes, chunk, &mut || self.main.keep_alive())
     }
 
     /// Sends off what is gathered: the batch of the main session, or the chunk.

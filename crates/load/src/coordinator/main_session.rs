@@ -22,6 +22,8 @@ use crate::session::{SessionState, Tracker};
 
 /// How long a node that takes no statements is waited for, and how often it is asked.
 const UNREADY_LIMIT: Duration = Duration::from_secs(20);
+/// The most that the session stays silent for while others work.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
 const UNREADY_PAUSE: Duration = Duration::from_millis(200);
 
 /// What a statement left in the session beyond what its words say: for the coordinator to look into.
@@ -56,6 +58,7 @@ pub(super) struct MainSession<'l> {
     is_stale: bool,
     /// What the last statements have changed, as reported, and not yet looked at.
     left_behind: LeftBehind,
+    last_ping: Instant,
     /// The server takes no statement as long as this; it stays what it was when the session began.
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
@@ -79,6 +82,8 @@ impl<'l> MainSession<'l> {
         if let Some(checkpoints) = checkpoints {
             checkpoints.claim(&mut connection, MAIN_SESSION)?;
         }
+        // The dump finds what the client would: the session is kept alive by pings, see `keep_alive`.
+        connection.execute(b"SET SESSION wait_timeout = DEFAULT")?;
         if !autocommits {
             // As the client would find it: all is one transaction until the dump says COMMIT.
             connection.execute(b"SET SESSION autocommit = 0")?;
@@ -105,6 +110,7 @@ impl<'l> MainSession<'l> {
             dialect,
             is_stale: false,
             left_behind: LeftBehind::default(),
+            last_ping: Instant::now(),
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
@@ -158,7 +164,7 @@ impl<'l> MainSession<'l> {
     pub(super) fn run_command(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
         let result = self.connection.execute(text);
         let changes = self.connection.take_session_changes();
-        self.apply_changes(&changes, &[])?;
+        self.apply_changes(&changes, &[], true)?;
         match result {
             Ok(_) => Ok(()),
             Err(error) => self.failed(location, text, &error),
@@ -195,8 +201,8 @@ impl<'l> MainSession<'l> {
     fn note_changes(&mut self, info: &StatementInfo, changes: &SessionChanges) -> Result<(), Stopped> {
         self.tracker.assigned(&info.assignments);
         // SET STATEMENT … FOR: the server reports the old values with the next statement only.
-        let is_set_statement = !matches!(info.kind, StatementKind::Set) && !info.assignments.propagated.is_empty();
-        let restored: &[String] = if is_set_statement { &info.assignments.propagated } else { &[] };
+        let restored: &[String] = if info.is(Trait::SetsForOne) { &info.assignments.propagated } else { &[] };
+        let is_set = matches!(info.kind, StatementKind::Set);
         // What a SET or a PREPARE changes is known from its words.
         let is_plain_set = matches!(info.kind, StatementKind::Set) && !info.assignments.reads_beyond_session;
         let is_known = is_plain_set || matches!(info.kind, StatementKind::Use(_)) || info.is(Trait::PreparesSession);
@@ -204,14 +210,14 @@ impl<'l> MainSession<'l> {
         self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
         self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
         let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
-        self.is_stale |= is_block && !info.assignments.unscoped.is_empty() || info.is(Trait::Compound);
+        self.is_stale |= is_block;
         self.left_behind.ran_routines |=
             info.is(Trait::MayCallFunction) || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
-        self.apply_changes(changes, restored)
+        self.apply_changes(changes, restored, is_set)
     }
 
-    fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String]) -> Result<(), Stopped> {
-        if self.tracker.apply(changes, restored) {
+    fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
+        if self.tracker.apply(changes, restored, is_set) {
             // The dump has switched the reports: they go on.
             let _ = self.connection.track_session();
         }
@@ -228,6 +234,19 @@ impl<'l> MainSession<'l> {
     /// The default schema's collation is this one.
     pub(super) fn set_collation_database(&mut self, collation: Option<Vec<u8>>) {
         self.tracker.set_collation_database(collation);
+    }
+
+    /// Has the server hear of the session while others work for it: it ends sessions that are idle for longer than their
+    /// `wait_timeout`. A ping is no statement.
+    pub(super) fn keep_alive(&mut self) {
+        let timeout_s = std::str::from_utf8(self.tracker.state().value("wait_timeout")).ok();
+        let timeout_s: u64 = timeout_s.and_then(|value| value.parse().ok()).unwrap_or(1);
+        let interval = Duration::from_secs(timeout_s).min(KEEP_ALIVE_INTERVAL) / 3;
+        if self.last_ping.elapsed() >= interval {
+            // A lost connection is found by the next statement.
+            let _ = self.connection.ping();
+            self.last_ping = Instant::now();
+        }
     }
 
     /// What ran may have changed variables of which the server reports nothing.
@@ -422,7 +441,7 @@ impl<'l> MainSession<'l> {
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
         let result = self.connection.select_db(database);
         let changes = self.connection.take_session_changes();
-        self.apply_changes(&changes, &[])?;
+        self.apply_changes(&changes, &[], true)?;
         match result {
             Ok(()) => Ok(()),
             Err(error) => self.failed(location, &[b"use ", database].concat(), &error),

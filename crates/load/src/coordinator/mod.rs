@@ -370,7 +370,7 @@ impl<'l> Coordinator<'l> {
             self.flush()?;
         }
         self.deferral.defined(tables, self.main.state().checks_foreign_keys());
-        self.pool.wait_clear(&write_sets::catalog_change(tables))?;
+        self.pool.wait_clear(&write_sets::catalog_change(tables), &mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, &statement.location)?;
         for table in tables {
             self.forget(table);
@@ -415,7 +415,7 @@ impl<'l> Coordinator<'l> {
         if !asks {
             self.main.commit_pending()?;
         }
-        self.pool.drain()?;
+        self.pool.drain(&mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
@@ -492,7 +492,7 @@ impl<'l> Coordinator<'l> {
     fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
         self.main.commit_pending()?;
-        self.pool.drain()
+        self.pool.drain(&mut || self.main.keep_alive())
     }
 
     /// What the server says of a table, after all definitions before this place.
@@ -501,7 +501,7 @@ impl<'l> Coordinator<'l> {
             return Ok(remembered);
         }
         self.flush()?;
-        self.pool.wait_clear(&write_sets::look(name))?;
+        self.pool.wait_clear(&write_sets::look(name), &mut || self.main.keep_alive())?;
         self.main.check_writer(b"", location)?;
         self.ask(location, |catalog| catalog.ask(name))
     }

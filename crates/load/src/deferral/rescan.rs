@@ -127,7 +127,7 @@ impl Rescan {
     /// Does to this session what the dump does to its own. What the server refuses, it refused then too.
     fn follow(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), Error>) -> Result<(), String> {
         let done = change(&mut self.connection);
-        self.tracker.apply(&self.connection.take_session_changes(), &[]);
+        self.tracker.apply(&self.connection.take_session_changes(), &[], true);
         match done {
             Ok(()) | Err(Error::Server(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
@@ -146,7 +146,7 @@ impl Rescan {
                 let is_own = !info.assignments.beyond_session && !info.assignments.reads_beyond_session;
                 if is_own && self.connection.execute(&statement.text).is_ok() {
                     self.tracker.assigned(&info.assignments);
-                    self.tracker.apply(&self.connection.take_session_changes(), &[]);
+                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
                 }
             }
             _ => {}

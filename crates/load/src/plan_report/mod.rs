@@ -226,7 +226,7 @@ impl Reader {
         match self.connection.execute(text) {
             Ok(_) => {
                 self.tracker.assigned(assignments);
-                self.tracker.apply(&self.connection.take_session_changes(), &[]);
+                self.tracker.apply(&self.connection.take_session_changes(), &[], true);
                 self.database.clone_from(&self.tracker.state().database);
                 Ok(())
             }

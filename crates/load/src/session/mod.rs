@@ -297,7 +297,11 @@ fn value_as_sql(value: Option<&[u8]>) -> Vec<u8> {
         && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
         && digits.iter().filter(|byte| **byte == b'.').count() <= 1
         && digits[0].is_ascii_digit();
-    if is_number { value.to_vec() } else { quote_string(value) }
+    if is_number {
+        return value.to_vec();
+    }
+    // Whatever the connection's character set is at the moment.
+    [b"_utf8mb4".as_slice(), &quote_string(value)].concat()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hortator_mysql::{Connection, Error, SessionChanges};
 
 use super::{SessionState, as_reported, session_variables};
-use crate::analysis::{Assignments, is_propagated};
+use crate::analysis::{Assignments, is_propagated, is_session_local};
 
 /// Variables that switch the server's reports.
 const REPORTING: &str = "session_track_";
@@ -68,8 +68,8 @@ impl Tracker {
     }
 
     /// Takes in what the server has reported. Names in `restored` were set for one statement only, and have their values of
-    /// before again. Gives whether the server's reports have been switched.
-    pub fn apply(&mut self, changes: &SessionChanges, restored: &[String]) -> bool {
+    /// before again. `is_set`: what else it assigns is known from its words. Gives whether the server's reports have been switched.
+    pub fn apply(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> bool {
         if changes.variables.is_empty() && changes.schema.is_none() {
             return false;
         }
@@ -78,7 +78,10 @@ impl Tracker {
         for (name, value) in &changes.variables {
             let name = String::from_utf8_lossy(name).into_owned();
             switched |= name.starts_with(REPORTING);
-            if is_propagated(&name) && !restored.contains(&name) {
+            if is_session_local(&name) && !is_set {
+                // A routine has set it.
+                self.session_local.insert(name);
+            } else if is_propagated(&name) && !restored.contains(&name) {
                 let value = as_reported(&name, value.clone());
                 state.set(&name, value);
             }
