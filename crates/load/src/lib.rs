@@ -11,6 +11,7 @@
 //! caller passes a sink for result rows and may read [`progress`]), and it does not decide what conflicts with what: that
 //! is `hortator-core`'s.
 
+pub mod analysis;
 pub mod apply;
 pub mod checkpoint;
 pub mod cluster;
@@ -22,12 +23,12 @@ pub mod lexer;
 mod load;
 mod output;
 pub mod plan_report;
+mod planner;
 pub mod progress;
 pub mod report;
 pub mod rows;
 pub mod session;
 mod stall;
-pub mod statement_kind;
 pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};

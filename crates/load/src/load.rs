@@ -142,7 +142,7 @@ impl Interrupter {
     /// because it waits for input that does not come.
     #[must_use]
     pub fn summary(&self) -> Summary {
-        let _ = self.state.pool.drain();
+        let _ = self.state.pool.drain(&mut || {});
         self.state.summary()
     }
 }
@@ -298,7 +298,7 @@ impl Load {
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.read_stream(&mut coordinator);
-            let _ = pool.drain();
+            let _ = pool.drain(&mut || {});
             coordinator.end();
             pool.close();
         });
@@ -346,13 +346,13 @@ impl Load {
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
-                    coordinator.finish()?;
+                    coordinator.finish_stream()?;
                     self.input_failed(&error)?;
                 }
             }
             statements.set_dialect(coordinator.dialect());
         }
-        coordinator.finish()
+        coordinator.finish_stream()
     }
 
     /// Takes note of an input that cannot be read on, or of something in it that is not understood.

@@ -19,7 +19,7 @@ mod version;
 
 pub use address::{Address, DEFAULT_PORT};
 pub use connection::{
-    Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult, Prepared, Row, RowSink, Status,
+    Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Row, Rows, SessionChanges, Status,
 };
 pub use error::{Error, ServerError};
 pub use password::Password;

@@ -36,7 +36,27 @@ macro_rules! topics {
     };
 }
 
-topics!(session, rows, keys, objects, statements, engines, text, values, charset, fails);
+topics!(
+    session,
+    rows,
+    keys,
+    objects,
+    statements,
+    engines,
+    text,
+    values,
+    charset,
+    fails,
+    hidden_tables,
+    session_effects,
+    session_defaults,
+    session_readback,
+    diagnostics,
+    statement_order,
+    several_in_one,
+    function_names,
+    after_a_failure
+);
 
 #[test]
 fn every_folder_of_cases_is_a_topic() {

@@ -14,6 +14,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
+mod accounts;
 mod added_keys;
 mod cases;
 mod cluster;
@@ -23,16 +24,20 @@ mod deferred;
 mod deferred_unique;
 mod errors;
 mod features;
+mod folded_names;
+mod idle_session;
 mod inputs;
 mod interrupted;
 mod large;
 mod load_verify;
 mod mysql;
+mod plan_predictions;
 mod programs;
 mod random;
 mod resumed;
 mod resumed_corners;
 mod resumed_in_doubt;
+mod resumed_session;
 mod sandboxes;
 mod servers;
 mod shown;

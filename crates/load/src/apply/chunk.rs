@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hortator_core::Key;
 use hortator_mysql::catalog::Table;
 
+use crate::analysis::StatementInfo;
 use crate::lexer::{Dialect, Location};
 use crate::session::SessionState;
 
@@ -55,7 +56,10 @@ pub enum Work {
     },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.
-    Definition,
+    Definition {
+        /// What is known of the first statement.
+        info: Arc<StatementInfo>,
+    },
 }
 
 /// Consecutive statements with what it takes to apply them on any connection.
@@ -94,7 +98,7 @@ impl Chunk {
     pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
             Work::Rows { commit_queue, .. } => commit_queue,
-            Work::Definition => None,
+            Work::Definition { .. } => None,
         }
     }
 }

@@ -14,7 +14,9 @@ use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
 use super::chunk::Chunk;
 use crate::report::Failure;
 
-/// Most failures that a forced load lists; it counts all.
+/// How often a wait looks up for something else to do.
+const IDLE_TICK: Duration = Duration::from_millis(300);
+/// Most failures that a forced load keeps in words; all are counted.
 const FAILURES_KEPT: usize = 1000;
 
 /// The load ends and admits nothing more.
@@ -106,11 +108,28 @@ impl Pool {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a chunk; waits while too much is under way.
+    /// Waits for a change, and calls `on_idle` now and then meanwhile.
+    fn wait_idle<'a>(&'a self, state: MutexGuard<'a, State>, on_idle: &mut dyn FnMut()) -> MutexGuard<'a, State> {
+        let (state, waited) = self.changed.wait_timeout(state, IDLE_TICK).unwrap_or_else(PoisonError::into_inner);
+        if !waited.timed_out() {
+            return state;
+        }
+        drop(state);
+        on_idle();
+        self.lock()
+    }
+
+    /// Admits a chunk; waits while too much is under way, and calls `on_idle` now and then meanwhile.
     ///
     /// # Errors
     /// [`Stopped`] when the load is to end.
-    pub fn admit(&self, mut write_set: WriteSet, size_bytes: usize, mut chunk: Chunk) -> Result<(), Stopped> {
+    pub fn admit(
+        &self,
+        mut write_set: WriteSet,
+        size_bytes: usize,
+        mut chunk: Chunk,
+        on_idle: &mut dyn FnMut(),
+    ) -> Result<(), Stopped> {
         let commit_queue = chunk.commit_queue();
         let mut state = self.lock();
         loop {
@@ -131,33 +150,33 @@ impl Pool {
                     chunk = full.payload;
                 }
             }
-            state = self.wait(state);
+            state = self.wait_idle(state, on_idle);
         }
     }
 
-    /// Waits until nothing under way conflicts with `write_set`.
+    /// Waits until nothing under way conflicts with `write_set`, and calls `on_idle` now and then meanwhile.
     ///
     /// # Errors
     /// [`Stopped`] when the load is to end.
-    pub fn wait_clear(&self, write_set: &WriteSet) -> Result<(), Stopped> {
+    pub fn wait_clear(&self, write_set: &WriteSet, on_idle: &mut dyn FnMut()) -> Result<(), Stopped> {
         let mut state = self.lock();
         while !self.is_stopping(&state) {
             if !state.scheduler.conflicts_in_flight(write_set) {
                 return Ok(());
             }
-            state = self.wait(state);
+            state = self.wait_idle(state, on_idle);
         }
         Err(Stopped)
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until nothing is under way, and calls `on_idle` now and then meanwhile.
     ///
     /// # Errors
     /// [`Stopped`] when the load is to end; then too, nothing is under way any more.
-    pub fn drain(&self) -> Result<(), Stopped> {
+    pub fn drain(&self, on_idle: &mut dyn FnMut()) -> Result<(), Stopped> {
         let mut state = self.lock();
         while !state.scheduler.is_idle() && !state.is_poisoned {
-            state = self.wait(state);
+            state = self.wait_idle(state, on_idle);
         }
         if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
     }

@@ -19,10 +19,8 @@
 //!
 //! This module writes and reads checkpoints. Coordinator and workers decide what has a checkpoint, and when.
 
-mod ddl_target;
 mod entry;
 mod error;
-mod idempotent;
 mod identity;
 mod load_registry;
 mod memory_tables;
@@ -41,7 +39,7 @@ pub use error::Error;
 pub use identity::Identity;
 pub use load_registry::{Interrupted, discard, interrupted};
 pub use memory_tables::LostRows;
-pub use outcome::{Outcome, changes_rows, fingerprint, names_other_engines, outcome};
+pub use outcome::{Outcome, fingerprint, outcome};
 pub use reader::CheckpointReader;
 use statements::Statements;
 
@@ -157,7 +155,19 @@ impl Checkpoints {
         connection.execute(&self.statements.close(self.load_id, checkpoint))
     }
 
-    /// Deletes an intent over the connection of the statement: the statement had no effect.
+    /// The statement of [`Self::write`], to be sent together with others.
+    #[must_use]
+    pub fn write_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
+        self.statements.insert(self.load_id, checkpoint)
+    }
+
+    /// The statement of [`Self::close`], to be sent together with others.
+    #[must_use]
+    pub fn close_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
+        self.statements.close(self.load_id, checkpoint)
+    }
+
+    /// Takes a record away with the connection that does the work: what it says has begun had no effect.
     ///
     /// # Errors
     /// What the server or the connection says.

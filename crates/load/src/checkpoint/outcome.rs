@@ -8,11 +8,9 @@ use std::collections::BTreeSet;
 
 use hortator_mysql::{Connection, Error, quote_string};
 
-use super::ddl_target::{DdlTarget, HEAD_TOKENS, Postcondition, ddl_target};
-use super::idempotent::is_idempotent;
 use super::{RecoveryHint, digest};
-use crate::lexer::{Dialect, Kind, Token, tokens};
-use crate::statement_kind::is_multi_statement;
+use crate::analysis::{DdlTarget, JournalMode, Postcondition, StatementInfo, Trait, identifiers};
+use crate::lexer::Dialect;
 
 /// The outcome of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +34,12 @@ const NAMES_LIMIT: usize = 10_000;
 ///
 /// # Errors
 /// A lost connection.
-pub fn fingerprint(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<RecoveryHint, Error> {
-    if is_idempotent(text, dialect) {
+pub fn fingerprint(connection: &mut Connection, info: &StatementInfo) -> Result<RecoveryHint, Error> {
+    if info.is_idempotent() {
         return Ok(RecoveryHint::None);
     }
-    let Some(DdlTarget { questions, .. }) = ddl_target(text, dialect) else { return Ok(RecoveryHint::None) };
-    Ok(look(connection, &questions)?.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
+    let Some(DdlTarget { questions, .. }) = &info.ddl_target else { return Ok(RecoveryHint::None) };
+    Ok(look(connection, questions)?.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
 }
 
 /// Hashes of the definitions that the questions ask for, `None` for what is not there; no answer where the server does
@@ -80,29 +78,28 @@ fn recovery_hint(found: &[Option<u128>]) -> RecoveryHint {
 pub fn outcome(
     connection: &mut Connection,
     text: &[u8],
+    info: &StatementInfo,
     dialect: &Dialect,
     before: &RecoveryHint,
 ) -> Result<Outcome, Error> {
     if *before == RecoveryHint::NotInTransaction {
         return Ok(Outcome::InDoubt);
     }
-    let head: Vec<Token<'_>> = tokens(text, dialect).take(HEAD_TOKENS).collect();
-    if is_multi_statement(text, dialect) || takes_rows_along(text, &head, dialect) {
+    // A definition that brings rows with it may be there without them.
+    if info.is(Trait::SeveralStatements) || info.is(Trait::BringsRows) {
         return Ok(Outcome::InDoubt);
     }
-    if is_idempotent(text, dialect) {
+    if info.is_idempotent() {
         return Ok(Outcome::Reapply);
     }
-    if changes_rows(&head) {
+    if info.journal == JournalMode::Rows {
         let is_certain = !names_other_engines(connection, text, dialect)?;
         return Ok(if is_certain { Outcome::Reapply } else { Outcome::InDoubt });
     }
-    let (RecoveryHint::Definition(_), Some(DdlTarget { questions, postcondition })) =
-        (before, ddl_target(text, dialect))
-    else {
+    let (RecoveryHint::Definition(_), Some(DdlTarget { questions, postcondition })) = (before, &info.ddl_target) else {
         return Ok(Outcome::InDoubt);
     };
-    let Some(found) = look(connection, &questions)? else { return Ok(Outcome::InDoubt) };
+    let Some(found) = look(connection, questions)? else { return Ok(Outcome::InDoubt) };
     if recovery_hint(&found) == *before {
         return Ok(Outcome::Reapply);
     }
@@ -114,41 +111,19 @@ pub fn outcome(
     Ok(if is_done { Outcome::Applied } else { Outcome::InDoubt })
 }
 
-/// A CREATE TABLE … SELECT: the table may exist without its rows.
-fn takes_rows_along(text: &[u8], head: &[Token<'_>], dialect: &Dialect) -> bool {
-    let is_table = head.iter().take(4).any(|token| token.is_word(b"TABLE"));
-    let is_create = head.first().is_some_and(|first| first.is_word(b"CREATE"));
-    is_create && is_table && tokens(text, dialect).any(|token| token.is_word(b"SELECT"))
-}
-
-/// Statements whose rows are part of a transaction, if the engine is transactional.
-const ROW_CHANGES: &[&[u8]] =
-    &[b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"LOAD", b"WITH", b"SELECT", b"DO", b"VALUES"];
-
-/// Whether a statement changes rows, if anything.
-#[must_use]
-pub fn changes_rows(head: &[Token<'_>]) -> bool {
-    head.first().is_some_and(|first| ROW_CHANGES.iter().any(|word| first.is_word(word)))
-}
-
-/// Whether a statement names, or may name, a table that is not transactional; a view counts as one.
+/// Whether a statement names, or may name, a table that cannot roll back: what stands behind a view is not looked at.
 ///
 /// # Errors
 /// What the server or the connection says.
 pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &Dialect) -> Result<bool, Error> {
     // Words of the language are among them: a table of such a name is one too many, and never one too few.
     let mut names = BTreeSet::new();
-    for token in tokens(text, dialect) {
-        let name = match &token.kind {
-            Kind::Word(name) => *name,
-            Kind::QuotedIdentifier(name) => name,
-            _ => continue,
-        };
-        if std::str::from_utf8(name).is_err() || names.len() >= NAMES_LIMIT {
+    for name in identifiers(text, dialect) {
+        if std::str::from_utf8(&name).is_err() || names.len() >= NAMES_LIMIT {
             return Ok(true);
         }
         // Servers fold case by their platform; here all do.
-        names.insert([b"LOWER(".as_slice(), &quote_string(name), b")"].concat());
+        names.insert([b"LOWER(".as_slice(), &quote_string(&name), b")"].concat());
     }
     if names.is_empty() {
         return Ok(false);

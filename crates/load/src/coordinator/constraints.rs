@@ -4,40 +4,12 @@
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
+use super::analyzed_statement::AnalyzedStatement;
+use crate::analysis::{StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::deferral::Checks;
-use crate::lexer::{Location, tokens};
-use crate::rows::{InsertVerb, RowSource, prescan};
-use crate::statement_kind::{NamedTable, StatementKind, classify};
-
-/// Statements of no known effect that change no rows and no table.
-const HARMLESS: [&[u8]; 22] = [
-    b"SHOW",
-    b"SELECT",
-    b"SET",
-    b"DO",
-    b"BEGIN",
-    b"START",
-    b"COMMIT",
-    b"ROLLBACK",
-    b"SAVEPOINT",
-    b"RELEASE",
-    b"XA",
-    b"FLUSH",
-    b"KILL",
-    b"GRANT",
-    b"REVOKE",
-    b"LOCK",
-    b"UNLOCK",
-    b"PREPARE",
-    b"DEALLOCATE",
-    b"ANALYZE",
-    b"CHECK",
-    b"CHECKSUM",
-];
-
-/// Statements that may give a table another name, or do anything at all, so that rows put off may be elsewhere then.
-const MOVING: [&[u8]; 4] = [b"RENAME", b"ALTER", b"CALL", b"EXECUTE"];
+use crate::lexer::Location;
+use crate::rows::InsertVerb;
 
 impl Coordinator<'_> {
     /// The tables that a definition reads, of those that it names and those that its tables refer to already: a copy of
@@ -61,48 +33,47 @@ impl Coordinator<'_> {
         Ok(references)
     }
 
-    /// ChunkContent note of a statement that runs in the main session, by what it may do to constraints.
-    pub(super) fn note_constraints(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+    /// Takes note of a statement that runs in the main session, or has been applied before, by what it may do to
+    /// constraints.
+    pub(super) fn note_constraints(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
+        let info = &statement.info;
         let checks = self.main.state().checks_foreign_keys();
-        let dialect = self.main.dialect();
         let defers = self.deferral.foreign_keys() == Checks::Deferred;
-        match classify(text, &dialect) {
-            StatementKind::Rows(head) => {
-                let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
-                let Some(name) = self.resolve(&named) else {
+        match &info.kind {
+            StatementKind::Rows(_) | StatementKind::Write { .. } if info.is(Trait::NumbersRows) && self.is_insert(info) => {
+                let Some(name) = self.written_table(info) else {
                     self.note_anything();
                     return Ok(());
                 };
                 let only_adds = defers
-                    && head.verb == InsertVerb::Insert
-                    && matches!(head.source, RowSource::Values { offset }
-                        if prescan(text, offset, None, &dialect).is_ok_and(|prescan| !prescan.has_suffix));
+                    && matches!(&info.kind, StatementKind::Rows(rows)
+                        if rows.head.as_ref().is_none_or(|head| head.verb == InsertVerb::Insert));
                 self.deferral.rows(&name, self.main.state(), !only_adds);
-                if defers && !checks && self.table(&name, location)?.is_some_and(|table| table.has_triggers) {
+                if defers && !checks && self.table(&name, &statement.location)?.is_some_and(|table| table.has_triggers)
+                {
                     self.note_anything();
                 }
             }
-            StatementKind::TableDdl { tables, .. } | StatementKind::OtherDdl { tables } => {
-                match self.resolve_all(&tables) {
-                    Some(tables) => self.deferral.defined(&tables, checks),
-                    None => self.note_anything(),
-                }
-            }
-            StatementKind::Barrier { .. } => {
-                let Some(first) = tokens(text, &dialect).next() else { return Ok(()) };
-                let is_one_of = |words: &[&[u8]]| words.iter().any(|word| first.is_word(word));
-                if (!checks && !is_one_of(&HARMLESS)) || is_one_of(&MOVING) {
+            StatementKind::TableDdl | StatementKind::OtherDdl => match self.names().resolve_all(&info.tables) {
+                Some(tables) => self.deferral.defined(&tables, checks),
+                None => self.note_anything(),
+            },
+            StatementKind::Exclusive { .. } | StatementKind::Write { .. } => {
+                if (!checks && !info.is(Trait::NoRows)) || info.is(Trait::MovesTables) {
                     self.note_anything();
                 }
-                if !checks && first.is_word(b"DROP") {
-                    // DROP DATABASE: the last name.
-                    let name = tokens(text, &dialect).last().and_then(|token| crate::rows::name(&token));
-                    self.deferral.anything(name.as_deref());
+                if !checks && info.is(Trait::DropsTables) {
+                    self.deferral.anything(info.schema.as_deref());
                 }
             }
-            StatementKind::Session | StatementKind::Constant | StatementKind::Skip { .. } | StatementKind::Empty => {}
+            _ => {}
         }
         Ok(())
+    }
+
+    /// Whether a write names the one table that its rows go to.
+    fn is_insert(&self, info: &crate::analysis::StatementInfo) -> bool {
+        matches!(info.kind, StatementKind::Rows(_)) || !info.tables.is_empty()
     }
 
     fn note_anything(&mut self) {

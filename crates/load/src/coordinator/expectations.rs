@@ -1,10 +1,9 @@
 //! ChunkContent note of what the stream should leave behind, where that is to be verified.
 
-use std::sync::Arc;
-
 use super::Coordinator;
+use super::analyzed_statement::AnalyzedStatement;
+use crate::analysis::StatementKind;
 use crate::expect::{Expectations, NameContext};
-use crate::lexer::Location;
 
 impl Coordinator<'_> {
     /// From here on, what passes is kept in these.
@@ -24,38 +23,32 @@ impl Coordinator<'_> {
     }
 
     /// A statement passes, whether it is sent or was recorded before.
-    pub(super) fn expect(&mut self, text: &[u8], location: &Location) {
-        if self.expectations.is_none() {
-            return;
-        }
+    pub(super) fn expect(&mut self, statement: &AnalyzedStatement) {
         // Rows of the form that was noted already bring nothing new.
-        let is_known = self
-            .known
-            .as_ref()
-            .is_some_and(|known| text.starts_with(&known.text) && Arc::ptr_eq(&known.session, self.main.state()));
-        if !is_known {
-            let (dialect, context) = (self.main.dialect(), self.name_context());
+        let is_known = matches!(&statement.info.kind, StatementKind::Rows(rows) if rows.head.is_none());
+        if self.expectations.is_some() && !is_known {
+            let (dialect, names) = (self.main.dialect(), self.name_context());
             if let Some(expectations) = &mut self.expectations {
-                expectations.statement(text, &dialect, &context, location);
+                expectations.statement(&statement.text, &statement.info, &dialect, &names, &statement.location);
             }
         }
     }
 
     /// Rows go through the main session, and may be of a form that begins as a known one.
-    pub(super) fn expect_rows(&mut self, text: &[u8], location: &Location) {
+    pub(super) fn expect_rows(&mut self, statement: &AnalyzedStatement) {
         if self.expectations.is_some() {
-            let (dialect, context) = (self.main.dialect(), self.name_context());
+            let (dialect, names) = (self.main.dialect(), self.name_context());
             if let Some(expectations) = &mut self.expectations {
-                expectations.rows(text, &dialect, &context, location);
+                expectations.rows(&statement.text, &dialect, &names, &statement.location);
             }
         }
     }
 
     /// A statement is done already, and no record tells the table of its rows.
-    pub(super) fn expect_uncounted(&mut self, text: &[u8], location: &Location) {
-        let (dialect, context) = (self.main.dialect(), self.name_context());
+    pub(super) fn expect_uncounted(&mut self, statement: &AnalyzedStatement) {
+        let (dialect, names) = (self.main.dialect(), self.name_context());
         if let Some(expectations) = &mut self.expectations {
-            expectations.uncounted(text, &dialect, &context, location);
+            expectations.uncounted(&statement.text, &dialect, &names, &statement.location);
         }
     }
 

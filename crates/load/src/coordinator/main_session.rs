@@ -4,24 +4,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, Error, ExecResult, Flavor, Status};
+use hortator_mysql::{Connection, Done, Error, Flavor, SessionChanges, Status};
 
+use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
 use super::journal::Journal;
-use super::rows_plan::Reason;
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, check_packet};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
-use crate::lexer::{Dialect, Location, tokens};
+use crate::lexer::{Dialect, Location};
 use crate::output::Output;
+use crate::planner::Reason;
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::session::{Assignments, SessionState, Tracker};
-use crate::statement_kind::split_statements;
+use crate::session::{SessionState, Tracker};
 
 /// How long a node that takes no statements is waited for, and how often it is asked.
 const UNREADY_LIMIT: Duration = Duration::from_secs(20);
+/// The most that the session stays silent for while others work.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
 const UNREADY_PAUSE: Duration = Duration::from_millis(200);
+
+/// What a statement left in the session beyond what its words say: for the coordinator to look into.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LeftBehind {
+    /// Something changed that is neither a variable nor the default schema: user variables, temporary tables.
+    pub(super) is_changed: bool,
+    /// The default schema is another, or its definition may be.
+    pub(super) schema: bool,
+    /// Routines or triggers may have run, or a block.
+    pub(super) ran_routines: bool,
+}
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
@@ -39,9 +53,12 @@ pub(super) struct MainSession<'l> {
     server: Dialect,
     /// How text is read in the state in force.
     dialect: Dialect,
-    /// A statement has run that may have changed the state; it is read again before the next one, but not before one
-    /// that asks for the warnings, because reading takes them away.
+    /// A statement has failed that may have changed the state, and the server reports nothing of those. It is read before
+    /// the next one, but not before one that asks for the warnings, because reading takes them away.
     is_stale: bool,
+    /// What the last statements have changed, as reported, and not yet looked at.
+    left_behind: LeftBehind,
+    last_ping: Instant,
     /// The server takes no statement as long as this; it stays what it was when the session began.
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
@@ -65,6 +82,8 @@ impl<'l> MainSession<'l> {
         if let Some(checkpoints) = checkpoints {
             checkpoints.claim(&mut connection, MAIN_SESSION)?;
         }
+        // The dump finds what the client would: the session is kept alive by pings, see `keep_alive`.
+        connection.execute(b"SET SESSION wait_timeout = DEFAULT")?;
         if !autocommits {
             // As the client would find it: all is one transaction until the dump says COMMIT.
             connection.execute(b"SET SESSION autocommit = 0")?;
@@ -90,6 +109,8 @@ impl<'l> MainSession<'l> {
             server,
             dialect,
             is_stale: false,
+            left_behind: LeftBehind::default(),
+            last_ping: Instant::now(),
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
@@ -128,27 +149,33 @@ impl<'l> MainSession<'l> {
         }
     }
 
-    /// How the rows of what runs next are shown.
-    pub(super) fn shape(&mut self, is_vertical: bool) {
-        self.output.shape(is_vertical);
-    }
-
     /// Runs a statement and prints its rows; gives the number of rows affected. A statement that fails stops the load,
     /// unless it is forced.
-    pub(super) fn run(&mut self, text: &[u8], location: &Location) -> Result<u64, Stopped> {
+    pub(super) fn run(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
         if self.pool.is_interrupted() {
             return Err(Stopped);
         }
-        let result = self.send(text);
-        self.handle_result(text, location, result)
+        self.output.shape(statement.is_vertical);
+        let result = self.send(statement);
+        self.handle_result(statement, result)
+    }
+
+    /// Runs a command of the client's that is no statement of the stream's.
+    pub(super) fn run_command(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        let result = self.connection.execute(text);
+        let changes = self.connection.take_session_changes();
+        self.apply_changes(&changes, &[], true)?;
+        match result {
+            Ok(_) => Ok(()),
+            Err(error) => self.failed(location, text, &error),
+        }
     }
 
     /// What comes of a statement that was sent.
     pub(super) fn handle_result(
         &mut self,
-        text: &[u8],
-        location: &Location,
-        result: Result<ExecResult, Error>,
+        statement: &AnalyzedStatement,
+        result: Result<Done, Error>,
     ) -> Result<u64, Stopped> {
         match result {
             // Ended with the load. What came through before that is done.
@@ -156,30 +183,142 @@ impl<'l> MainSession<'l> {
             Ok(done) => {
                 self.progress.text_statements.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                self.note(text);
+                self.note_effects(&statement.info);
+                let changes = self.connection.take_session_changes();
+                self.note_changes(&statement.info, &changes)?;
                 Ok(done.affected_rows)
             }
-            Err(error) => self.failed(location, text, &error).map(|()| 0),
+            Err(error) => {
+                // It may have changed something before it failed.
+                let is_plain = matches!(statement.info.kind, StatementKind::Rows(_) | StatementKind::Write { .. });
+                self.is_stale |= !is_plain;
+                self.failed(&statement.location, &statement.text, &error).map(|()| 0)
+            }
         }
     }
 
+    /// Takes in what the server has reported of a statement.
+    fn note_changes(&mut self, info: &StatementInfo, changes: &SessionChanges) -> Result<(), Stopped> {
+        self.tracker.assigned(&info.assignments);
+        // SET STATEMENT … FOR: the server reports the old values with the next statement only.
+        let restored: &[String] = if info.is(Trait::SetsForOne) { &info.assignments.propagated } else { &[] };
+        let is_set = matches!(info.kind, StatementKind::Set);
+        // What a SET or a PREPARE changes is known from its words.
+        let is_plain_set = matches!(info.kind, StatementKind::Set) && !info.assignments.reads_beyond_session;
+        let is_known = is_plain_set || matches!(info.kind, StatementKind::Use(_)) || info.is(Trait::PreparesSession);
+        self.left_behind.is_changed |= changes.is_changed && !is_known;
+        self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
+        self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
+        let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
+        self.is_stale |= is_block;
+        self.left_behind.ran_routines |=
+            info.is(Trait::MayCallFunction) || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
+        self.apply_changes(changes, restored, is_set)
+    }
+
+    fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
+        if self.tracker.apply(changes, restored, is_set) {
+            // The dump has switched the reports: they go on.
+            let _ = self.connection.track_session();
+        }
+        self.left_behind.schema |= changes.schema.is_some();
+        self.dialect = self.tracker.state().dialect(self.server);
+        Ok(())
+    }
+
+    /// What the last statements left behind, once.
+    pub(super) fn take_left_behind(&mut self) -> LeftBehind {
+        std::mem::take(&mut self.left_behind)
+    }
+
+    /// The default schema's collation is this one.
+    pub(super) fn set_collation_database(&mut self, collation: Option<Vec<u8>>) {
+        self.tracker.set_collation_database(collation);
+    }
+
+    /// Has the server hear of the session while others work for it: it ends sessions that are idle for longer than their
+    /// `wait_timeout`. A ping is no statement.
+    pub(super) fn keep_alive(&mut self) {
+        let timeout_s = std::str::from_utf8(self.tracker.state().value("wait_timeout")).ok();
+        let timeout_s: u64 = timeout_s.and_then(|value| value.parse().ok()).unwrap_or(1);
+        let interval = Duration::from_secs(timeout_s).min(KEEP_ALIVE_INTERVAL) / 3;
+        if self.last_ping.elapsed() >= interval {
+            // A lost connection is found by the next statement.
+            let _ = self.connection.ping();
+            self.last_ping = Instant::now();
+        }
+    }
+
+    /// What ran may have changed variables of which the server reports nothing.
+    pub(super) fn state_may_differ(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// The session has temporary tables, or may have.
+    pub(super) fn may_have_temporary_tables(&mut self) {
+        self.has_temporary_tables = true;
+    }
+
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    pub(super) fn send(&mut self, text: &[u8]) -> Result<ExecResult, Error> {
+    pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<Done, Error> {
         let start = Instant::now();
-        let prefix = self.targets.auto_increment_prefix().filter(|_| may_number_rows(text, &self.dialect));
-        let prefixed = prefix.map(|prefix| [prefix, text].concat());
-        check_packet(prefixed.as_deref().unwrap_or(text).len(), self.packet_limit_bytes)?;
+        let prefix = self.auto_increment_prefix(&statement.info);
+        let scoped = with_scopes(statement);
+        let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
+        let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
+        check_packet(text.len(), self.packet_limit_bytes)?;
         loop {
             if !self.targets.is_current(self.failover_epoch) {
                 return Err(self.targets.failed_over_error());
             }
-            match self.connection.query(prefixed.as_deref().unwrap_or(text), self.output) {
+            match self.connection.query(text, self.output) {
                 Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
                     std::thread::sleep(UNREADY_PAUSE);
                 }
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Sends statements in one packet, patiently; see [`Connection::query_batch`].
+    pub(super) fn query_together(&mut self, text: &[u8], results: &mut Vec<Done>) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            if !self.targets.is_current(self.failover_epoch) {
+                return Err(self.targets.failed_over_error());
+            }
+            match self.connection.query_batch(text, self.output, results) {
+                Err(error)
+                    if error.is_unready()
+                        && results.is_empty()
+                        && start.elapsed() < UNREADY_LIMIT
+                        && !self.pool.is_interrupted() =>
+                {
+                    std::thread::sleep(UNREADY_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The server takes no command as long as this, in bytes.
+    pub(super) fn packet_limit_bytes(&self) -> usize {
+        self.packet_limit_bytes
+    }
+
+    /// How the rows of a statement are shown.
+    pub(super) fn show_as(&mut self, statement: &AnalyzedStatement) {
+        self.output.shape(statement.is_vertical);
+    }
+
+    /// What the last statements left behind, as reported so far.
+    pub(super) fn left_behind(&self) -> LeftBehind {
+        self.left_behind
+    }
+
+    /// What stands before a statement that may let the server number rows, on a cluster.
+    pub(super) fn auto_increment_prefix(&self, info: &StatementInfo) -> Option<&'static [u8]> {
+        self.targets.auto_increment_prefix().filter(|_| info.is(Trait::NumbersRows))
     }
 
     /// Ends this session where the load has moved to another node meanwhile: before anything is recorded as begun.
@@ -191,36 +330,24 @@ impl<'l> MainSession<'l> {
         self.failed(location, text, &error)
     }
 
-    /// ChunkContent note of what is_session_bound later statements to this session.
-    fn note(&mut self, text: &[u8]) {
-        for part in split_statements(text, &self.dialect) {
-            self.note_one(part);
-        }
-    }
-
-    fn note_one(&mut self, text: &[u8]) {
-        let mut words = tokens(text, &self.dialect);
-        let Some(first) = words.next() else { return };
-        let second = words.next();
-        let second_is = |word: &[u8]| second.as_ref().is_some_and(|token| token.is_word(word));
-        if first.is_word(b"INSERT") || first.is_word(b"REPLACE") || first.is_word(b"COMMIT") {
+    /// Takes note of what binds later statements to this session.
+    fn note_effects(&mut self, info: &StatementInfo) {
+        if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
             self.tracker.rows_ran();
         }
-        // A routine may leave anything behind in its session: temporary tables, variables.
-        self.has_temporary_tables |= first.is_word(b"CALL") || first.is_word(b"EXECUTE");
-        self.handlers.note(text, &self.dialect);
-        self.has_locks |= first.is_word(b"BACKUP");
-        if first.is_word(b"CREATE") {
-            self.has_temporary_tables |= second_is(b"TEMPORARY")
-                || (second_is(b"OR") && words.nth(1).is_some_and(|token| token.is_word(b"TEMPORARY")));
-        } else if first.is_word(b"LOCK") {
+        self.has_temporary_tables |= info.is(Trait::CreatesTemporary);
+        if let Some(used) = &info.handler {
+            self.handlers.note(used);
+        }
+        if info.is(Trait::Locks) {
             self.has_locks = true;
-        } else if first.is_word(b"UNLOCK") {
+        } else if info.is(Trait::Unlocks) {
             self.has_locks = false;
-        } else if first.is_word(b"FLUSH") {
-            self.has_locks |= words.any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"));
-        } else if first.is_word(b"XA") {
-            self.in_xa = !(second_is(b"COMMIT") || second_is(b"ROLLBACK") || second_is(b"RECOVER"));
+        }
+        if info.is(Trait::BeginsXa) {
+            self.in_xa = true;
+        } else if info.is(Trait::EndsXa) {
+            self.in_xa = false;
         }
     }
 
@@ -238,7 +365,10 @@ impl<'l> MainSession<'l> {
     /// Ends the dump's transaction.
     pub(super) fn commit(&mut self, location: &Location) -> Result<(), Stopped> {
         self.write_pending(location)?;
-        self.run(b"COMMIT", location).map(drop)
+        match self.connection.execute(b"COMMIT") {
+            Ok(_) => Ok(()),
+            Err(error) => self.failed(location, b"COMMIT", &error),
+        }
     }
 
     /// Whether there is such a schema; asked with this session's own words for its name.
@@ -309,45 +439,21 @@ impl<'l> MainSession<'l> {
     }
 
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        if let Err(error) = self.connection.select_db(database) {
-            self.failed(location, &[b"use ", database].concat(), &error)?;
+        let result = self.connection.select_db(database);
+        let changes = self.connection.take_session_changes();
+        self.apply_changes(&changes, &[], true)?;
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(location, &[b"use ", database].concat(), &error),
         }
-        self.refresh(location)
     }
 
-    /// Whether a SET touches a variable that was not followed so far.
-    pub(super) fn is_new(&self, assignments: &Assignments) -> bool {
-        self.tracker.is_new(assignments)
-    }
-
-    /// A SET has run.
-    pub(super) fn assigned(&mut self, assignments: &Assignments, location: &Location) -> Result<(), Stopped> {
-        let read = self.tracker.assigned(assignments, &mut self.connection);
-        self.state_read(read, location)
-    }
-
-    /// A statement has run that may have changed the session's state in passing.
-    pub(super) fn state_may_differ(&mut self) {
-        self.is_stale = true;
-    }
-
-    /// Whether the state may have changed since it was read.
-    pub(super) fn is_stale(&self) -> bool {
-        self.is_stale
-    }
-
-    /// Reads the session's state again, if it may have changed.
+    /// Reads the session's state again, if a failed statement may have changed it.
     pub(super) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
-        if self.is_stale { self.refresh(location) } else { Ok(()) }
-    }
-
-    /// Reads the session's state again.
-    pub(super) fn refresh(&mut self, location: &Location) -> Result<(), Stopped> {
+        if !self.is_stale {
+            return Ok(());
+        }
         let read = self.tracker.refresh(&mut self.connection);
-        self.state_read(read, location)
-    }
-
-    fn state_read(&mut self, read: Result<(), Error>, location: &Location) -> Result<(), Stopped> {
         self.dialect = self.tracker.state().dialect(self.server);
         self.is_stale = false;
         match read {
@@ -367,18 +473,26 @@ impl<'l> MainSession<'l> {
     }
 }
 
+/// A SET with the scope of the session written out where a target has none, which means the same: MariaDB does not report
+/// what `SET @@name = …` assigns.
+fn with_scopes(statement: &AnalyzedStatement) -> Option<Vec<u8>> {
+    let offsets = &statement.info.assignments.unscoped;
+    if offsets.is_empty() || !matches!(statement.info.kind, StatementKind::Set) {
+        return None;
+    }
+    let mut text = Vec::with_capacity(statement.text.len() + offsets.len() * 8);
+    let mut from = 0;
+    for &offset in offsets {
+        text.extend_from_slice(&statement.text[from..offset]);
+        text.extend_from_slice(b"session.");
+        from = offset;
+    }
+    text.extend_from_slice(&statement.text[from..]);
+    Some(text)
+}
+
 fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
     let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;
     let value = rows.first().and_then(|row| row.first()?.as_deref());
     Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(usize::MAX))
-}
-
-/// Whether a statement may let the server number rows; UPDATE and DELETE may by what fires on them.
-fn may_number_rows(text: &[u8], dialect: &Dialect) -> bool {
-    const WORDS: [&[u8]; 7] = [b"CALL", b"DELETE", b"EXECUTE", b"INSERT", b"LOAD", b"REPLACE", b"UPDATE"];
-    let mut words = tokens(text, dialect);
-    let Some(first) = words.next() else { return false };
-    // CREATE [OR REPLACE] [TEMPORARY] TABLE … SELECT
-    let creates_table = || first.is_word(b"CREATE") && words.take(4).any(|word| word.is_word(b"TABLE"));
-    WORDS.iter().any(|word| first.is_word(word)) || creates_table()
 }

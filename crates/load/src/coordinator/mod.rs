@@ -1,57 +1,59 @@
-//! The coordinator: reads the dump in order, schedules every statement, and runs the main session.
+//! The coordinator: reads the dump in order, has each statement planned, carries the steps out, and is itself the dump's
+//! session.
 //!
 //! It owns the *main session*, the one connection that lives through the whole dump as the client's would: SET and USE
 //! run there at once, and whatever is not certain to be independent runs there after all before it (a barrier). Rows
 //! of literals and table definitions go to the workers, as chunks with the session state of their place.
+//!
+//! A statement that may go to a worker, or may be sent together with its neighbours, is held until the next one is
+//! analyzed: one that asks what the statement before it did needs that one in the main session, right before it.
 
+mod analyzed_statement;
+mod catalog_cache;
+mod chunk_builder;
 mod constraints;
 mod expectations;
 mod handlers;
 mod journal;
 mod load_context;
+mod main_batch;
 mod main_session;
-mod name_resolution;
 mod resume;
 mod row_effects;
-mod rows_plan;
 mod schema_guard;
-mod table_ddl;
-mod tables;
 mod transactions;
-mod write_sets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hortator_core::WriteSet;
-use hortator_mysql::Error;
 use hortator_mysql::catalog::{Table, TableName};
+use hortator_mysql::{Error, Flavor};
 
-use crate::apply::{Chunk, ChunkStatement, Pool, Stopped, Work};
-use crate::deferral::{Deferral, RowPolicy};
+use crate::analysis::{
+    FunctionSet, KnownHead, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
+};
+use crate::apply::{Pool, Stopped};
+use crate::deferral::Deferral;
 use crate::expect::Expectations;
-use crate::lexer::{Dialect, Location, Statement, Terminator, tokens};
+use crate::lexer::{Dialect, Location, Statement, Terminator};
 use crate::output::Output;
+use crate::planner::insert_form::InsertForm;
+use crate::planner::{Names, PlanFacts, Reason, Step, plan, write_sets};
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::rows::{InsertHead, RowSource, prescan};
-use crate::session::{SessionState, assignments};
-use crate::statement_kind::{
-    KeyAddition, NamedTable, StatementKind, classify, mentions_diagnostics, reads_diagnostics, reads_session_results,
-    split_statements,
-};
+use crate::rows::prescan;
+use crate::session::SessionState;
 
-use journal::RowEffects;
+use analyzed_statement::AnalyzedStatement;
+pub(crate) use catalog_cache::CatalogCache;
+use chunk_builder::OpenChunk;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
+use journal::RowEffects;
+use main_batch::MainBatch;
 use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
-use rows_plan::{Placement, Reason, RowsPlan};
-pub(crate) use tables::Tables;
-
-/// Bytes that a chunk takes in memory beside its statements' text, for each statement.
-const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -60,11 +62,16 @@ pub(crate) struct Coordinator<'l> {
     deferral: &'l Deferral,
     chunk_limits: ChunkLimits,
     main: MainSession<'l>,
-    tables: Tables,
+    catalog: CatalogCache,
     /// Table names are the same in any case.
     folds_case: bool,
+    /// Functions that values may call on any connection.
+    functions: FunctionSet,
+    /// The last statement, while it may still have to run in the main session.
+    held: Option<AnalyzedStatement>,
     open: Option<OpenChunk>,
-    known: Option<KnownHead>,
+    batch: MainBatch,
+    known: Option<KnownForm>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
     /// Rows of the main session that are not committed yet.
@@ -73,28 +80,12 @@ pub(crate) struct Coordinator<'l> {
     expectations: Option<Expectations>,
 }
 
-/// A chunk that still takes statements.
-struct OpenChunk {
-    chunk: Chunk,
-    content: ChunkContent,
-    write_set: WriteSet,
-    bytes: usize,
-    rows: u64,
-}
-
-/// What an open chunk takes more of.
-enum ChunkContent {
-    /// Rows for a table.
-    Rows(Placement),
-    /// Keys of a table: these are in it so far.
-    Keys(TableName, Vec<KeyAddition>),
-}
-
 /// The form of the last INSERT: the next one is most often of the same.
-struct KnownHead {
+struct KnownForm {
     text: Vec<u8>,
+    /// The default schema that its names were resolved with.
     session: Arc<SessionState>,
-    plan: RowsPlan,
+    form: Arc<InsertForm>,
 }
 
 impl<'l> Coordinator<'l> {
@@ -106,23 +97,32 @@ impl<'l> Coordinator<'l> {
     ) -> Result<Self, Error> {
         let LoadContext { pool, progress, targets, deferral, checkpoints } = load_context;
         let main = MainSession::open(pool, progress, targets, checkpoints, output)?;
-        let mut tables = Tables::open(targets)?;
-        let folds = tables.connection().fetch(b"SELECT @@lower_case_table_names")?;
+        let mut catalog = CatalogCache::open(targets)?;
+        let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let (open, known, expectations) = (None, None, None);
+        let functions = match catalog.connection().version().flavor {
+            Flavor::MySql => FunctionSet::all(),
+            Flavor::MariaDb => {
+                let listed = hortator_mysql::catalog::native_functions(catalog.connection())?;
+                FunctionSet::of_server(listed.as_ref())
+            }
+        };
         Ok(Self {
             pool,
             progress,
             deferral,
             chunk_limits,
             main,
-            tables,
+            catalog,
             folds_case,
-            open,
-            known,
+            functions,
+            held: None,
+            open: None,
+            batch: MainBatch::default(),
+            known: None,
             resume,
             uncommitted: BTreeMap::new(),
-            expectations,
+            expectations: None,
         })
     }
 
@@ -131,75 +131,57 @@ impl<'l> Coordinator<'l> {
         self.main.dialect()
     }
 
-    /// Gives one statement its place.
+    /// Takes the next statement of the stream.
     pub(crate) fn statement(&mut self, statement: Statement) -> Result<(), Stopped> {
         let Statement { text, location, terminator, .. } = statement;
-        self.main.shape(terminator == Terminator::GoVertical);
         self.progress.statement_read(&text);
-        self.expect(&text, &location);
-        self.main.check_writer(&text, &location)?;
-        if self.resume.is_some() && self.skip_if_applied(&text, &location)? {
-            // What was done before counts as if it were done now: the validation covers the whole load.
-            return self.note_constraints(&text, &location);
-        }
-        let dialect = self.main.dialect();
-        // The session's state is not to be read in between.
-        let asks_main = self.main.is_stale() && mentions_diagnostics(&text, &dialect);
-        if asks_main || reads_diagnostics(&text, &dialect) {
-            return self.diagnostics(&text, &location);
-        }
-        self.main.commit_pending()?;
-        self.count_committed();
-        self.main.sync(&location)?;
-        if let Some(reason) = self.main.must_be_serial() {
-            return self.serial(&text, &location, reason);
-        }
-        // Not as soon as it was full: the last statement stays at hand for one that asks what it did.
-        if self.open.as_ref().is_some_and(|open| open.bytes >= self.chunk_limits.bytes) {
-            self.flush()?;
-        }
-        if let Some(known) = &self.known
-            && text.starts_with(&known.text)
-            && Arc::ptr_eq(&known.session, self.main.state())
-        {
-            return self.rows(text, location);
-        }
-        let kind = classify(&text, &self.main.dialect());
-        self.check_schema_guard(&text, &location, &kind)?;
-        match kind {
-            StatementKind::Rows(head) => self.rows_of_new_form(text, location, &head),
-            StatementKind::TableDdl { tables, references } => self.table_ddl(text, location, &tables, &references),
-            StatementKind::OtherDdl { tables } => self.other_ddl(&text, &location, &tables),
-            StatementKind::Session => self.session(&text, &location),
-            StatementKind::Constant | StatementKind::Empty => {
-                self.flush()?;
-                self.main.run(&text, &location).map(drop)
+        let info = self.analyze(&text);
+        let statement =
+            AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        if statement.info.reads_diagnostics() {
+            if let Some(held) = self.held.take() {
+                self.progress.barrier("the statement behind it asks what it did");
+                self.run_exclusive(&held, true)?;
             }
-            StatementKind::Skip { tables } => self.skip(&text, &location, &tables),
-            StatementKind::Barrier { reason } => self.barrier(&text, &location, reason),
+        } else {
+            self.place_held()?;
+        }
+        self.expect(&statement);
+        self.main.check_writer(&statement.text, &statement.location)?;
+        if self.resume.is_some() && self.skip_if_applied(&statement)? {
+            // What was done before counts as if it were done now: the validation is of the whole.
+            return self.note_constraints(&statement);
+        }
+        match statement.info.kind {
+            StatementKind::Rows(_) | StatementKind::Write { .. } | StatementKind::TableDdl | StatementKind::Skip => {
+                self.held = Some(statement);
+                Ok(())
+            }
+            _ => self.place(statement),
         }
     }
 
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.place_held()?;
         self.flush()?;
         self.main.commit_pending()?;
-        self.resume_use(database, location)
+        self.resume_use(database, location)?;
+        self.look_after_main(location)
     }
 
     /// The client's `charset`, which sets its own character set and the session's.
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
+        self.place_held()?;
         self.flush()?;
         self.main.commit_pending()?;
-        self.main.run(&[b"SET NAMES ", name].concat(), location)?;
-        self.main.refresh(location)
+        self.main.run_command(&[b"SET NAMES ", name].concat(), location)
     }
 
-    /// Sends off what is gathered and waits until all is done.
-    pub(crate) fn finish(&mut self) -> Result<(), Stopped> {
-        self.flush()?;
-        self.main.commit_pending()?;
-        self.pool.drain()
+    /// Gives all statements so far their place, and waits until they are done.
+    pub(crate) fn finish_stream(&mut self) -> Result<(), Stopped> {
+        self.place_held()?;
+        self.finish()
     }
 
     /// The stream is over, at its end or before: what was run is committed.
@@ -208,247 +190,350 @@ impl<'l> Coordinator<'l> {
         self.count_committed();
     }
 
-    fn rows_of_new_form(&mut self, text: Vec<u8>, location: Location, head: &InsertHead) -> Result<(), Stopped> {
-        let RowSource::Values { offset } = head.source else {
-            return self.barrier(&text, &location, "the rows do not come from VALUES");
-        };
-        let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
-        let Some(name) = self.resolve(&named) else {
-            return self.barrier(&text, &location, "the table name cannot be resolved");
-        };
-        let Some(table) = self.table(&name, &location)? else {
-            return self.barrier(&text, &location, "the table does not exist");
-        };
-        let known_text = text[..offset].to_vec();
-        match RowsPlan::new(head, offset, name, table) {
-            Ok(plan) => {
-                self.known = Some(KnownHead { text: known_text, session: self.main.state().clone(), plan });
-                self.rows(text, location)
-            }
-            Err(reason) => self.barrier(&text, &location, reason),
-        }
+    fn analyze(&self, text: &[u8]) -> StatementInfo {
+        let known_head = self.known.as_ref().filter(|known| Arc::ptr_eq(&known.session, self.main.state())).map(|known| {
+            KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value }
+        });
+        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head })
     }
 
-    /// Rows of the form that is known.
-    fn rows(&mut self, text: Vec<u8>, location: Location) -> Result<(), Stopped> {
-        let dialect = self.main.dialect();
-        let own_state = self.main.state().clone();
-        let force = self.pool.is_forced();
-        let known = self.known.as_mut().expect("callers have just looked");
-        let plan = &mut known.plan;
-        let RowPolicy { session: state, first } = self.deferral.row_policy(&own_state, &plan.table, plan.only_adds());
-        let numbered_in_main = self.tables.is_numbered_in_main(&plan.table);
-        let placed = prescan(&text, plan.offset, plan.id_value, &dialect)
-            .map_err(|_| "the values are not all literals")
-            .and_then(|prescan| Ok((prescan.rows, plan.place(&prescan, &state, force)?)))
-            .and_then(|placed| if numbered_in_main { Err(tables::NUMBERED_IN_MAIN) } else { Ok(placed) });
-        let (rows, placement) = match placed {
-            Ok((rows, placement)) => (rows, Placement { in_order: placement.in_order || first, ..placement }),
-            Err(_) if mentions_diagnostics(&text, &dialect) => return self.diagnostics(&text, &location),
-            Err(reason) => return self.barrier(&text, &location, reason),
-        };
-        let bytes = text.len() + STATEMENT_OVERHEAD_BYTES;
-        let statement = ChunkStatement { text, location, tuples: Some(plan.offset) };
-        if let Some(open) = &mut self.open
-            && let ChunkContent::Rows(taken) = &open.content
-            && Arc::ptr_eq(&taken.target, &placement.target)
-            && Arc::ptr_eq(&open.chunk.session, &state)
-            && taken.in_order == placement.in_order
-            && open.rows + rows <= self.chunk_limits.rows
-        {
-            open.chunk.statements.push(statement);
-            open.bytes += bytes;
-            open.rows += rows;
-        } else {
-            self.deferral.rows(&plan.name, &own_state, plan.replaces());
-            let looked_into = if state.checks_foreign_keys() { &plan.table.parents[..] } else { &[] };
-            let write_set = write_sets::rows(&plan.name, placement.in_order, looked_into);
-            let commit_queue = (!placement.in_order).then(|| write_sets::commit_queue(&plan.name));
-            self.flush()?;
-            let work = Work::Rows { target: placement.target.clone(), commit_queue };
-            let chunk = Chunk { work, session: state, dialect, statements: vec![statement] };
-            self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placement), write_set, bytes, rows });
-        }
-        Ok(())
-    }
-
-    fn other_ddl(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
-        let Some(tables) = self.resolve_all(tables) else {
-            return self.barrier(text, location, "the table name cannot be resolved");
-        };
-        self.flush()?;
-        if self.drops_existing(text, &tables, location)? {
-            // What the dump takes away must not go if it fails before this place.
-            self.finish()?;
-        }
-        self.deferral.defined(&tables, self.main.state().checks_foreign_keys());
-        self.pool.wait_clear(&write_sets::catalog_change(&tables))?;
-        self.main.check_writer(text, location)?;
-        for table in &tables {
-            self.forget(table);
-        }
-        self.main.run_recorded(
-            text,
-            location,
-            &StatementKind::OtherDdl { tables: Vec::new() },
-            &RowEffects::default(),
-        )?;
-        self.main.state_may_differ();
-        Ok(())
-    }
-
-    /// Whether a statement drops or empties something that is there.
-    fn drops_existing(&mut self, text: &[u8], tables: &[TableName], location: &Location) -> Result<bool, Stopped> {
-        let first = tokens(text, &self.main.dialect())
-            .next()
-            .is_some_and(|first| first.is_word(b"DROP") || first.is_word(b"TRUNCATE"));
-        if !first || tables.is_empty() {
-            return Ok(first);
-        }
-        for table in tables {
-            if self.table(table, location)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn session(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        let dialect = self.main.dialect();
-        let assignments = assignments(text, &dialect);
-        if assignments.beyond_session || reads_session_results(text, &dialect) {
-            return self.barrier(text, location, "SET changes or reads more than the session");
-        }
-        if self.main.is_new(&assignments) {
-            self.finish()?;
-        } else {
-            self.flush()?;
-        }
-        self.main.run(text, location)?;
-        self.main.assigned(&assignments, location)
-    }
-
-    /// Leaves a statement out, unless the statement names a table that does not exist: then it is sent, for the server's error.
-    fn skip(&mut self, text: &[u8], location: &Location, tables: &[NamedTable]) -> Result<(), Stopped> {
-        if self.main.has_locks() {
-            return self.barrier(text, location, "tables are locked");
-        }
-        // A record of several definitions has no gaps.
-        self.end_keys()?;
-        for named in tables {
-            let found = match self.resolve(named) {
-                Some(name) => self.table(&name, location)?,
-                None => None,
-            };
-            if found.is_none() {
-                return self.barrier(text, location, "the statement names a table that does not exist");
-            }
-        }
-        self.progress.skipped.fetch_add(1, Relaxed);
-        Ok(())
-    }
-
-    /// Runs a statement in the main session, after all before it and before all behind it.
-    fn barrier(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
-        self.progress.barrier(reason);
-        self.run_exclusive(text, location)
-    }
-
-    /// A statement while everything must stay in the main session.
-    fn serial(&mut self, text: &[u8], location: &Location, reason: Reason) -> Result<(), Stopped> {
-        let kind = classify(text, &self.main.dialect());
-        if let StatementKind::Skip { tables } = &kind
-            && self.ends_transaction_only(tables, location)?
-        {
-            return self.commit_instead(location);
-        }
-        self.progress.barrier(reason);
-        self.run_exclusive(text, location)
-    }
-
-    /// Runs a statement in the main session while nothing else runs. Anything may be different behind it.
-    fn run_exclusive(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        if mentions_diagnostics(text, &self.main.dialect()) {
-            // Nothing of ours may run between it and the statement that it asks about.
-            self.flush()?;
-            self.pool.drain()?;
-        } else {
-            self.finish()?;
-        }
-        self.main.check_writer(text, location)?;
-        self.known = None;
-        self.deferral.emptied(None);
-        self.tables.forget_all();
-        self.main.take_latest_id(location)?;
-        let dialect = self.main.dialect();
-        let kind = classify(text, &dialect);
-        let table = match &kind {
-            StatementKind::Rows(head) => {
-                self.resolve(&NamedTable { schema: head.schema.clone(), table: head.table.clone() })
-            }
-            _ => None,
-        };
-        let effects = match &table {
-            Some(name) => self.row_effects(name, location)?,
-            None => RowEffects::default(),
-        };
-        self.note_constraints(text, location)?;
-        let affected_rows = self.main.run_recorded(text, location, &kind, &effects)?;
-        if let Some(name) = table {
-            self.affected(&name, affected_rows);
-            self.expect_rows(text, location);
-            self.tables.got_rows_in_main(&name, text, &self.main.dialect());
-        }
-        self.forget_rolled_back(text);
-        self.count_committed();
-        for part in split_statements(text, &dialect)
-            .into_iter()
-            .filter(|part| classify(part, &dialect) == StatementKind::Session)
-        {
-            self.main.assigned(&assignments(part, &dialect), location)?;
-        }
-        self.main.state_may_differ();
-        Ok(())
-    }
-
-    /// A statement that asks what the one before it did: that one must run in the main session too, if it still can.
-    fn diagnostics(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        if let Some(last) = self.open.as_mut().and_then(|open| open.chunk.statements.pop()) {
-            self.run_exclusive(&last.text, &last.location)?;
-        }
-        self.barrier(text, location, "the statement reads the diagnostics of the previous statement")
-    }
-
-    fn admit(&self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
-        self.progress.chunk_begun(&chunk);
-        self.pool.admit(write_set, bytes, chunk)
-    }
-
-    /// Sends off the chunk that is gathered.
-    fn flush(&mut self) -> Result<(), Stopped> {
-        match self.open.take().filter(|open| !open.chunk.statements.is_empty()) {
-            Some(open) => self.admit(open.write_set, open.bytes, open.chunk),
+    /// Gives the statement that was held its place.
+    fn place_held(&mut self) -> Result<(), Stopped> {
+        match self.held.take() {
+            Some(held) => self.place(held),
             None => Ok(()),
         }
     }
 
-    /// What the server says of a table, after all definitions before this place.
-    fn table(&mut self, name: &TableName, location: &Location) -> Result<Option<Arc<Table>>, Stopped> {
-        if let Some(remembered) = self.tables.remembered(name) {
-            return Ok(remembered);
+    /// Gives a statement its place: plans it, and carries the step out.
+    fn place(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
+        if statement.info.reads_diagnostics() {
+            // Nothing of ours may run between it and the statement that it asks about.
+            return self.run_in_main(statement, "it asks what the statement before did");
         }
+        self.main.commit_pending()?;
+        self.count_committed();
+        self.main.sync(&statement.location)?;
+        self.check_schema_guard(&statement)?;
+        let mut statement = statement;
+        let mut form = self.form(&mut statement)?;
+        let step = loop {
+            match self.plan(&statement.info, form.as_ref()) {
+                Step::LookUp(name) => drop(self.table(&name, &statement.location)?),
+                Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
+                Step::Main { reason } => break Step::Main { reason },
+                // What is gathered for the main session may change what is to be done.
+                _ if self.has_batch() => {
+                    self.run_batch()?;
+                    form = self.form(&mut statement)?;
+                }
+                step => break step,
+            }
+        };
+        match step {
+            Step::LookUp(_) | Step::ListRelations(_) => unreachable!("looked up just above"),
+            Step::Skip => {
+                // A record of several definitions has no gaps.
+                self.end_keys()?;
+                self.progress.skipped.fetch_add(1, Relaxed);
+                Ok(())
+            }
+            Step::CommitInstead => {
+                self.run_batch()?;
+                self.commit_instead(&statement.location)
+            }
+            Step::Rows(placement) => {
+                self.run_batch()?;
+                let form = form.and_then(Result::ok).expect("rows are placed by their form");
+                self.add_rows(statement, &form, placement)
+            }
+            Step::TableDdl { tables, references, drains } => {
+                self.run_batch()?;
+                self.add_table_ddl(statement, tables, references, drains)
+            }
+            Step::OtherDdl { tables, drains } => self.run_other_ddl(&statement, &tables, drains),
+            Step::Set => {
+                self.flush()?;
+                self.main.run(&statement)?;
+                self.look_after_main(&statement.location)
+            }
+            Step::Use => {
+                self.flush()?;
+                self.main.run(&statement)?;
+                self.look_after_main(&statement.location)
+            }
+            Step::Constant => {
+                self.flush()?;
+                self.main.run(&statement).map(drop)
+            }
+            Step::Main { reason } => self.run_in_main(statement, reason),
+        }
+    }
+
+    fn plan(&self, info: &StatementInfo, form: Option<&Result<Arc<InsertForm>, Reason>>) -> Step {
+        let status = self.main.status();
+        let form = form.map(|form| form.as_ref().map(|form| &**form).map_err(|reason| *reason));
+        plan(
+            info,
+            &PlanFacts {
+                serial: self.main.must_be_serial(),
+                in_transaction: status.in_transaction() || !status.autocommit(),
+                is_closed: self.main.is_closed_to_others(),
+                session: self.main.state(),
+                names: self.names(),
+                catalog: &self.catalog,
+                is_numbered_in_main: matches!(&form, Some(Ok(form)) if self.catalog.is_numbered_in_main(&form.table)),
+                form,
+                is_forced: self.pool.is_forced(),
+            },
+        )
+    }
+
+    /// How names are understood at this place.
+    fn names(&self) -> Names<'_> {
+        let state = self.main.state();
+        Names {
+            database: state.database.as_deref(),
+            folds_case: self.folds_case,
+            are_utf8: state.names_are_utf8(),
+        }
+    }
+
+    /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan
+    /// of one that was analyzed before its form was known is made again.
+    fn form(&mut self, statement: &mut AnalyzedStatement) -> Result<Option<Result<Arc<InsertForm>, Reason>>, Stopped> {
+        let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
+        let offset = *offset;
+        if self.main.must_be_serial().is_some() {
+            return Ok(None);
+        }
+        if let Some(known) = &self.known
+            && known.form.offset == offset
+            && statement.text.starts_with(&known.text)
+            && Arc::ptr_eq(&known.session, self.main.state())
+        {
+            let form = known.form.clone();
+            if head.is_some() {
+                self.prescan_again(statement, &form);
+            }
+            return Ok(Some(Ok(form)));
+        }
+        let Some(head) = head.clone() else {
+            // Its head was that of a form that has been forgotten since.
+            statement.info = self.analyze_anew(&statement.text);
+            return self.form(statement);
+        };
+        let named = crate::analysis::NamedTable { schema: head.schema.clone(), table: head.table.clone() };
+        let Some(name) = self.names().resolve(&named) else {
+            return Ok(Some(Err("the table's name is not certain")));
+        };
+        let Some(table) = self.table(&name, &statement.location)? else {
+            return Ok(Some(Err("there is no such table")));
+        };
+        let form = match InsertForm::new(head, offset, name, table) {
+            Ok(form) => Arc::new(form),
+            Err(reason) => return Ok(Some(Err(reason))),
+        };
+        let text = statement.text[..offset].to_vec();
+        self.known = Some(KnownForm { text, session: self.main.state().clone(), form: form.clone() });
+        self.prescan_again(statement, &form);
+        Ok(Some(Ok(form)))
+    }
+
+    fn prescan_again(&self, statement: &mut AnalyzedStatement, form: &InsertForm) {
+        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None };
+        if form.id_value.is_some()
+            && let StatementKind::Rows(rows) = &mut statement.info.kind
+            && let Ok(values) = prescan(&statement.text, rows.offset, form.id_value, &facts)
+        {
+            rows.values = values;
+        }
+    }
+
+    fn analyze_anew(&self, text: &[u8]) -> StatementInfo {
+        analyze(
+            text,
+            &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None },
+        )
+    }
+
+    fn run_other_ddl(
+        &mut self,
+        statement: &AnalyzedStatement,
+        tables: &[TableName],
+        drains: bool,
+    ) -> Result<(), Stopped> {
+        if drains {
+            // What the dump takes away must not go if it fails before this place.
+            self.finish()?;
+        } else {
+            self.flush()?;
+        }
+        self.deferral.defined(tables, self.main.state().checks_foreign_keys());
+        self.pool.wait_clear(&write_sets::catalog_change(tables), &mut || self.main.keep_alive())?;
+        self.main.check_writer(&statement.text, &statement.location)?;
+        for table in tables {
+            self.forget(table);
+        }
+        self.main.run_recorded(statement, &RowEffects::default(), false)?;
+        self.note_definition(statement, tables);
+        self.look_after_main(&statement.location)
+    }
+
+    /// Takes note of what a definition that has run changes in what is known.
+    fn note_definition(&mut self, statement: &AnalyzedStatement, tables: &[TableName]) {
+        let info = &statement.info;
+        if info.is(Trait::DefinesFunction)
+            && let Some(name) = &info.function
+        {
+            self.functions.remove(name);
+        }
+        if info.is(Trait::HasBody) {
+            self.catalog.forget_routines();
+        }
+        for table in tables {
+            self.catalog.is_dropped(table);
+        }
+    }
+
+    /// Runs a statement in the main session: with its neighbours where they are of its kind, else while nothing else runs.
+    fn run_in_main(&mut self, statement: AnalyzedStatement, reason: Reason) -> Result<(), Stopped> {
+        self.progress.barrier(reason);
+        if self.can_batch(&statement) {
+            return self.add_to_batch(statement);
+        }
+        self.run_exclusive(&statement, false)
+    }
+
+    /// Runs a statement in the main session while nothing else runs. `is_asked`: the next one asks what it did, so that
+    /// nothing of ours may run in between.
+    fn run_exclusive(&mut self, statement: &AnalyzedStatement, is_asked: bool) -> Result<(), Stopped> {
+        let (info, location) = (&statement.info, &statement.location);
+        self.run_batch()?;
         self.flush()?;
-        self.pool.wait_clear(&write_sets::look(name))?;
-        self.main.check_writer(b"", location)?;
-        self.tables.ask(name).map_err(|error| {
+        let asks = info.reads_diagnostics();
+        if !asks {
+            self.main.commit_pending()?;
+        }
+        self.pool.drain(&mut || self.main.keep_alive())?;
+        self.main.check_writer(&statement.text, location)?;
+        if asks {
+            self.check_schema_guard(statement)?;
+        } else {
+            self.main.sync(location)?;
+            self.main.take_latest_id(location)?;
+        }
+        let table = self.written_table(info);
+        let effects = self.row_effects(info, table.as_ref(), location)?;
+        self.note_constraints(statement)?;
+        if changes_definitions(info) {
+            self.forget_all();
+        }
+        let affected_rows = self.main.run_recorded(statement, &effects, is_asked)?;
+        if changes_definitions(info) {
+            self.forget_all();
+        }
+        if let Some(name) = table {
+            self.affected(&name, affected_rows);
+            self.expect_rows(statement);
+            self.catalog.got_rows_in_main(&name, info, self.main.dialect().mariadb);
+        }
+        if info.is(Trait::RollsBack) {
+            self.uncommitted.clear();
+        }
+        self.count_committed();
+        self.look_after_main(location)
+    }
+
+    /// The table whose rows a statement writes, where it is one.
+    fn written_table(&self, info: &StatementInfo) -> Option<TableName> {
+        let named = match &info.kind {
+            StatementKind::Rows(RowsStatement { head: None, .. }) => {
+                return self.known.as_ref().map(|known| known.form.name.clone());
+            }
+            _ => info.tables.first().filter(|_| info.is(Trait::WritesRows))?,
+        };
+        self.names().resolve(named)
+    }
+
+    /// Looks into what the main session's last statements left behind beyond what their words say.
+    fn look_after_main(&mut self, location: &Location) -> Result<(), Stopped> {
+        let left = self.main.take_left_behind();
+        if left.schema {
+            let database = self.main.state().database.clone();
+            let collation = match &database {
+                Some(database) => self.ask(location, |catalog| catalog.default_collation(database))?,
+                None => None,
+            };
+            self.main.set_collation_database(collation);
+        }
+        if left.is_changed && self.ask(location, CatalogCache::routines_may_create_temporary)? {
+            self.main.may_have_temporary_tables();
+        }
+        if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
+            self.main.state_may_differ();
+        }
+        Ok(())
+    }
+
+    /// Asks the server over the catalog's own connection.
+    fn ask<T>(
+        &mut self,
+        location: &Location,
+        question: impl FnOnce(&mut CatalogCache) -> Result<T, Error>,
+    ) -> Result<T, Stopped> {
+        question(&mut self.catalog).map_err(|error| {
             self.main.end_at(Failure::at(location, b"", &error), &error);
             Stopped
         })
     }
 
+    /// Sends off what is gathered and waits until all is done.
+    fn finish(&mut self) -> Result<(), Stopped> {
+        self.flush()?;
+        self.main.commit_pending()?;
+        self.pool.drain(&mut || self.main.keep_alive())
+    }
+
+    /// What the server says of a table, after all definitions before this place.
+    fn table(&mut self, name: &TableName, location: &Location) -> Result<Option<Arc<Table>>, Stopped> {
+        if let Some(remembered) = self.catalog.remembered(name) {
+            return Ok(remembered);
+        }
+        self.flush()?;
+        self.pool.wait_clear(&write_sets::look(name), &mut || self.main.keep_alive())?;
+        self.main.check_writer(b"", location)?;
+        self.ask(location, |catalog| catalog.ask(name))
+    }
+
+    /// Which relations the schema of this one holds, and whether it is among them.
+    fn list_relations(&mut self, name: &TableName, location: &Location) -> Result<(), Stopped> {
+        if self.ask(location, |catalog| catalog.list_relations(&name.schema))? {
+            return Ok(());
+        }
+        self.table(name, location).map(drop)
+    }
+
     fn forget(&mut self, table: &TableName) {
         self.known = None;
         self.deferral.emptied(Some(table));
-        self.tables.forget(table);
+        self.catalog.forget(table);
+    }
+
+    fn forget_all(&mut self) {
+        self.known = None;
+        self.deferral.emptied(None);
+        self.catalog.forget_all();
+    }
+}
+
+/// Whether a statement of the main session may change definitions that are known.
+fn changes_definitions(info: &StatementInfo) -> bool {
+    match info.kind {
+        StatementKind::TableDdl | StatementKind::OtherDdl => true,
+        StatementKind::Exclusive { .. } => {
+            !info.is(Trait::NoRows) && !info.is(Trait::WritesRows) || info.is(Trait::MayDoAnything)
+        }
+        _ => false,
     }
 }

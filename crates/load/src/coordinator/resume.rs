@@ -7,14 +7,12 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Error, quote_identifier};
 
 use super::Coordinator;
-use super::journal::{JournalMode, diagnostics_query, journal_mode};
+use super::analyzed_statement::AnalyzedStatement;
+use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::{COMMIT, Stopped, set_next_id};
 use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
-use crate::lexer::{Dialect, Kind, Location, tokens};
+use crate::lexer::Location;
 use crate::report::Failure;
-use crate::rows::{RowSource, prescan};
-use crate::session::assignments;
-use crate::statement_kind::{NamedTable, StatementKind, classify};
 
 /// How to treat a statement that is in doubt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +38,7 @@ pub(crate) struct Resume {
     /// Rows of a table that cannot roll back, which statements of an open record have left there.
     partial_rows: Option<PartialRows>,
     /// SETs that act on the next statement only, kept until it is known whether that is run.
-    held: Vec<(Vec<u8>, Location)>,
+    held: Vec<AnalyzedStatement>,
     /// A record of several statements that was begun and is found to be done, until all of them are seen to be its own.
     found_applied: Option<Checkpoint>,
     /// The dump has selected a schema that is gone by now.
@@ -75,60 +73,60 @@ impl Resume {
 
 impl Coordinator<'_> {
     /// Whether a statement is done already, or is none of those that are recorded; else it is to be run as any.
-    pub(super) fn skip_if_applied(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+    pub(super) fn skip_if_applied(&mut self, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
+        let location = &statement.location;
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let checkpoint = match resume.reader.of(location.ordinal) {
             Ok(checkpoint) => checkpoint.cloned(),
-            Err(error) => return self.fail_resume(location, text, &error),
+            Err(error) => return self.fail_resume(statement, &error),
         };
         let Some(checkpoint) = checkpoint else {
-            self.end_partial_rows(location)?;
-            return self.resume_unrecorded(text, location);
+            self.end_partial_rows(statement)?;
+            return self.resume_unrecorded(statement);
         };
         if let Some(resume) = &mut self.resume {
             resume.held.clear();
         }
         if checkpoint.table.is_empty() {
-            self.expect_uncounted(text, location);
+            self.expect_uncounted(statement);
         }
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.commit_pending()?;
         if checkpoint.state == State::Intent {
-            return self.resolve_intent(&checkpoint, text, location);
+            return self.resolve_intent(&checkpoint, statement);
         }
-        self.skip_applied(&checkpoint, text, location)
+        self.skip_applied(&checkpoint, statement)
     }
 
     /// A statement that has no record. Where there are records behind it, it ran if the main session was to run it; what
     /// it reads or locks may be gone by now.
-    fn resume_unrecorded(&mut self, text: &[u8], location: &Location) -> Result<bool, Stopped> {
-        let dialect = self.main.dialect();
-        let kind = classify(text, &dialect);
-        let (mode, _) = journal_mode(text, &kind, &self.main);
+    fn resume_unrecorded(&mut self, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
+        let info = &statement.info;
         let Some(resume) = &mut self.resume else { return Ok(false) };
-        let is_set = kind == StatementKind::Session;
-        if is_set && resume.reader.has_more() && assignments(text, &dialect).is_one_shot {
-            resume.held.push((text.to_vec(), location.clone()));
+        let is_set = matches!(info.kind, StatementKind::Set);
+        if is_set && resume.reader.has_more() && info.assignments.is_one_shot {
+            resume.held.push(statement.clone());
             return Ok(true);
         }
-        let only_reads = mode == JournalMode::Session || matches!(kind, StatementKind::Skip { .. });
-        if only_reads && !is_set && resume.reader.has_more() && !keeps(text, &dialect) {
+        if let StatementKind::Use(Some(name)) = &info.kind {
+            let name = name.clone();
+            self.resume_use(&name, &statement.location)?;
+            return self.look_after_main(&statement.location).map(|()| true);
+        }
+        let only_reads = info.journal == JournalMode::Session || matches!(info.kind, StatementKind::Skip);
+        if only_reads && !is_set && resume.reader.has_more() && !info.is(Trait::PreparesSession) {
             return Ok(true);
         }
-        let is_use = is_set && tokens(text, &dialect).next().is_some_and(|first| first.is_word(b"USE"));
-        if is_use && let Some(name) = used_schema(text, &dialect) {
-            return self.resume_use(&name, location).map(|()| true);
-        }
-        if is_set {
+        if is_set || matches!(info.kind, StatementKind::Use(_)) {
             return Ok(false);
         }
         if resume.has_lost_schema {
-            let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
-            return self.stop_resume(location, text, found.to_owned());
+            let found = "the schema that the dump has selected before this place is gone: go on by hand, or begin anew";
+            return self.stop_resume(statement, found.to_owned());
         }
-        for (text, location) in std::mem::take(&mut resume.held) {
-            self.session(&text, &location)?;
+        for held in std::mem::take(&mut resume.held) {
+            self.place(held)?;
         }
         Ok(false)
     }
@@ -144,14 +142,13 @@ impl Coordinator<'_> {
     }
 
     /// A statement of a record that is done.
-    fn skip_applied(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
-        let kind = classify(text, &self.main.dialect());
-        let (mode, _) = journal_mode(text, &kind, &self.main);
-        let counts = match diagnostics_query(text, &self.main) {
-            Some(query) => query.changes || query.keeps,
-            // Locks are left out of a chunk, and are the beginning of a stretch.
-            None if matches!(kind, StatementKind::Skip { .. }) && !checkpoint.table.is_empty() => false,
-            None => matches!(mode, JournalMode::Rows | JournalMode::Intent),
+    fn skip_applied(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
+        let (info, text, location) = (&statement.info, &statement.text, &statement.location);
+        let counts = match info.diagnostics {
+            Some(query) => query.writes || query.keeps,
+            // Locks are left out of a chunk, and are the beginning of a section.
+            None if matches!(info.kind, StatementKind::Skip) && !checkpoint.table.is_empty() => false,
+            None => matches!(info.journal, JournalMode::Rows | JournalMode::Intent),
         };
         if let Some(resume) = &mut self.resume {
             if location.ordinal == checkpoint.span.first {
@@ -161,9 +158,7 @@ impl Coordinator<'_> {
                 resume.digest.add(text);
             }
             if location.ordinal == checkpoint.span.last && resume.digest.value() != checkpoint.span.digest {
-                return self.stop_resume(
-                    location,
-                    text,
+                return self.stop_resume(statement,
                     format!(
                         "the input differs from the dump that was loaded: the hash of the statements from line {} to here is not \
                          the recorded hash; resume with the same dump and options, or load again without --resume",
@@ -173,17 +168,15 @@ impl Coordinator<'_> {
             }
         }
         if checkpoint.state == State::SessionBound {
-            return self.stop_resume(
-                location,
-                text,
-                "the statement is applied and may have left temporary tables or variables in its session, which no longer \
-                 exists: you cannot resume this load; load again without --resume"
+            return self.stop_resume(statement,
+                "this statement is done, and may have left temporary tables or variables in its session, which is gone: \
+                 the load can't be gone on with; begin anew"
                     .to_owned(),
             );
         }
         if location.ordinal == checkpoint.span.last {
             if let Some(found) = self.resume.as_mut().and_then(|resume| resume.found_applied.take()) {
-                self.check_resume_result(self.close(&found), text, location)?;
+                self.check_resume_result(self.close(&found), statement)?;
             }
             if let RecoveryHint::Failed(count) = checkpoint.recovery_hint
                 && !self.resume.as_ref().is_some_and(|resume| resume.is_restart)
@@ -195,11 +188,11 @@ impl Coordinator<'_> {
             }
             if self.main.status().in_transaction() {
                 // All that stood in this transaction up to here is committed.
-                self.main.run(COMMIT, location)?;
+                self.main.run_command(COMMIT, location)?;
             }
         }
         // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
-        Ok(mode != JournalMode::Session || kind != StatementKind::Session)
+        Ok(info.journal != JournalMode::Session || !matches!(info.kind, StatementKind::Set | StatementKind::Use(_)))
     }
 
     /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
@@ -209,27 +202,33 @@ impl Coordinator<'_> {
     }
 
     /// A statement of a record that says "begun".
-    fn resolve_intent(&mut self, checkpoint: &Checkpoint, text: &[u8], location: &Location) -> Result<bool, Stopped> {
+    fn resolve_intent(
+        &mut self,
+        checkpoint: &Checkpoint,
+        statement: &AnalyzedStatement,
+    ) -> Result<bool, Stopped> {
+        let (text, location) = (&statement.text[..], &statement.location);
         self.main.sync(location)?;
         match checkpoint.recovery_hint {
             RecoveryHint::Counters(ref counters) => {
                 // The rows are a transaction's that was not committed, but they have moved the counters.
-                let connection = self.tables.connection();
+                let connection = self.catalog.connection();
                 let result = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
-                self.check_resume_result(result.and_then(|()| self.retract(checkpoint.span.first)), text, location)?;
+                self.check_resume_result(result.and_then(|()| self.retract(checkpoint.span.first)), statement)?;
                 // Its other statements must not take away what is recorded of them from here on.
                 self.discard_intent();
                 Ok(false)
             }
-            RecoveryHint::Rows(before) => self.resolve_partial_rows(checkpoint, before, text, location),
+            RecoveryHint::Rows(before) => self.resolve_partial_rows(checkpoint, before, statement),
             RecoveryHint::None
             | RecoveryHint::NotInTransaction
             | RecoveryHint::Failed(_)
             | RecoveryHint::Definition(_) => {
                 let dialect = self.main.dialect();
-                let found = match outcome(&mut self.main.connection, text, &dialect, &checkpoint.recovery_hint) {
+                let hint = &checkpoint.recovery_hint;
+                let found = match outcome(&mut self.main.connection, text, &statement.info, &dialect, hint) {
                     Ok(found) => found,
-                    Err(error) => return self.fail_resume(location, text, &error),
+                    Err(error) => return self.fail_resume(statement, &error),
                 };
                 // Another text than the one that had begun tells nothing of that one. Of several statements the hash is known at the
                 // last.
@@ -241,29 +240,27 @@ impl Coordinator<'_> {
                     (Outcome::Applied, _) | (Outcome::InDoubt, InDoubt::Applied) => true,
                     (Outcome::Reapply, _) | (Outcome::InDoubt, InDoubt::Reapply) => false,
                     (Outcome::InDoubt, InDoubt::Stop) => {
-                        return self.stop_resume(
-                            location,
-                            text,
-                            "the statement is in doubt: it had started when the load ended, and the server cannot tell whether it is \
-                             applied; check what it changes, then resume with --in-doubt=applied or --in-doubt=reapply"
+                        return self.stop_resume(statement,
+                            "this statement had begun when the load ended, and the server can't tell whether it is done: \
+                             look what it changes, then go on with --in-doubt=applied or --in-doubt=reapply"
                                 .to_owned(),
                         );
                     }
                 };
                 if !is_done {
-                    self.check_resume_result(self.retract(checkpoint.span.first), text, location)?;
+                    self.check_resume_result(self.retract(checkpoint.span.first), statement)?;
                     self.discard_intent();
                     return Ok(false);
                 }
                 if !has_several_statements {
-                    return self.check_resume_result(self.close(checkpoint), text, location).map(|()| true);
+                    return self.check_resume_result(self.close(checkpoint), statement).map(|()| true);
                 }
                 let done = Checkpoint { state: State::Applied, ..checkpoint.clone() };
                 if let Some(resume) = &mut self.resume {
                     resume.reader.mark_applied();
                     resume.found_applied = Some(done.clone());
                 }
-                self.skip_applied(&done, text, location)
+                self.skip_applied(&done, statement)
             }
         }
     }
@@ -273,32 +270,34 @@ impl Coordinator<'_> {
         &mut self,
         checkpoint: &Checkpoint,
         before: u64,
-        text: &[u8],
-        location: &Location,
+        statement: &AnalyzedStatement,
     ) -> Result<bool, Stopped> {
-        let Some(name) = self.table_of(text) else { return Ok(false) };
+        let (text, location) = (&statement.text[..], &statement.location);
+        let Some(name) = self.written_table(&statement.info) else { return Ok(false) };
         if location.ordinal == checkpoint.span.first {
             let counted = self.count(&name);
             let now = match counted {
                 Ok(now) => now,
-                Err(error) => return self.fail_resume(location, text, &error),
+                Err(error) => return self.fail_resume(statement, &error),
             };
             let Some(rows) = now.checked_sub(before) else {
-                let found =
-                    format!("table {name} has {now} rows and had {before} rows before the statement: rows are lost");
-                return self.stop_resume(location, text, found);
+                let found = format!("{name} has {now} rows, and had {before} before it: rows are lost");
+                return self.stop_resume(statement, found);
             };
             if let Some(resume) = &mut self.resume {
                 resume.partial_rows =
                     Some(PartialRows { checkpoint: checkpoint.clone(), rows, passed: None, digest: Digest::default() });
             }
         }
-        let tuples = self.tuples(text);
+        let tuples = match &statement.info.kind {
+            StatementKind::Rows(rows) => Some(rows.values.rows),
+            _ => None,
+        };
         let Some(partial) = self.resume.as_mut().and_then(|resume| resume.partial_rows.as_mut()) else {
             return Ok(false);
         };
         if partial.rows == 0 {
-            return self.end_partial_rows(location).map(|()| false);
+            return self.end_partial_rows(statement).map(|()| false);
         }
         if tuples.is_none_or(|tuples| tuples > partial.rows) {
             let found = format!(
@@ -306,7 +305,7 @@ impl Coordinator<'_> {
                  of the statement; delete these rows and resume",
                 partial.rows,
             );
-            return self.stop_resume(location, text, found);
+            return self.stop_resume(statement, found);
         }
         let tuples = tuples.unwrap_or_default();
         partial.rows -= tuples;
@@ -319,13 +318,13 @@ impl Coordinator<'_> {
         passed.span.end_byte = location.byte + text.len() as u64;
         partial.passed = Some(passed);
         if location.ordinal == checkpoint.span.last {
-            self.end_partial_rows(location)?;
+            self.end_partial_rows(statement)?;
         }
         Ok(true)
     }
 
-    /// Records which of these rows are applied.
-    fn end_partial_rows(&mut self, location: &Location) -> Result<(), Stopped> {
+    /// Checkpoints what of such rows is done.
+    fn end_partial_rows(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
         let Some(partial) = self.resume.as_mut().and_then(|resume| resume.partial_rows.take()) else {
             return Ok(());
         };
@@ -333,7 +332,7 @@ impl Coordinator<'_> {
             Some(passed) => self.close(passed),
             None => self.retract(partial.checkpoint.span.first),
         };
-        self.check_resume_result(result, b"", location)
+        self.check_resume_result(result, statement)
     }
 
     /// What was begun is not there: all of its statements run as any.
@@ -357,24 +356,9 @@ impl Coordinator<'_> {
         })
     }
 
-    /// Tuples of an INSERT of literals.
-    fn tuples(&self, text: &[u8]) -> Option<u64> {
-        let dialect = self.main.dialect();
-        let StatementKind::Rows(head) = classify(text, &dialect) else { return None };
-        let RowSource::Values { offset } = head.source else { return None };
-        prescan(text, offset, None, &dialect).ok().map(|prescan| prescan.rows)
-    }
-
-    fn table_of(&self, text: &[u8]) -> Option<TableName> {
-        match classify(text, &self.main.dialect()) {
-            StatementKind::Rows(head) => self.resolve(&NamedTable { schema: head.schema, table: head.table }),
-            _ => None,
-        }
-    }
-
     fn count(&mut self, name: &TableName) -> Result<u64, Error> {
         let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
-        let rows = self.tables.connection().fetch(&[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+        let rows = self.catalog.connection().fetch(&[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
         let value = rows.first().and_then(|row| row.first()?.as_deref());
         Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
     }
@@ -382,37 +366,22 @@ impl Coordinator<'_> {
     fn check_resume_result(
         &mut self,
         result: Result<(), Error>,
-        text: &[u8],
-        location: &Location,
+        statement: &AnalyzedStatement,
     ) -> Result<(), Stopped> {
         match result {
             Ok(()) => Ok(()),
-            Err(error) => self.fail_resume(location, text, &error).map(drop),
+            Err(error) => self.fail_resume(statement, &error).map(drop),
         }
     }
 
-    fn fail_resume(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<bool, Stopped> {
-        self.main.end_at(Failure::at(location, text, error), error);
+    fn fail_resume(&mut self, statement: &AnalyzedStatement, error: &Error) -> Result<bool, Stopped> {
+        self.main.end_at(Failure::at(&statement.location, &statement.text, error), error);
         Err(Stopped)
     }
 
-    fn stop_resume(&mut self, location: &Location, text: &[u8], message: String) -> Result<bool, Stopped> {
-        let failure = Failure::of_checkpoint(location, text, message);
+    fn stop_resume(&mut self, statement: &AnalyzedStatement, message: String) -> Result<bool, Stopped> {
+        let failure = Failure::of_record(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
-    }
-}
-
-/// Whether a statement prepares something in the session that later statements need.
-fn keeps(text: &[u8], dialect: &Dialect) -> bool {
-    tokens(text, dialect).next().is_some_and(|first| first.is_word(b"PREPARE") || first.is_word(b"DEALLOCATE"))
-}
-
-/// The schema that a USE statement names.
-fn used_schema(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    match tokens(text, dialect).nth(1)?.kind {
-        Kind::Word(name) => Some(name.to_vec()),
-        Kind::QuotedIdentifier(name) => Some(name.into_owned()),
-        _ => None,
     }
 }

@@ -6,78 +6,130 @@ use hortator_mysql::{Error, quote_string};
 
 use super::Coordinator;
 use super::journal::RowEffects;
+use crate::analysis::{StatementInfo, StatementKind, Trait, identifiers};
 use crate::apply::Stopped;
 use crate::checkpoint::COUNTERS_LIMIT;
-use crate::lexer::{Dialect, Kind, Location, tokens};
-use crate::report::Failure;
+use crate::lexer::{Dialect, Location};
+
+/// What fires on a table, as far as a record is concerned.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TriggerFacts {
+    /// Names that the bodies hold.
+    names: Vec<Vec<u8>>,
+    /// A body names a user variable.
+    has_variables: bool,
+    /// A body calls a routine, sets variables of the session or creates temporary tables.
+    may_change_session: bool,
+    /// A body asks whether a transaction is open.
+    reads_transaction: bool,
+}
 
 impl Coordinator<'_> {
-    /// For rows that go to this table; a table that is not there gets none.
-    pub(super) fn row_effects(&mut self, name: &TableName, location: &Location) -> Result<RowEffects, Stopped> {
-        let nothing = RowEffects { table: name.to_string(), ..RowEffects::default() };
-        if !self.main.is_recorded() {
-            return Ok(nothing);
+    /// For a statement that writes rows of this table, where it is known to be one.
+    pub(super) fn row_effects(
+        &mut self,
+        info: &StatementInfo,
+        table: Option<&TableName>,
+        location: &Location,
+    ) -> Result<RowEffects, Stopped> {
+        let mut effects = RowEffects { table: table.map(ToString::to_string).unwrap_or_default(), ..Default::default() };
+        if !info.is(Trait::WritesRows) {
+            return Ok(effects);
         }
-        let Some(table) = self.table(name, location)? else { return Ok(nothing) };
-        let counters = match table.has_triggers || table.auto_increment().is_some() {
-            true => self.counters(name, table.has_triggers),
-            false => Ok(Vec::new()),
+        if info.is(Trait::AnyEngine) {
+            effects.names_other_engines = self.ask(location, |catalog| catalog.has_other_engines())?;
+        }
+        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
+        let Some(name) = table else { return Ok(effects) };
+        let Some(known) = self.table(name, location)? else { return Ok(effects) };
+        // A view's rows may be anywhere.
+        effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
+        effects.must_stand_alone |=
+            known.versioned || known.columns.iter().any(|column| column.default_reads_session);
+        let triggers = match known.has_triggers {
+            true => self.trigger_facts(name, location)?,
+            false => TriggerFacts::default(),
         };
-        match counters {
-            Ok(mut counters) => {
-                // MySQL tells no counter of a table that has not given a number yet.
-                if table.auto_increment().is_some() && !counters.iter().any(|(counted, _)| counted == name) {
-                    counters.push((name.clone(), 1));
-                }
-                // A view's rows may be anywhere.
-                let is_non_transactional = table.kind != TableKind::Base { transactional: true };
-                Ok(RowEffects { is_non_transactional, counters, ..nothing })
+        effects.is_session_bound = triggers.has_variables;
+        effects.may_change_session = triggers.may_change_session;
+        effects.must_stand_alone |= triggers.reads_transaction;
+        let inserts = !matches!(info.kind, StatementKind::Write { .. }) || info.is(Trait::NumbersRows);
+        if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
+            if let Some(counters) = self.batch_counters(name) {
+                effects.counters = counters;
+                return Ok(effects);
             }
-            Err(error) => {
-                self.main.end_at(Failure::at(location, b"", &error), &error);
-                Err(Stopped)
+            let mut counters = self.ask(location, |catalog| counters(catalog.connection(), name, &triggers.names))?;
+            // MySQL tells no counter of a table that has not given a number yet.
+            if known.auto_increment().is_some() && !counters.iter().any(|(counted, _)| counted == name) {
+                counters.push((name.clone(), 1));
             }
+            effects.counters = counters;
         }
+        Ok(effects)
     }
 
-    /// The counters of a table and of those in its schema that its triggers name.
-    fn counters(&mut self, name: &TableName, has_triggers: bool) -> Result<Vec<(TableName, u64)>, Error> {
-        let connection = self.tables.connection();
-        let mut names = vec![quote_string(&name.table)];
-        let schema = quote_string(&name.schema);
-        if has_triggers {
-            let bodies = [
-                b"SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ".as_slice(),
-                &schema,
-                b" AND EVENT_OBJECT_TABLE = ",
-                &names[0],
-            ]
-            .concat();
-            let dialect = Dialect::mariadb(u32::MAX);
-            for body in connection.fetch(&bodies)?.into_iter().flatten().flatten() {
-                names.extend(tokens(&body, &dialect).filter_map(|token| match token.kind {
-                    Kind::Word(word) => Some(quote_string(word)),
-                    Kind::QuotedIdentifier(name) => Some(quote_string(&name)),
-                    _ => None,
-                }));
-            }
+    fn trigger_facts(&mut self, name: &TableName, location: &Location) -> Result<TriggerFacts, Stopped> {
+        if let Some(known) = self.catalog.triggers.get(name) {
+            return Ok(known.clone());
         }
         let query = [
-            b"SELECT TABLE_NAME, AUTO_INCREMENT FROM information_schema.TABLES WHERE AUTO_INCREMENT IS NOT NULL \
-              AND TABLE_SCHEMA = "
-                .as_slice(),
-            &schema,
-            b" AND TABLE_NAME IN (",
-            &names.join(&b","[..]),
-            format!(") LIMIT {COUNTERS_LIMIT}").as_bytes(),
+            b"SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ".as_slice(),
+            &quote_string(&name.schema),
+            b" AND EVENT_OBJECT_TABLE = ",
+            &quote_string(&name.table),
         ]
         .concat();
-        let rows = connection.fetch(&query)?;
-        let counter = |row: hortator_mysql::Row| {
-            let mut values = row.into_iter().flatten();
-            let table = TableName { schema: name.schema.clone(), table: values.next()? };
-            Some((table, String::from_utf8(values.next()?).ok()?.parse().ok()?))
-        };
-        Ok(rows.into_iter().filter_map(counter).collect())
+        let bodies = self.ask(location, |catalog| catalog.connection().fetch(&query))?;
+        let dialect = Dialect::mariadb(u32::MAX);
+        let mut facts = TriggerFacts::default();
+        for body in bodies.into_iter().flatten().flatten() {
+            facts.has_variables |= memchr::memchr(b'@', &body).is_some();
+            facts.reads_transaction |= memchr::memmem::find(&body.to_ascii_lowercase(), b"in_transaction").is_some();
+            let names = identifiers(&body, &dialect);
+            let changing: [&[u8]; 5] = [b"CALL", b"SESSION", b"LOCAL", b"TEMPORARY", b"EXECUTE"];
+            facts.may_change_session |= facts.has_variables
+                || names.iter().any(|name| changing.iter().any(|word| name.eq_ignore_ascii_case(word)))
+                || sets_variables(&body, &dialect)
+                || self.functions.may_be_called_in(&body, &dialect);
+            facts.names.extend(names);
+        }
+        self.catalog.triggers.insert(name.clone(), facts.clone());
+        Ok(facts)
     }
+}
+
+/// Whether a body assigns anything that it does not qualify, as it does `NEW.a`: a variable of its own, or of the session.
+fn sets_variables(body: &[u8], dialect: &Dialect) -> bool {
+    let all: Vec<_> = crate::lexer::tokens(body, dialect).collect();
+    all.iter().enumerate().any(|(index, token)| {
+        token.is_word(b"SET") && !all.get(index + 1).is_some_and(|target| target.is_word(b"NEW"))
+    })
+}
+
+/// The counters of a table and of those in its schema that its triggers name.
+fn counters(
+    connection: &mut hortator_mysql::Connection,
+    name: &TableName,
+    named_by_triggers: &[Vec<u8>],
+) -> Result<Vec<(TableName, u64)>, Error> {
+    let mut names = vec![quote_string(&name.table)];
+    names.extend(named_by_triggers.iter().map(|name| quote_string(name)));
+    let query = [
+        b"SELECT TABLE_NAME, AUTO_INCREMENT FROM information_schema.TABLES WHERE AUTO_INCREMENT IS NOT NULL \
+          AND TABLE_SCHEMA = "
+            .as_slice(),
+        &quote_string(&name.schema),
+        b" AND TABLE_NAME IN (",
+        &names.join(&b","[..]),
+        format!(") LIMIT {COUNTERS_LIMIT}").as_bytes(),
+    ]
+    .concat();
+    let rows = connection.fetch(&query)?;
+    let counter = |row: hortator_mysql::Row| {
+        let mut values = row.into_iter().flatten();
+        let table = TableName { schema: name.schema.clone(), table: values.next()? };
+        Some((table, String::from_utf8(values.next()?).ok()?.parse().ok()?))
+    };
+    Ok(rows.into_iter().filter_map(counter).collect())
 }

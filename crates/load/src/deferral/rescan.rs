@@ -17,9 +17,9 @@ use crate::apply::Pool;
 use crate::cluster::Targets;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
-use crate::rows::{InsertHead, RowSource};
-use crate::session::{Tracker, assignments};
-use crate::statement_kind::{StatementKind, classify, reads_session_results};
+use crate::rows::InsertHead;
+use crate::session::Tracker;
+use crate::analysis::{FunctionSet, RowsStatement, SessionFacts, StatementKind, analyze};
 
 /// A row to look for.
 #[derive(Debug)]
@@ -126,23 +126,27 @@ impl Rescan {
 
     /// Does to this session what the dump does to its own. What the server refuses, it refused then too.
     fn follow(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), Error>) -> Result<(), String> {
-        let done = match change(&mut self.connection) {
-            Ok(()) => self.tracker.refresh(&mut self.connection),
-            Err(Error::Server(_)) => Ok(()),
-            Err(error) => Err(error),
-        };
-        done.map_err(|error| error.to_string())
+        let done = change(&mut self.connection);
+        self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+        match done {
+            Ok(()) | Err(Error::Server(_)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<(), Error> {
         let dialect = self.dialect();
-        match classify(&statement.text, &dialect) {
-            StatementKind::Rows(head) => self.rows(statement, &head, &dialect),
-            StatementKind::Session => {
-                let assignments = assignments(&statement.text, &dialect);
-                let is_own = !assignments.beyond_session && !reads_session_results(&statement.text, &dialect);
+        let functions = FunctionSet::all();
+        let info = analyze(&statement.text, &SessionFacts { dialect, functions: &functions, known_head: None });
+        match info.kind {
+            StatementKind::Rows(RowsStatement { head: Some(head), offset, .. }) => {
+                self.rows(statement, &head, offset, &dialect);
+            }
+            StatementKind::Set | StatementKind::Use(_) => {
+                let is_own = !info.assignments.beyond_session && !info.assignments.reads_beyond_session;
                 if is_own && self.connection.execute(&statement.text).is_ok() {
-                    self.tracker.assigned(&assignments, &mut self.connection)?;
+                    self.tracker.assigned(&info.assignments);
+                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
                 }
             }
             _ => {}
@@ -150,8 +154,7 @@ impl Rescan {
         Ok(())
     }
 
-    fn rows(&mut self, statement: &Statement, head: &InsertHead, dialect: &Dialect) {
-        let RowSource::Values { offset } = head.source else { return };
+    fn rows(&mut self, statement: &Statement, head: &InsertHead, offset: usize, dialect: &Dialect) {
         let Some(schema) = head.schema.clone().or_else(|| self.tracker.state().database.clone()) else { return };
         let mut name = TableName { schema, table: head.table.clone() };
         if self.folds_case {

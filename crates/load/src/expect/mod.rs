@@ -13,51 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 
+use crate::analysis::{StatementInfo, Trait};
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
-use crate::statement_kind::is_multi_statement;
 pub(crate) use name_context::NameContext;
 use name_context::{Name, name_at};
 
 /// Most names, of all kinds together.
 const NAMES_LIMIT: usize = 200_000;
 
-/// First words of statements that change rows and define nothing.
-const ROWS_ONLY: [&[u8]; 5] = [b"UPDATE", b"DELETE", b"LOAD", b"ROLLBACK", b"WITH"];
-
-/// First words of statements that change no rows and define nothing.
-const HARMLESS: [&[u8]; 28] = [
-    b"USE",
-    b"SELECT",
-    b"SHOW",
-    b"LOCK",
-    b"UNLOCK",
-    b"BEGIN",
-    b"START",
-    b"COMMIT",
-    b"SAVEPOINT",
-    b"RELEASE",
-    b"FLUSH",
-    b"KILL",
-    b"GRANT",
-    b"REVOKE",
-    b"ANALYZE",
-    b"OPTIMIZE",
-    b"CHECK",
-    b"REPAIR",
-    b"CHECKSUM",
-    b"PREPARE",
-    b"DEALLOCATE",
-    b"RESET",
-    b"PURGE",
-    b"CHANGE",
-    b"STOP",
-    b"INSTALL",
-    b"HANDLER",
-    b"EXPLAIN",
-];
-
-/// Kinds of objects other than tables, views and sequences.
+/// What is not a table, view or sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Schema,
@@ -163,12 +128,19 @@ impl Expectations {
         self.is_full
     }
 
-    /// Records a statement.
-    pub(crate) fn statement(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
+    /// Takes note of a statement that passes.
+    pub(crate) fn statement(
+        &mut self,
+        text: &[u8],
+        info: &StatementInfo,
+        dialect: &Dialect,
+        context: &NameContext,
+        location: &Location,
+    ) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
-        if is_multi_statement(text, dialect) {
+        if info.is(Trait::SeveralStatements) {
             self.touch_all(&at("several statements in one text"));
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
             self.rows(text, dialect, context, location);
@@ -190,13 +162,15 @@ impl Expectations {
             if rest.next().is_some_and(|second| second.is_word(b"ROLLBACK")) {
                 self.count_nothing(None, || at("XA ROLLBACK"));
             }
-        } else if !HARMLESS.iter().any(|word| first.is_word(word)) {
+        } else if !info.is(Trait::NoRows) && !info.is(Trait::UsesHandler) {
             let word = String::from_utf8_lossy(&text[first.offset..first.end]).to_ascii_uppercase();
-            if ROWS_ONLY.iter().any(|word| first.is_word(word)) {
+            if info.is(Trait::WritesRows) {
                 self.count_nothing(None, || at(&word));
             } else {
                 self.touch_all(&at(&word));
             }
+        } else if info.is(Trait::RollsBack) {
+            self.count_nothing(None, || at("ROLLBACK"));
         }
     }
 
@@ -205,10 +179,6 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
         let at = |what: &str| format!("{what} at line {}", location.line);
-        if is_multi_statement(text, dialect) {
-            self.touch_all(&at("several statements in one text"));
-            return;
-        }
         let name = insert_head(replaces, rest).and_then(|head| {
             let named = Name { schema: head.schema, name: head.table };
             Some((context.table(named)?, head.verb))

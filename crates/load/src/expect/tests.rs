@@ -2,6 +2,7 @@
 
 use super::name_context::NameContext;
 use super::{Expectations, RelationKind};
+use crate::analysis::{FunctionSet, SessionFacts, analyze};
 use crate::lexer::{Dialect, Location};
 
 /// What is expected, in short: a table with the keys it should have, `?` where it was there before, and in brackets why
@@ -19,7 +20,11 @@ fn behind(statements: &[&str]) -> String {
             context.checks_foreign_keys = false;
         }
         let location = Location { file: "".into(), line: index as u64 + 1, byte: 0, ordinal: 0 };
-        expectations.statement(statement.as_bytes(), &Dialect::mariadb(101_100), &context, &location);
+        let dialect = Dialect::mariadb(101_100);
+        let functions = FunctionSet::all();
+        let facts = SessionFacts { dialect, functions: &functions, known_head: None };
+        let info = analyze(statement.as_bytes(), &facts);
+        expectations.statement(statement.as_bytes(), &info, &dialect, &context, &location);
     }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut parts = Vec::new();

@@ -9,18 +9,22 @@ mod server_notes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use hortator_mysql::catalog::{self, Table, TableName};
+use hortator_mysql::catalog::{self, Table, TableKind, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
+use crate::analysis::{
+    FunctionSet, NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
+};
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::report::{Failure, beginning};
-use crate::rows::{InsertHead, InsertVerb, RowSource, prescan};
-use crate::session::{Tracker, assignments};
-use crate::statement_kind::{NamedTable, StatementKind, classify, reads_session_results};
+use crate::planner::insert_form::InsertForm;
+use crate::rows::{InsertHead, InsertVerb, prescan};
+use crate::session::Tracker;
 use server_notes::{Needs, server_notes};
 
 /// Barriers that are kept in words; all are counted.
@@ -124,8 +128,8 @@ struct Reader {
     plan: Plan,
     found: BTreeMap<TableName, Found>,
     sequence: Vec<TableName>,
-    /// Tables that the dump defines, with their AUTO_INCREMENT column as far as the definition's text shows it.
-    defined: BTreeMap<TableName, Option<Vec<u8>>>,
+    /// Tables that the dump defines, with what the text of their definitions shows.
+    defined: BTreeMap<TableName, ExpectedTable>,
     /// Tables on which the dump has put triggers so far.
     triggers: BTreeSet<TableName>,
     needs: Needs,
@@ -180,51 +184,74 @@ impl Reader {
         self.plan.statements += 1;
         self.needs.statement_bytes = self.needs.statement_bytes.max(text.len() as u64);
         let dialect = self.dialect();
-        match classify(text, &dialect) {
-            StatementKind::Rows(head) => self.rows(text, location, &head)?,
-            StatementKind::TableDdl { tables, .. } => {
-                let id_column = id_column(text, &dialect);
-                for name in tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
+        let functions = FunctionSet::all();
+        let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
+        match &info.kind {
+            StatementKind::Rows(RowsStatement { head: Some(head), offset, .. }) => {
+                self.rows(text, location, head, *offset, &functions)?;
+            }
+            StatementKind::TableDdl => {
+                let expected = ExpectedTable::of_text(text, &dialect);
+                for name in info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
                     self.defined
                         .entry(name)
-                        .and_modify(|known| *known = known.take().or(id_column.clone()))
-                        .or_insert(id_column.clone());
+                        .and_modify(|known| known.id_column = known.id_column.take().or(expected.id_column.clone()))
+                        .or_insert(expected.clone());
                 }
             }
-            StatementKind::OtherDdl { tables } => {
-                let is_trigger = crate::lexer::tokens(text, &dialect).take(12).any(|token| token.is_word(b"TRIGGER"));
-                let names: Vec<TableName> = tables.iter().filter_map(|named| self.resolve(named)).collect();
-                if is_trigger {
-                    self.triggers.extend(names);
+            StatementKind::OtherDdl => {
+                if info.is(Trait::HasBody) {
+                    self.triggers.extend(info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>());
                 }
             }
-            StatementKind::Session => {
-                let assignments = assignments(text, &dialect);
-                if assignments.beyond_session || reads_session_results(text, &dialect) {
-                    self.barrier(text, location, "SET changes or reads more than the session");
-                } else if self.connection.execute(text).is_ok() {
-                    self.tracker.assigned(&assignments, &mut self.connection)?;
-                }
-            }
-            StatementKind::Constant | StatementKind::Empty => {}
-            StatementKind::Skip { .. } => self.plan.skipped += 1,
-            StatementKind::Barrier { reason } => {
-                let first = crate::lexer::tokens(text, &dialect).next();
-                let first_is = |words: [&[u8]; 3]| {
-                    first.as_ref().is_some_and(|token| words.iter().any(|word| token.is_word(word)))
-                };
-                self.in_transaction |= first_is([b"BEGIN", b"START", b"XA"]);
-                self.in_transaction &= !first_is([b"COMMIT", b"ROLLBACK", b"CREATE"]);
+            StatementKind::Set | StatementKind::Use(_) => self.set(text, location, &info)?,
+            StatementKind::Rows(_) | StatementKind::Constant | StatementKind::Empty => {}
+            StatementKind::Skip => self.plan.skipped += 1,
+            StatementKind::Write { reason } | StatementKind::Exclusive { reason } => {
+                self.in_transaction |= info.is(Trait::BeginsTransaction) || info.is(Trait::BeginsXa);
+                let ends = [Trait::CommitsTransaction, Trait::RollsBack, Trait::EndsXa];
+                self.in_transaction &= !ends.into_iter().any(|end| info.is(end));
                 self.barrier(text, location, reason);
             }
         }
         Ok(())
     }
 
-    fn rows(&mut self, text: &[u8], location: &Location, head: &InsertHead) -> Result<(), Error> {
+    fn set(&mut self, text: &[u8], location: &Location, info: &StatementInfo) -> Result<(), Error> {
+        let assignments = &info.assignments;
+        if assignments.beyond_session || assignments.reads_beyond_session {
+            self.barrier(text, location, "it changes or reads more than the session");
+            return Ok(());
+        }
+        match self.connection.execute(text) {
+            Ok(_) => {
+                self.tracker.assigned(assignments);
+                self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                self.database.clone_from(&self.tracker.state().database);
+                Ok(())
+            }
+            // A schema that the dump is yet to make.
+            Err(Error::Server(_)) => {
+                if let StatementKind::Use(Some(name)) = &info.kind {
+                    self.database = Some(name.clone());
+                }
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn rows(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+        head: &InsertHead,
+        offset: usize,
+        functions: &FunctionSet,
+    ) -> Result<(), Error> {
         let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
-        let (RowSource::Values { offset }, Some(name)) = (head.source, self.resolve(&named)) else {
-            self.barrier(text, location, "the rows do not come from VALUES, or the table name cannot be resolved");
+        let Some(name) = self.resolve(&named) else {
+            self.barrier(text, location, "the table's name is not certain");
             return Ok(());
         };
         self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
@@ -233,28 +260,51 @@ impl Reader {
             return Ok(());
         }
         let known = self.look(&name)?;
-        if self.triggers.contains(&name) || known.as_ref().is_some_and(|table| table.has_triggers) {
-            self.barrier(text, location, "triggers of the table may write to other tables");
+        if self.triggers.contains(&name) {
+            self.barrier(text, location, "triggers fire on the table and may write elsewhere");
             return Ok(());
         }
         let defers = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
         let checks = self.tracker.state().checks_foreign_keys() && !defers;
         self.needs.checks_foreign_keys |= checks;
-        let expected = self.defined.get(&name).cloned().flatten();
-        let (id_value, has_id) = match (&known, expected) {
-            (Some(table), _) => (id_value(table, head), table.auto_increment().is_some()),
-            // The column's place is certain only where the statement names it; else it is most often the first.
-            (None, Some(id)) => {
-                let place = |names: &Vec<Vec<u8>>| names.iter().position(|name| name.eq_ignore_ascii_case(&id));
-                (head.columns.as_ref().map_or(Some(0), place), true)
+        let facts = SessionFacts { dialect: self.dialect(), functions, known_head: None };
+        let (placed, refers_to_itself) = match known {
+            Some(table) => {
+                let refers_to_itself = table.refers_to_itself();
+                let is_text = table.kind != TableKind::Base { transactional: true };
+                let form = InsertForm::new(head.clone(), offset, name.clone(), Arc::new(table));
+                let placed = form.and_then(|form| {
+                    let values = prescan(text, offset, form.id_value, &facts).map_err(|_| NOT_LITERAL)?;
+                    let placement = form.place(&values, self.tracker.state(), false)?;
+                    Ok((values.rows, placement.implicit_id, is_text || !placement.plain))
+                });
+                (placed, refers_to_itself)
             }
-            (None, None) => (None, false),
+            None => {
+                let expected = self.defined.get(&name).cloned().unwrap_or_default();
+                // The column's place is certain only where the statement names it; else it is most often the first.
+                let place = |id: &Vec<u8>| match &head.columns {
+                    Some(names) => names.iter().position(|name| name.eq_ignore_ascii_case(id)),
+                    None => Some(0),
+                };
+                let id_value = expected.id_column.as_ref().and_then(place);
+                let leaves_id_out = expected.id_column.is_some() && id_value.is_none();
+                let placed = prescan(text, offset, id_value, &facts).map_err(|_| NOT_LITERAL).map(|values| {
+                    let implicit_id = values.implicit_id || leaves_id_out;
+                    let is_text = expected.is_text || implicit_id || values.has_expression;
+                    (values.rows, implicit_id, is_text || head.verb != InsertVerb::Insert)
+                });
+                (placed, false)
+            }
         };
-        let leaves_id_out = has_id && id_value.is_none();
-        let Ok(prescan) = prescan(text, offset, id_value, &self.dialect()) else {
-            self.barrier(text, location, "the values are not all literals");
-            return Ok(());
+        let (rows, implicit_id, is_text) = match placed {
+            Ok(placed) => placed,
+            Err(reason) => {
+                self.barrier(text, location, reason);
+                return Ok(());
+            }
         };
+        let is_new = self.defined.contains_key(&name);
         let found = match self.found.get_mut(&name) {
             Some(found) => found,
             None => {
@@ -262,20 +312,19 @@ impl Reader {
                 self.found.entry(name.clone()).or_default()
             }
         };
-        found.rows += prescan.rows;
+        found.rows += rows;
         found.bytes += text.len() as u64;
-        found.is_new = known.is_none();
-        found.is_text |= prescan.has_suffix || prescan.has_expression || head.verb != InsertVerb::Insert;
-        if prescan.has_suffix || head.verb != InsertVerb::Insert {
-            found.order.insert("a row may replace or skip another row".to_owned());
+        found.is_new = is_new;
+        found.is_text |= is_text;
+        if head.verb != InsertVerb::Insert {
+            found.order.insert("rows may replace or skip others".to_owned());
         }
-        if prescan.implicit_id || leaves_id_out {
-            found.order.insert("the server generates AUTO_INCREMENT values".to_owned());
-            found.is_text = true;
+        if implicit_id {
+            found.order.insert("the server numbers its rows".to_owned());
             self.needs.implicit_ids = true;
         }
-        if known.as_ref().is_some_and(Table::refers_to_itself) && checks {
-            found.order.insert("rows refer to rows of the same table".to_owned());
+        if refers_to_itself && checks {
+            found.order.insert("its rows refer to each other".to_owned());
         }
         self.needs.rows_bytes += text.len() as u64;
         Ok(())
@@ -300,35 +349,45 @@ impl Reader {
     }
 }
 
-/// The column that a CREATE TABLE marks with AUTO_INCREMENT: the name that begins its definition.
-fn id_column(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    let mut depth = 0_usize;
-    let mut first = None;
-    let mut begins = false;
-    for token in crate::lexer::tokens(text, dialect) {
-        if token.is_symbol(b"(") {
-            depth += 1;
-            begins = depth == 1;
-        } else if token.is_symbol(b")") {
-            depth = depth.saturating_sub(1);
-        } else if token.is_symbol(b",") {
-            begins = depth == 1;
-        } else if begins {
-            first = crate::rows::name(&token);
-            begins = false;
-        } else if token.is_word(b"AUTO_INCREMENT") && depth == 1 {
-            return first;
-        }
-    }
-    None
+const NOT_LITERAL: &str = "its values are more than literals";
+
+/// What a definition's text shows of a table that is not there yet.
+#[derive(Clone, Debug, Default)]
+struct ExpectedTable {
+    /// The AUTO_INCREMENT column.
+    id_column: Option<Vec<u8>>,
+    /// Its engine cannot roll back: its rows travel as text.
+    is_text: bool,
 }
 
-/// Which value of a tuple is the AUTO_INCREMENT column's.
-fn id_value(table: &Table, head: &InsertHead) -> Option<usize> {
-    let id = &table.columns[table.auto_increment()?];
-    match &head.columns {
-        Some(names) => names.iter().position(|name| name.eq_ignore_ascii_case(&id.name)),
-        None => table.columns.iter().filter(|column| !column.invisible).position(|column| column.name == id.name),
+impl ExpectedTable {
+    fn of_text(text: &[u8], dialect: &Dialect) -> Self {
+        let mut expected = Self::default();
+        let mut depth = 0_usize;
+        let mut first = None;
+        let mut begins = false;
+        let mut names_engine = false;
+        for token in crate::lexer::tokens(text, dialect) {
+            if token.is_symbol(b"(") {
+                depth += 1;
+                begins = depth == 1;
+            } else if token.is_symbol(b")") {
+                depth = depth.saturating_sub(1);
+            } else if token.is_symbol(b",") {
+                begins = depth == 1;
+            } else if begins {
+                first = crate::rows::name(&token);
+                begins = false;
+            } else if token.is_word(b"AUTO_INCREMENT") && depth == 1 {
+                expected.id_column = expected.id_column.take().or(first.clone());
+            } else if depth == 0 && token.is_word(b"ENGINE") {
+                names_engine = true;
+            } else if names_engine && !token.is_symbol(b"=") {
+                expected.is_text = !token.is_word(b"InnoDB") && !token.is_word(b"ROCKSDB");
+                names_engine = false;
+            }
+        }
+        expected
     }
 }
 

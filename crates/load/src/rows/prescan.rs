@@ -5,7 +5,8 @@
 //! does not parse values; [`super::literal::scan`] does, in the worker.
 
 use super::literal::NotLiteral;
-use crate::lexer::{Dialect, end_of_quoted};
+use crate::analysis::{FunctionSet, SessionFacts};
+use crate::lexer::end_of_quoted;
 
 /// What the tuples of a statement hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -14,65 +15,40 @@ pub struct Prescan {
     pub rows: u64,
     /// Some row leaves the AUTO_INCREMENT value to the server, or may do so.
     pub implicit_id: bool,
-    /// Something follows the last tuple: ON DUPLICATE KEY UPDATE, RETURNING.
-    pub has_suffix: bool,
+    /// Byte offset of what follows the last tuple: ON DUPLICATE KEY UPDATE, RETURNING.
+    pub suffix: Option<usize>,
     /// Some value is DEFAULT.
     pub has_default: bool,
     /// Some value is an expression of functions that depend on nothing but their arguments and the statement's time.
     pub has_expression: bool,
 }
 
-/// Words that stand in values and read nothing outside their statement; upper case.
-///
-/// What is not listed may read tables, user variables or the session's last results.
-const PURE_WORDS: &[&[u8]] = &[
-    b"ADDDATE",
-    b"ASCII",
+/// Words that may stand in values without being called, and read nothing outside their statement; upper case.
+const CONSTANT_WORDS: &[&[u8]] = &[
     b"BINARY",
-    b"CAST",
     b"CHAR",
-    b"CONCAT",
-    b"CONVERT",
-    b"CURDATE",
     b"CURRENT_DATE",
     b"CURRENT_TIME",
     b"CURRENT_TIMESTAMP",
-    b"CURTIME",
-    b"DATE",
-    b"DEFAULT",
     b"FALSE",
-    b"FROM_BASE64",
-    b"GEOMFROMTEXT",
-    b"GEOMFROMWKB",
-    b"INET6_ATON",
-    b"INET_ATON",
-    b"JSON_ARRAY",
-    b"JSON_OBJECT",
-    b"LINESTRING",
     b"LOCALTIME",
     b"LOCALTIMESTAMP",
-    b"MULTIPOINT",
-    b"N",
-    b"NOW",
-    b"NULL",
-    b"POINT",
-    b"POLYGON",
-    b"REPEAT",
-    b"ST_GEOMFROMTEXT",
-    b"ST_GEOMFROMWKB",
-    b"ST_POINTFROMTEXT",
-    b"TIME",
-    b"TIMESTAMP",
     b"TRUE",
-    b"UNHEX",
     b"USING",
     b"UTC_TIMESTAMP",
     b"UTF8",
     b"UTF8MB3",
     b"UTF8MB4",
-    b"UUID_TO_BIN",
-    b"X",
+];
+
+/// Words that say how the literal behind them is read; upper case.
+const INTRODUCERS: &[&[u8]] = &[
     b"B",
+    b"DATE",
+    b"N",
+    b"TIME",
+    b"TIMESTAMP",
+    b"X",
     b"_BIG5",
     b"_BINARY",
     b"_CP932",
@@ -88,7 +64,13 @@ const PURE_WORDS: &[&[u8]] = &[
 ///
 /// # Errors
 /// [`NotLiteral`] for anything that may read more than its own statement, or that is no list of tuples.
-pub fn prescan(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &Dialect) -> Result<Prescan, NotLiteral> {
+pub fn prescan(
+    text: &[u8],
+    offset: usize,
+    id_column: Option<usize>,
+    facts: &SessionFacts<'_>,
+) -> Result<Prescan, NotLiteral> {
+    let dialect = &facts.dialect;
     let mut found = Prescan::default();
     let mut at = offset;
     // Depth 1 is inside a tuple, deeper is inside an expression's parentheses.
@@ -145,7 +127,7 @@ pub fn prescan(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &D
             if !behind_tuple {
                 return Err(NotLiteral);
             }
-            found.has_suffix = true;
+            found.suffix = Some(at);
             return Ok(found);
         }
         if !value_seen {
@@ -157,9 +139,10 @@ pub fn prescan(text: &[u8], offset: usize, id_column: Option<usize>, dialect: &D
             b'"' if !dialect.ansi_quotes => {
                 at + end_of_quoted(&text[at..], dialect.charset, !dialect.no_backslash_escapes)
             }
-            b'0'..=b'9' | b'.' => number_end(text, at),
+            b'0'..=b'9' => number_end(text, at),
+            b'.' if text.get(at + 1).is_some_and(u8::is_ascii_digit) => number_end(text, at),
             b'+' | b'-' => at + 1,
-            b'A'..=b'Z' | b'a'..=b'z' | b'_' => word_end(text, at, &mut found)?,
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => word_end(text, at, facts.functions, &mut found)?,
             _ => return Err(NotLiteral),
         };
     }
@@ -193,16 +176,29 @@ fn number_end(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Behind a word that is known to read nothing.
-fn word_end(text: &[u8], at: usize, found: &mut Prescan) -> Result<usize, NotLiteral> {
+fn word_end(text: &[u8], at: usize, functions: &FunctionSet, found: &mut Prescan) -> Result<usize, NotLiteral> {
     let length = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let word = &text[at..at + length];
-    if word.eq_ignore_ascii_case(b"NULL") || word == b"_binary" {
-        return Ok(at + length);
+    let (word, end) = (&text[at..at + length], at + length);
+    if word.eq_ignore_ascii_case(b"NULL") {
+        return Ok(end);
+    }
+    let behind = text[end..].trim_ascii_start();
+    let is_called = behind.first() == Some(&b'(');
+    let is_quoted = matches!(behind.first(), Some(b'\'' | b'"' | b'0' | b'x' | b'X' | b'b' | b'B'));
+    if word == b"_binary" && is_quoted {
+        return Ok(end);
     }
     if word.eq_ignore_ascii_case(b"DEFAULT") {
         found.has_default = true;
-        return Ok(at + length);
+        // DEFAULT(column) may be an expression of anything.
+        return if is_called { Err(NotLiteral) } else { Ok(end) };
     }
-    found.has_expression |= length > 1;
-    if PURE_WORDS.iter().any(|pure| word.eq_ignore_ascii_case(pure)) { Ok(at + length) } else { Err(NotLiteral) }
+    let is_one_of = |words: &[&[u8]]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let is_known = if is_called {
+        functions.has(word)
+    } else {
+        (is_quoted && is_one_of(INTRODUCERS)) || is_one_of(CONSTANT_WORDS)
+    };
+    found.has_expression |= length > 1 || is_called;
+    if is_known && behind.first() != Some(&b'.') { Ok(end) } else { Err(NotLiteral) }
 }

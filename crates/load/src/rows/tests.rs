@@ -3,6 +3,7 @@
 use hortator_mysql::catalog::{Column, ColumnKind};
 
 use super::*;
+use crate::analysis::{FunctionSet, SessionFacts};
 use crate::lexer::{Dialect, tokens};
 
 fn dialect() -> Dialect {
@@ -88,15 +89,15 @@ fn sql_modes_change_what_quotes_and_backslashes_are() {
 
 #[test]
 fn a_survey_tells_rows_ids_suffixes_and_expressions() {
-    let look = |text: &str, id| prescan(text.as_bytes(), 0, id, &dialect());
+    let look = |text: &str, id| prescan(text.as_bytes(), 0, id, &SessionFacts { dialect: dialect(), functions: &FunctionSet::all(), known_head: None });
     let rows = |rows| Prescan { rows, ..Prescan::default() };
     assert_eq!(look(" (1,'a;)'),(2,'(')", Some(0)), Ok(rows(2)));
     assert_eq!(look("('7',1)", Some(0)), Ok(rows(1)));
     for implicit in ["(NULL,1)", "(0,1)", "(DEFAULT,1)", "('',1)", "('0',1)", "(3,1),(NULL,2)", "()"] {
         assert!(look(implicit, Some(0)).is_ok_and(|found| found.implicit_id), "{implicit}");
     }
-    assert!(look("(1),(2) ON DUPLICATE KEY UPDATE a=VALUES(a)", None).is_ok_and(|found| found.has_suffix));
-    assert!(look("(1) RETURNING a", None).is_ok_and(|found| found.has_suffix));
+    assert!(look("(1),(2) ON DUPLICATE KEY UPDATE a=VALUES(a)", None).is_ok_and(|found| found.suffix.is_some()));
+    assert!(look("(1) RETURNING a", None).is_ok_and(|found| found.suffix.is_some()));
     for expression in
         ["(NOW())", "(1,ST_GeomFromText('POINT(1 1)'))", "(TRUE)", "(_latin1'a')", "(1+1)", "(CURRENT_TIMESTAMP)"]
     {
@@ -153,6 +154,7 @@ fn column(kind: ColumnKind) -> Column {
         has_default: true,
         draws_from_sequence: false,
         default_varies: false,
+        default_reads_session: false,
         generated: false,
         invisible: false,
         auto_increment: false,

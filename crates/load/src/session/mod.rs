@@ -1,34 +1,20 @@
 //! The session state at a position of the stream, and how to sync another connection to it.
 //!
-//! The main session runs every SET and USE and then reads the variables back: this module never computes values. A
-//! [`SessionState`] is the result; a chunk carries the state at its position.
+//! The main session runs every SET and USE itself, and the server reports what it made of them with its answers: values are
+//! never computed here, and nothing of ours runs in between. A [`SessionState`] is what was reported up to a place; chunks
+//! carry the one that was in force where they stood.
 
-mod assignments;
+mod tracker;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
 
+use crate::analysis::is_propagated;
 use crate::lexer::{Charset, Dialect};
 
-pub use assignments::{Assignments, assignments};
-
-/// Session variables that are read from the start: they decide how text is read and what an insert does.
-const ALWAYS: &[&str] = &[
-    "auto_increment_increment",
-    "auto_increment_offset",
-    "character_set_client",
-    "character_set_connection",
-    "character_set_results",
-    "collation_connection",
-    "collation_database",
-    FOREIGN_KEY_CHECKS,
-    "sql_mode",
-    "sql_notes",
-    "time_zone",
-    UNIQUE_CHECKS,
-];
+pub use tracker::Tracker;
 
 /// The variable that switches the checks of foreign keys.
 const FOREIGN_KEY_CHECKS: &str = "foreign_key_checks";
@@ -36,12 +22,19 @@ const FOREIGN_KEY_CHECKS: &str = "foreign_key_checks";
 /// The variable that allows InnoDB to add to unique keys unseen.
 const UNIQUE_CHECKS: &str = "unique_checks";
 
-/// The variable that shows the default schema's character set as the session took it on when it selected the schema:
-/// what tables are created with. Another session's `ALTER DATABASE` does not reach it, and setting it does nothing.
-const OF_DATABASE: &str = "collation_database";
-
 /// How long a connection may be idle, in seconds: the most that servers take. A session waits while others load.
 const IDLE_LIMIT_S: u32 = 31_536_000;
+
+/// Variables that NULL is a value of, and that servers report as an empty text then.
+const NULLABLE: &[&str] = &[
+    "character_set_results",
+    "default_tmp_storage_engine",
+    "innodb_ft_user_stopword_table",
+    "innodb_tmpdir",
+];
+
+/// Variables of a session by lower-case name; `None` is NULL.
+pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Opens a connection that the server will not close because it has nothing to do for hours, and on which each statement
 /// commits by itself, whatever the server's default is.
@@ -73,15 +66,32 @@ pub fn open_long_lived_with_autocommit(options: &ConnectOptions) -> Result<(Conn
 }
 
 /// What a session's variables and default schema are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SessionState {
     /// The default schema, as bytes of UTF-8.
     pub database: Option<Vec<u8>>,
-    /// Variables by lower-case name; `None` is NULL.
-    variables: BTreeMap<String, Option<Vec<u8>>>,
-    /// The load validates unique keys later: the one case in which a worker turns unique checks off.
+    /// The default schema's collation, as the session took it on when it selected the schema: what tables are created
+    /// with. Another session's `ALTER DATABASE` does not reach it.
+    collation_database: Option<Vec<u8>>,
+    /// The session's variables when it began.
+    initial: Arc<Variables>,
+    /// Those that have another value now.
+    changed: Variables,
+    /// Unique keys are proven later: the one case in which a worker may go without their checks.
     defers_unique_checks: bool,
 }
+
+impl PartialEq for SessionState {
+    /// Of states of one load, which all began with the same variables.
+    fn eq(&self, other: &Self) -> bool {
+        self.database == other.database
+            && self.collation_database == other.collation_database
+            && self.changed == other.changed
+            && self.defers_unique_checks == other.defers_unique_checks
+    }
+}
+
+impl Eq for SessionState {}
 
 impl SessionState {
     /// Whether foreign keys are checked.
@@ -101,7 +111,7 @@ impl SessionState {
     pub fn with_checks_off(&self, foreign_keys: bool, unique: bool) -> Self {
         let mut state = self.clone();
         if foreign_keys {
-            state.variables.insert(FOREIGN_KEY_CHECKS.to_owned(), Some(b"0".to_vec()));
+            state.set(FOREIGN_KEY_CHECKS, Some(b"OFF".to_vec()));
         }
         state.defers_unique_checks = unique;
         state
@@ -142,128 +152,53 @@ impl SessionState {
         self.value("sql_mode").split(|byte| *byte == b',').any(|mode| mode == name.as_bytes())
     }
 
-    /// A variable's value; empty for NULL and for one that was never read.
-    fn value(&self, name: &str) -> &[u8] {
-        self.variables.get(name).and_then(Option::as_deref).unwrap_or_default()
+    /// A variable's value; empty for NULL and for one that the server does not have.
+    pub(crate) fn value(&self, name: &str) -> &[u8] {
+        self.variable(name).flatten().unwrap_or_default()
+    }
+
+    /// A variable's value, which may be NULL; `None` for one that the server does not have.
+    fn variable(&self, name: &str) -> Option<Option<&[u8]>> {
+        self.changed.get(name).or_else(|| self.initial.get(name)).map(Option::as_deref)
+    }
+
+    fn set(&mut self, name: &str, value: Option<Vec<u8>>) {
+        if self.initial.get(name) == Some(&value) {
+            self.changed.remove(name);
+        } else {
+            self.changed.insert(name.to_owned(), value);
+        }
     }
 }
 
-/// The main session's state, read back after every change.
-#[derive(Debug)]
-pub struct Tracker {
-    names: BTreeSet<String>,
-    state: Arc<SessionState>,
-    session_local: BTreeSet<String>,
-    is_one_shot: bool,
+/// All variables of a connection's session, as `SHOW VARIABLES` writes their values.
+///
+/// # Errors
+/// What the server or the connection says.
+fn session_variables(connection: &mut Connection) -> Result<Variables, Error> {
+    let rows = connection.fetch(b"SHOW SESSION VARIABLES")?;
+    let variable = |row: hortator_mysql::Row| {
+        let mut values = row.into_iter();
+        let name = String::from_utf8_lossy(&values.next()??).to_ascii_lowercase();
+        let value = values.next().flatten();
+        let value = as_reported(&name, value.unwrap_or_default());
+        Some((name, value))
+    };
+    Ok(rows.into_iter().filter_map(variable).collect())
 }
 
-impl Tracker {
-    /// Reads the state of a fresh connection.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub fn new(main: &mut Connection) -> Result<Self, Error> {
-        let mut tracker = Self {
-            names: ALWAYS.iter().map(|&name| name.to_owned()).collect(),
-            state: Arc::default(),
-            session_local: BTreeSet::new(),
-            is_one_shot: false,
-        };
-        tracker.refresh(main)?;
-        Ok(tracker)
-    }
-
-    /// The state in force.
-    #[must_use]
-    pub fn state(&self) -> &Arc<SessionState> {
-        &self.state
-    }
-
-    /// Whether the assignments touch a variable whose value before is not known. Work under way must then end first,
-    /// because a connection that has taken the new value on could not go back.
-    #[must_use]
-    pub fn is_new(&self, assignments: &Assignments) -> bool {
-        assignments.propagated.iter().any(|name| !self.names.contains(name))
-    }
-
-    /// Takes note of a SET that the main session has run, and reads the state.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub fn assigned(&mut self, assignments: &Assignments, main: &mut Connection) -> Result<(), Error> {
-        for (name, is_reset) in &assignments.session_local {
-            if *is_reset {
-                self.session_local.remove(name);
-            } else {
-                self.session_local.insert(name.clone());
-            }
-        }
-        self.is_one_shot |= assignments.is_one_shot;
-        let new: Vec<String> =
-            assignments.propagated.iter().filter(|name| !self.names.contains(*name)).cloned().collect();
-        self.names.extend(new.iter().cloned());
-        match self.refresh(main) {
-            // Not every name can be read: one that exists globally only, one that does not exist at all.
-            Err(Error::Server(_)) if !new.is_empty() => {
-                for name in &new {
-                    self.names.remove(name);
-                }
-                for name in new {
-                    let query = format!("SELECT @@session.`{}`", name.replace('`', "``"));
-                    if main.fetch(query.as_bytes()).is_ok() {
-                        self.names.insert(name);
-                    }
-                }
-                self.refresh(main)
-            }
-            read => read,
-        }
-    }
-
-    /// Reads the state again, where a statement may have changed it in passing.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
-        // As bytes: the answer must not depend on character_set_results.
-        let mut query = b"SELECT CAST(DATABASE() AS BINARY)".to_vec();
-        for name in &self.names {
-            query.extend_from_slice(b", CAST(@@session.`");
-            query.extend_from_slice(name.as_bytes());
-            query.extend_from_slice(b"` AS BINARY)");
-        }
-        let mut row = main.fetch(&query)?.into_iter().next().unwrap_or_default().into_iter();
-        let database = row.next().flatten();
-        let variables = self.names.iter().cloned().zip(row).collect();
-        let state = SessionState { database, variables, defers_unique_checks: false };
-        if state != *self.state {
-            self.state = Arc::new(state);
-        }
-        Ok(())
-    }
-
-    /// Whether all statements must run in the main session.
-    #[must_use]
-    pub fn has_session_local(&self) -> bool {
-        self.is_one_shot || !self.session_local.is_empty()
-    }
-
-    /// Whether a variable is set that acts on the next statement only.
-    #[must_use]
-    pub fn is_one_shot(&self) -> bool {
-        self.is_one_shot
-    }
-
-    /// Takes note that a statement has run that uses up what was set for the next one.
-    pub fn rows_ran(&mut self) {
-        self.is_one_shot = false;
-    }
+/// A reported value, with NULL told from an empty text.
+fn as_reported(name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
+    (!value.is_empty() || !NULLABLE.contains(&name)).then_some(value)
 }
 
 /// The session state that a worker's connection has.
 #[derive(Debug, Default)]
 pub struct AppliedState {
     state: SessionState,
+    /// The connection's own variables; empty before it has taken a state on.
+    variables: Variables,
+    has_begun: bool,
 }
 
 impl AppliedState {
@@ -273,49 +208,84 @@ impl AppliedState {
     /// # Errors
     /// What the server or the connection says.
     pub fn sync_to(&mut self, target: &SessionState, connection: &mut Connection) -> Result<bool, Error> {
-        if self.state == *target {
+        if self.has_begun && self.state == *target {
             return Ok(false);
         }
-        let of_database = |state: &SessionState| state.variables.get(OF_DATABASE).cloned();
-        let is_other = self.state.database != target.database;
-        if let Some(database) = &target.database
-            && (is_other || of_database(&self.state) != of_database(target))
-        {
-            if !database.is_ascii() {
-                connection.execute(b"SET NAMES utf8mb4")?;
-                self.state.variables.clear();
-            }
-            if !is_other {
-                // Selecting the schema that is selected would change nothing.
-                connection.select_db(b"information_schema")?;
-            }
-            connection.select_db(database)?;
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        if is_first {
+            self.variables = session_variables(connection)?;
         }
-        let mut statement = Vec::new();
-        for (name, value) in &target.variables {
-            let is_unique_checks = name == UNIQUE_CHECKS;
-            let is_taken = self.state.variables.get(name) == Some(value)
-                && !(is_unique_checks && self.state.defers_unique_checks != target.defers_unique_checks);
-            if name == OF_DATABASE || is_taken {
-                continue;
-            }
-            statement.extend_from_slice(if statement.is_empty() { b"SET " } else { b", " });
-            statement.extend_from_slice(b"@@session.`");
-            statement.extend_from_slice(name.as_bytes());
-            statement.extend_from_slice(b"` = ");
-            if is_unique_checks {
-                // On, unless they are deferred: with both checks off, InnoDB takes an empty table for one connection alone
-                // (bulk mode), and reports duplicates at commit instead of where they stand.
-                statement.push(if target.defers_unique_checks { b'0' } else { b'1' });
-            } else {
-                statement.extend_from_slice(&value_as_sql(value.as_deref()));
+        self.select_schema(target, connection)?;
+        // A new connection may differ in any variable: the dump may have set global ones.
+        let names: Vec<&String> = match is_first {
+            true => target.initial.keys().chain(target.changed.keys()).collect(),
+            false => self.state.changed.keys().chain(target.changed.keys()).collect(),
+        };
+        let mut wanted = Variables::new();
+        for name in names.into_iter().filter(|name| is_propagated(name)) {
+            let value = target.variable(name).flatten().map(<[u8]>::to_vec);
+            if self.variables.get(name) != Some(&value) {
+                wanted.insert(name.clone(), value);
             }
         }
-        if !statement.is_empty() {
-            connection.execute(&statement)?;
+        // On, unless they are deferred: with both checks off, InnoDB takes an empty table for one connection alone (bulk
+        // mode), and reports duplicates at commit instead of where they stand.
+        let unique_checks = Some(if target.defers_unique_checks { b"OFF".to_vec() } else { b"ON".to_vec() });
+        match self.variables.get(UNIQUE_CHECKS) == Some(&unique_checks) {
+            true => drop(wanted.remove(UNIQUE_CHECKS)),
+            false => drop(wanted.insert(UNIQUE_CHECKS.to_owned(), unique_checks)),
         }
+        self.assign(wanted, target, connection)?;
         self.state = target.clone();
         Ok(true)
+    }
+
+    fn select_schema(&mut self, target: &SessionState, connection: &mut Connection) -> Result<(), Error> {
+        let is_other = self.state.database != target.database;
+        let Some(database) = &target.database else { return Ok(()) };
+        if !is_other && self.state.collation_database == target.collation_database {
+            return Ok(());
+        }
+        if !database.is_ascii() {
+            connection.execute(b"SET NAMES utf8mb4")?;
+            for name in ["character_set_client", "character_set_connection", "character_set_results", "collation_connection"]
+            {
+                self.variables.remove(name);
+                // To be set again, whatever the state before has said.
+                let value = target.variable(name).flatten().map(<[u8]>::to_vec);
+                self.state.changed.insert(name.to_owned(), value);
+            }
+        }
+        if !is_other {
+            // Selecting the schema that is selected would change nothing.
+            connection.select_db(b"information_schema")?;
+        }
+        connection.select_db(database)
+    }
+
+    fn assign(&mut self, wanted: Variables, target: &SessionState, connection: &mut Connection) -> Result<(), Error> {
+        let assignment = |(name, value): (&String, &Option<Vec<u8>>)| {
+            [b"@@session.`".as_slice(), name.as_bytes(), b"` = ", &value_as_sql(value.as_deref())].concat()
+        };
+        let all: Vec<Vec<u8>> = wanted.iter().map(assignment).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        match connection.execute(&[b"SET ".as_slice(), &all.join(&b", "[..])].concat()) {
+            Ok(_) => {}
+            Err(Error::Server(_)) => {
+                for (name, one) in wanted.keys().zip(&all) {
+                    match connection.execute(&[b"SET ".as_slice(), one].concat()) {
+                        // What a session cannot set it has from its server, as a new session of the client's would.
+                        Err(Error::Server(_)) if !target.changed.contains_key(name) => {}
+                        result => drop(result?),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        self.variables.extend(wanted);
+        Ok(())
     }
 }
 
@@ -327,7 +297,11 @@ fn value_as_sql(value: Option<&[u8]>) -> Vec<u8> {
         && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
         && digits.iter().filter(|byte| **byte == b'.').count() <= 1
         && digits[0].is_ascii_digit();
-    if is_number { value.to_vec() } else { quote_string(value) }
+    if is_number {
+        return value.to_vec();
+    }
+    // Whatever the connection's character set is at the moment.
+    [b"_utf8mb4".as_slice(), &quote_string(value)].concat()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::command_error::CommandError;
 use super::fields::Fields;
 use super::response::{ExecResult, Status};
 use super::result::read_ok;
+use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
 /// A server that has not decided after this many packets never will.
@@ -143,7 +144,8 @@ impl Authentication {
             let answer = match packet.first() {
                 Some(0x00) => {
                     let mut status = Status::default();
-                    read_ok(packet, &mut ExecResult::default(), &mut status)?;
+                    // What the session begins with is no change.
+                    read_ok(packet, &mut Done::default(), &mut status, &mut SessionChanges::default())?;
                     return Ok(status);
                 }
                 Some(&ERR_HEADER) => return Err(CommandError::from_err_packet(packet)),

@@ -73,7 +73,12 @@ impl<'a> Fields<'a> {
     /// A length, then that many bytes.
     pub(super) fn length_encoded_bytes(&mut self) -> Result<&'a [u8], CommandError> {
         let length = self.length_encoded()?;
-        let length = usize::try_from(length).map_err(|_| self.truncated())?;
+        self.bytes_of(length)
+    }
+
+    /// As many bytes as a length read before says.
+    pub(super) fn bytes_of(&mut self, length: u64) -> Result<&'a [u8], Failure> {
+        let length = usize::try_from(length).map_err(|_| self.cut_short())?;
         self.bytes(length)
     }
 

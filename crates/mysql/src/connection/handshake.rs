@@ -37,6 +37,7 @@ const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_LONG_FLAG
     .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
     // So that we refuse the request, with the file's name.
     .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    .union(CapabilityFlags::CLIENT_SESSION_TRACK)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
 /// The capabilities of every server since MySQL 4.1.
 const REQUIRED_CAPABILITIES: CapabilityFlags =
@@ -52,6 +53,7 @@ pub(super) struct Opened {
     pub(super) status: Status,
     pub(super) deprecate_eof: bool,
     pub(super) supports_bulk: bool,
+    pub(super) tracks_session: bool,
 }
 
 /// Connects and authenticates.
@@ -96,6 +98,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
         id: greeting.id,
         status,
         deprecate_eof: request.capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF),
+        tracks_session: request.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK),
         supports_bulk: request.of_mariadb.contains(MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS),
     })
 }

@@ -13,6 +13,9 @@ mod response;
 mod result;
 #[cfg(test)]
 mod script;
+mod session_changes;
+mod session_tracking;
+mod statement_batch;
 mod transport;
 mod wire;
 
@@ -20,7 +23,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
-pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
+pub use session_changes::SessionChanges;
 
 use crate::{Error, Version};
 use command_error::{CommandError, describe, ends_connection};
@@ -51,7 +54,11 @@ pub struct Connection {
     status: Status,
     deprecate_eof: bool,
     supports_bulk: bool,
-    /// The error that made the connection unusable.
+    /// CLIENT_SESSION_TRACK was agreed on.
+    tracks_session: bool,
+    takes_several_statements: bool,
+    session_changes: SessionChanges,
+    /// Why nothing goes over this connection any more.
     broken: Option<Error>,
 }
 
@@ -72,6 +79,9 @@ impl Connection {
             status: opened.status,
             deprecate_eof: opened.deprecate_eof,
             supports_bulk: opened.supports_bulk,
+            tracks_session: opened.tracks_session,
+            takes_several_statements: false,
+            session_changes: SessionChanges::default(),
             broken: None,
         })
     }
@@ -147,13 +157,15 @@ impl Connection {
         self.command("a prepared statement", &[], command, None)
     }
 
-    /// Allows several statements in one text from here on, with `;` between them, as the `mariadb` client does. Never
-    /// use it for text that is built from values.
-    pub fn enable_multi_statements(&mut self) -> Result<(), Error> {
-        let action = "a change of the connection's options";
-        self.send(action, &[COM_SET_OPTION], &MULTI_STATEMENTS_ON)?;
-        let outcome = self.response().read_acknowledgement();
-        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {action}"), failure))
+    /// Lets statements from here on be several, with `;` between them, as the `mariadb` client does. Never for text that
+    /// is put together from values.
+    pub fn take_several_statements(&mut self) -> Result<(), Error> {
+        let doing = "a change of the connection's options";
+        self.send(doing, &[COM_SET_OPTION], &SEVERAL_STATEMENTS)?;
+        let outcome = self.answer().read_acknowledgement();
+        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))?;
+        self.takes_several_statements = true;
+        Ok(())
     }
 
     /// Checks the connection with a ping.
@@ -179,8 +191,13 @@ impl Connection {
         outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {what}"), failure))
     }
 
-    fn response(&mut self) -> ResponseReader<'_, Transport> {
-        ResponseReader { wire: &mut self.wire, status: &mut self.status, deprecate_eof: self.deprecate_eof }
+    fn answer(&mut self) -> Answer<'_, Transport> {
+        Answer {
+            wire: &mut self.wire,
+            status: &mut self.status,
+            changes: &mut self.session_changes,
+            deprecate_eof: self.deprecate_eof,
+        }
     }
 
     fn send(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {

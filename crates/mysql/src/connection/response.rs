@@ -51,6 +51,8 @@ pub struct ExecResult {
     pub info: Vec<u8>,
     /// Rows received in all result sets.
     pub rows: u64,
+    /// The session's state after the statement.
+    pub status: Status,
 }
 
 /// A prepared statement. Its id is valid on its own connection only.
@@ -70,6 +72,7 @@ const STATUS_IN_TRANSACTION: u16 = 0x0001;
 const STATUS_AUTOCOMMIT: u16 = 0x0002;
 const STATUS_MORE_RESULTS: u16 = 0x0008;
 const STATUS_NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+const STATUS_SESSION_STATE_CHANGED: u16 = 0x4000;
 
 impl Status {
     /// Whether a transaction is open.
@@ -85,6 +88,11 @@ impl Status {
     /// Whether `sql_mode` contains NO_BACKSLASH_ESCAPES: a backslash in a string is an ordinary character.
     pub fn no_backslash_escapes(self) -> bool {
         self.0 & STATUS_NO_BACKSLASH_ESCAPES != 0
+    }
+
+    /// The OK packet holds changes of the session.
+    pub(crate) fn has_session_changes(self) -> bool {
+        self.0 & STATUS_SESSION_STATE_CHANGED != 0
     }
 
     pub(crate) fn more_results(self) -> bool {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use super::command_error::CommandError;
 use super::fields::{Fields, NULL};
-use super::response::{Column, ExecResult, Prepared, RowSink, Status};
+use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
 const OK_HEADER: u8 = 0x00;
@@ -25,7 +25,9 @@ pub(super) struct ResponseReader<'a, T> {
     pub(super) wire: &'a mut Wire<T>,
     /// The latest status of the server.
     pub(super) status: &'a mut Status,
-    /// Whether CLIENT_DEPRECATE_EOF is in use.
+    /// Collects what OK packets say of changes of the session.
+    pub(super) changes: &'a mut SessionChanges,
+    /// CLIENT_DEPRECATE_EOF was agreed on.
     pub(super) deprecate_eof: bool,
 }
 
@@ -36,23 +38,35 @@ impl<T: Read + Write> ResponseReader<'_, T> {
         let mut done = ExecResult::default();
         let mut refused = None;
         loop {
+            self.read_one(&mut rows, &mut done, &mut refused)?;
+            if !self.status.more_results() {
+                return refused.map_or(Ok(done), Err);
+            }
+        }
+    }
+
+    /// Reads the next of an answer's results into `done`; the status says whether more follow. A request for a file
+    /// is noted in `refused`, and takes the place of an error that follows it.
+    pub(super) fn read_one(
+        &mut self,
+        rows: &mut Option<&mut dyn Rows>,
+        done: &mut Done,
+        refused: &mut Option<Failure>,
+    ) -> Result<(), Failure> {
+        loop {
             let packet = self.wire.receive()?;
             match packet.first() {
-                Some(&OK_HEADER) => read_ok(packet, &mut done, self.status)?,
-                Some(&ERR_HEADER) => return Err(refused.unwrap_or_else(|| CommandError::from_err_packet(packet))),
+                Some(&OK_HEADER) => return read_ok(packet, done, self.status, self.changes),
+                Some(&ERR_HEADER) => return Err(refused.take().unwrap_or_else(|| Failure::from_err_packet(packet))),
                 Some(&LOCAL_INFILE_HEADER) => {
-                    refused = Some(refuse_file(&packet[1..]));
-                    // An empty file: the server continues and responds as to any statement.
-                    self.wire.send(&[], &[]).map_err(CommandError::Io)?;
-                    continue;
+                    *refused = Some(refuse_file(&packet[1..]));
+                    // An empty file: the server goes on and answers as to any statement.
+                    self.wire.send(&[], &[]).map_err(Failure::Io)?;
                 }
                 _ => {
                     let count = Fields::new(packet, "a result set's header").length_encoded()?;
-                    self.read_result_set(count, &mut rows, &mut done)?;
+                    return self.read_result_set(count, rows, done);
                 }
-            }
-            if !self.status.more_results() {
-                return refused.map_or(Ok(done), Err);
             }
         }
     }
@@ -114,7 +128,7 @@ impl<T: Read + Write> ResponseReader<'_, T> {
                 Some(&ERR_HEADER) => return Err(CommandError::from_err_packet(packet)),
                 Some(&EOF_HEADER) if packet.len() < EOF_LIMIT_BYTES => {
                     return if self.deprecate_eof {
-                        read_ok(packet, done, self.status)
+                        read_ok(packet, done, self.status, self.changes)
                     } else {
                         read_eof(packet, done, self.status)
                     };
@@ -161,16 +175,26 @@ fn cleared<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
 }
 
 /// Reads an OK packet, under its own header or that of an EOF.
-pub(super) fn read_ok(packet: &[u8], done: &mut ExecResult, status: &mut Status) -> Result<(), CommandError> {
+pub(super) fn read_ok(
+    packet: &[u8],
+    done: &mut Done,
+    status: &mut Status,
+    changes: &mut SessionChanges,
+) -> Result<(), Failure> {
     let mut fields = Fields::new(packet, "an OK packet");
     fields.u8()?;
     done.affected_rows = fields.length_encoded()?;
     done.last_insert_id = fields.length_encoded()?;
     *status = Status(fields.u16()?);
+    done.status = *status;
     done.warnings = fields.u16()?;
     done.info.clear();
     if !fields.is_empty() {
         done.info.extend_from_slice(fields.length_encoded_bytes()?);
+    }
+    // Nothing is left where CLIENT_SESSION_TRACK was not agreed on.
+    if status.has_session_changes() && !fields.is_empty() {
+        changes.read(&mut fields)?;
     }
     Ok(())
 }
@@ -180,6 +204,7 @@ fn read_eof(packet: &[u8], done: &mut ExecResult, status: &mut Status) -> Result
     fields.u8()?;
     done.warnings = fields.u16()?;
     *status = Status(fields.u16()?);
+    done.status = *status;
     Ok(())
 }
 

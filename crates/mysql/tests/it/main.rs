@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
+mod batches;
 mod bulk;
 mod catalog;
 mod certificates;
@@ -9,5 +10,6 @@ mod losing;
 mod opening;
 mod packets;
 mod server;
+mod sessions;
 mod statements;
 mod tls;

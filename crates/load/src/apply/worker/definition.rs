@@ -8,7 +8,7 @@ use hortator_mysql::Error;
 use super::{ChunkStats, REPLAY_INTERVAL, REPLAYS_LIMIT, Worker, is_of_server};
 use crate::apply::chunk::Chunk;
 use crate::report::Failure;
-use crate::statement_kind::merge_key_additions;
+use crate::analysis::merge_key_additions;
 
 /// The result of a DDL statement.
 enum Defined {

@@ -100,7 +100,7 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
 fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Checkpoint> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
-        Work::Definition => String::new(),
+        Work::Definition { .. } => String::new(),
     };
     let span = span(&chunk.statements[..covered])?;
     Some(Checkpoint {
@@ -153,8 +153,9 @@ impl Worker<'_> {
     /// Records the intent of DDL. All statements of the chunk are on the table of the first.
     pub(super) fn write_ddl_intent(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        let Work::Definition { info } = &chunk.work else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
-            let recovery_hint = fingerprint(connection, &chunk.statements[0].text, &chunk.dialect)?;
+            let recovery_hint = fingerprint(connection, info)?;
             let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };

@@ -147,7 +147,7 @@ impl<'l> Worker<'l> {
                 Work::Rows { target, commit_queue } => {
                     self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default())
                 }
-                Work::Definition => self.definition(seqno, &chunk),
+                Work::Definition { .. } => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);

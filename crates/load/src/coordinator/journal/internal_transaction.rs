@@ -3,22 +3,22 @@
 use hortator_mysql::error::DEADLOCK;
 use hortator_mysql::{Done, Error};
 
-use super::journal_mode::{DiagnosticsQuery, may_be_non_transactional};
-use super::{RowEffects, Run, applied_or_bound, checkpoint_of};
+use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
+use crate::analysis::DiagnosticsQuery;
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
-use crate::lexer::Location;
 
 /// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
-const REPLAYS_LIMIT: u32 = 10;
+pub(super) const REPLAYS_LIMIT: u32 = 10;
 
 /// Statements in a row that ask about the one before, of which the records are kept open.
 const MORE_LIMIT: usize = 10_000;
 
 /// Such a transaction.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct InternalTransaction {
     /// The record to be closed.
     checkpoint: Checkpoint,
     /// The record stands within the transaction, and goes with it if that is rolled back.
@@ -29,27 +29,25 @@ pub(super) struct Open {
     numbers: bool,
     /// Checkpoints of statements behind it that asked what it did.
     more: Vec<Checkpoint>,
-    location: Location,
-    text: Vec<u8>,
+    statement: AnalyzedStatement,
 }
 
 impl MainSession<'_> {
     /// Runs a change of rows with its record in one transaction.
     pub(super) fn run_in_internal_transaction(
         &mut self,
-        text: &[u8],
-        location: &Location,
-        is_session_bound: bool,
+        statement: &AnalyzedStatement,
         effects: &RowEffects,
     ) -> Result<u64, Stopped> {
-        let Some(checkpoints) = self.checkpoints else { return self.run(text, location) };
+        let (text, location) = (&statement.text[..], &statement.location);
+        let Some(checkpoints) = self.checkpoints else { return self.run(statement) };
         let recovery_hint = match effects.counters.is_empty() {
             true => RecoveryHint::None,
             false => RecoveryHint::Counters(effects.counters.clone()),
         };
-        let checkpoint = checkpoint_of(text, location, State::Intent, &effects.table, recovery_hint);
+        let checkpoint = checkpoint_of(statement, State::Intent, &effects.table, recovery_hint);
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
-        let is_within = effects.counters.is_empty() && !may_be_non_transactional(text, self);
+        let is_within = effects.counters.is_empty() && !effects.names_other_engines;
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
         let intent = match is_within {
             true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
@@ -61,8 +59,8 @@ impl MainSession<'_> {
             Err(error) if error.code() == Some(READ_ONLY) => {
                 // Nothing can be changed here, so there is nothing to record.
                 return match self.connection.execute(ROLLBACK) {
-                    Ok(_) => self.run(text, location),
-                    Err(error) => self.checkpoint_failed(location, text, &error).map(|()| 0),
+                    Ok(_) => self.run(statement),
+                    Err(error) => self.record_failed(location, text, &error).map(|()| 0),
                 };
             }
             Err(error) => self.checkpoint_failed(location, text, &error)?,
@@ -72,29 +70,25 @@ impl MainSession<'_> {
         if self.is_interrupted() {
             return Err(Stopped);
         }
-        let mut sent = self.send(text);
+        self.show_as(statement);
+        let mut sent = self.send(statement);
         let mut replays = 0;
         while sent.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
-            sent = self.replay(text, &checkpoint, is_within);
+            sent = self.replay(statement, &checkpoint, is_within);
         }
-        let result = self.handle_result(text, location, sent);
+        let result = self.handle_result(statement, sent);
         let rows = *result.as_ref().unwrap_or(&0);
         let has_failed = result.is_err() || self.failures() > failures;
-        self.journal.open = Some(Open {
-            checkpoint: Checkpoint {
-                state: applied_or_bound(is_session_bound),
-                rows,
-                recovery_hint: RecoveryHint::None,
-                ..checkpoint
-            },
+        let state = applied_or_bound(self.has_bound_session(statement, effects));
+        self.journal = Journal::Internal(Box::new(InternalTransaction {
+            checkpoint: Checkpoint { state, rows, recovery_hint: RecoveryHint::None, ..checkpoint },
             is_within,
             has_failed,
             numbers: !effects.counters.is_empty(),
             more: Vec::new(),
-            location: location.clone(),
-            text: text.to_vec(),
-        });
+            statement: statement.clone(),
+        }));
         if result.is_err() {
             // The load ends here: nothing will ask any more.
             self.commit_pending()?;
@@ -104,12 +98,18 @@ impl MainSession<'_> {
 
     /// Commits what is open of ours, with its record. Before anything that does not ask about the statement before.
     pub(in crate::coordinator) fn commit_pending(&mut self) -> Result<(), Stopped> {
-        let (Some(mut open), Some(checkpoints)) = (self.journal.open.take(), self.checkpoints) else { return Ok(()) };
+        if !matches!(self.journal, Journal::Internal(_)) {
+            return Ok(());
+        }
+        let (Journal::Internal(mut open), Some(checkpoints)) = (std::mem::take(&mut self.journal), self.checkpoints)
+        else {
+            return Ok(());
+        };
         if self.is_gone() {
             return Ok(());
         }
         let result = match open.has_failed {
-            false => self.commit_open_replaying(&mut open),
+            false => self.commit_replaying(&mut open),
             true => self.connection.execute(ROLLBACK).and_then(|done| {
                 if !self.is_forced() {
                     // What was recorded apart stays: it says that the statement had begun.
@@ -131,19 +131,19 @@ impl MainSession<'_> {
         };
         match result {
             Ok(_) => Ok(()),
-            Err(error) => self.checkpoint_failed(&open.location, &open.text, &error),
+            Err(error) => self.record_failed(&open.statement.location, &open.statement.text, &error),
         }
     }
 
     /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
-    fn commit_open_replaying(&mut self, open: &mut Open) -> Result<Done, Error> {
+    fn commit_replaying(&mut self, open: &mut InternalTransaction) -> Result<Done, Error> {
         let mut committed = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
         while open.more.is_empty() && committed.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
             replays += 1;
-            let intent = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
-            committed = match self.replay(&open.text.clone(), &intent, open.is_within) {
+            let begun = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
+            committed = match self.replay(&open.statement, &begun, open.is_within) {
                 Ok(done) => {
                     open.checkpoint.rows = done.affected_rows;
                     self.commit_open(open)
@@ -154,22 +154,27 @@ impl MainSession<'_> {
         committed
     }
 
-    fn may_replay(&self, error: &Error, replays: u32) -> bool {
+    pub(super) fn may_replay(&self, error: &Error, replays: u32) -> bool {
         error.code() == Some(DEADLOCK) && replays < REPLAYS_LIMIT && !self.is_interrupted()
     }
 
     /// Begins the transaction again, from its beginning.
-    fn replay(&mut self, text: &[u8], intent: &Checkpoint, is_within: bool) -> Result<Done, Error> {
+    fn replay(
+        &mut self,
+        statement: &AnalyzedStatement,
+        begun: &Checkpoint,
+        is_within: bool,
+    ) -> Result<Done, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
         if let Some(checkpoints) = self.checkpoints.filter(|_| is_within) {
             checkpoints.write(&mut self.connection, intent)?;
         }
-        self.send(text)
+        self.send(statement)
     }
 
-    fn commit_open(&mut self, open: &Open) -> Result<Done, Error> {
+    fn commit_open(&mut self, open: &InternalTransaction) -> Result<Done, Error> {
         let last_id = if open.numbers { self.last_id()? } else { 0 };
         if let Some(checkpoints) = self.checkpoints {
             checkpoints.close(&mut self.connection, &Checkpoint { last_id, ..open.checkpoint.clone() })?;
@@ -183,48 +188,46 @@ impl MainSession<'_> {
     /// A statement that asks what the one before it did, so that nothing of ours may run in between.
     pub(super) fn run_diagnostics_query(
         &mut self,
-        text: &[u8],
-        location: &Location,
+        statement: &AnalyzedStatement,
         query: DiagnosticsQuery,
         effects: &RowEffects,
     ) -> Result<u64, Stopped> {
-        let counts = query.changes || query.keeps;
+        let (text, location) = (&statement.text[..], &statement.location);
+        let counts = query.writes || query.keeps;
         let within = self.is_in_dumps_transaction();
-        let is_not_in_transaction = self.journal.open.is_none()
-            && self.journal.serial_section.is_none()
+        let is_alone = matches!(self.journal, Journal::Idle | Journal::Dump(_))
             && (!within || effects.is_non_transactional);
-        let mut intent = checkpoint_of(text, location, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
-        if query.changes && is_not_in_transaction {
-            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &intent))?;
+        let mut begun = checkpoint_of(statement, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
+        if query.writes && is_alone {
+            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
         }
         let failures = self.failures();
-        let rows = self.run(text, location)?;
+        let rows = self.run(statement)?;
         if !counts || self.failures() > failures {
             return Ok(rows);
         }
         intent.rows = rows;
         let checkpoint =
-            Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..intent };
-        if let Some(open) = &mut self.journal.open {
-            open.more.push(checkpoint);
-            if open.more.len() >= MORE_LIMIT {
-                self.commit_pending()?;
+            Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..begun };
+        match &mut self.journal {
+            Journal::Internal(open) => {
+                open.more.push(checkpoint);
+                if open.more.len() >= MORE_LIMIT {
+                    self.commit_pending()?;
+                }
             }
-        } else if let Some(serial_section) = &mut self.journal.serial_section {
-            serial_section.add(text, location);
-        } else if within {
-            let run = Run::new(text, location, &effects.table);
-            self.journal.pending.push(Run {
-                state: checkpoint.state,
-                rows,
-                has_intent: query.changes && is_not_in_transaction,
-                ..run
-            });
-        } else {
-            self.on_internal_connection(location, text, |checkpoints, internal| match query.changes {
-                true => checkpoints.close(internal, &checkpoint),
-                false => checkpoints.write(internal, &checkpoint),
-            })?;
+            Journal::Section(section) => section.add(statement),
+            Journal::Idle | Journal::Dump(_) if within => {
+                let run = Run::new(statement, &effects.table);
+                let is_begun = query.writes && is_alone;
+                self.journal.dump_transaction().push(Run { state: checkpoint.state, rows, is_begun, ..run });
+            }
+            Journal::Idle | Journal::Dump(_) => {
+                self.on_internal_connection(location, text, |checkpoints, internal| match query.writes {
+                    true => checkpoints.close(internal, &checkpoint),
+                    false => checkpoints.write(internal, &checkpoint),
+                })?;
+            }
         }
         Ok(rows)
     }

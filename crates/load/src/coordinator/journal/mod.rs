@@ -1,47 +1,69 @@
 //! The journal: the checkpoints of the statements that the main session runs.
 //!
-//! - Changes of rows run in an internal transaction together with their checkpoint. It stays open until the next
-//!   statement, so that a diagnostics query still finds warnings and counts (`internal_transaction`).
-//! - Within a transaction of the dump, the journal writes the checkpoint before any statement that may end it (`pending`).
-//! - A statement that commits implicitly has an intent before it, marked as applied after it (`intent`).
-//! - While tables are locked or an XA transaction is open, nothing else can be written: one intent covers this serial
-//!   section.
-//! - A statement that only changes the session has no checkpoint: a resumed load runs it again (`journal_mode`).
+//! ```text
+//!            write of rows                      next statement
+//!   Idle ───────────────────► Internal ───────────────────────────► Idle      a transaction of ours, its record in it
+//!    │    several together: a batch, and Idle again                           (internal_transaction, batch)
+//!    │
+//!    ├── write within the dump's transaction ──► Dump ── COMMIT ──► Idle      recorded right before what may end it
+//!    │                                                                        (dump_transaction)
+//!    ├── what commits by itself: an intent before it, closed behind it        (intent)
+//!    │
+//!    └── LOCK TABLES, XA ──► Section ── UNLOCK TABLES, XA COMMIT ──► Idle     nothing else can be written: one intent
+//!                                                                             around all of it
+//! ```
+//!
+//! What only concerns the session is not recorded: a load that resumes runs it again.
 
+mod batch;
+mod dump_transaction;
 mod intent;
 mod internal_transaction;
-mod journal_mode;
-mod pending;
 
-use hortator_mysql::Error;
 use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Done, Error};
 
+use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::MainSession;
+use crate::analysis::{JournalMode, StatementKind};
 use crate::apply::Stopped;
-use crate::checkpoint::{Checkpoint, Digest, RecoveryHint, Span, State};
+use crate::checkpoint::{Checkpoint, Checkpoints, Digest, RecoveryHint, Span, State};
 use crate::lexer::Location;
 use crate::report::Failure;
-use crate::statement_kind::StatementKind;
 
-use internal_transaction::Open;
-use journal_mode::assigns_autocommit;
-pub(super) use journal_mode::{JournalMode, diagnostics_query, journal_mode};
-use pending::Pending;
+pub(super) use batch::BatchStatement;
+use dump_transaction::DumpTransaction;
+use internal_transaction::InternalTransaction;
 
-/// The open part of the journal.
+/// What of the journal is open.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
+pub(super) enum Journal {
+    /// Nothing.
+    #[default]
+    Idle,
     /// A transaction of ours, not yet committed.
-    open: Option<Open>,
+    Internal(Box<InternalTransaction>),
     /// Statements of the dump's transaction that are not recorded yet.
-    pending: Pending,
-    /// A serial section: one intent for several statements.
-    serial_section: Option<Run>,
+    Dump(DumpTransaction),
+    /// An intent around more than one statement.
+    Section(Box<Run>),
+}
+
+impl Journal {
+    /// The dump's transaction, begun with its first statement. Only where nothing else is open.
+    fn dump_transaction(&mut self) -> &mut DumpTransaction {
+        if !matches!(self, Self::Dump(_)) {
+            debug_assert!(matches!(self, Self::Idle), "one thing is open at a time");
+            *self = Self::Dump(DumpTransaction::default());
+        }
+        let Self::Dump(transaction) = self else { unreachable!("set just above") };
+        transaction
+    }
 }
 
 /// A run of statements that grows.
 #[derive(Debug)]
-struct Run {
+pub(super) struct Run {
     span: Span,
     digest: Digest,
     state: State,
@@ -60,22 +82,30 @@ pub(super) struct RowEffects {
     pub(super) table: String,
     /// Its engine cannot roll back, or is not known.
     pub(super) is_non_transactional: bool,
+    /// The statement names tables that no transaction protects, or may do so.
+    pub(super) names_other_engines: bool,
     /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
     pub(super) counters: Vec<(TableName, u64)>,
+    /// It must run by itself, in no transaction of ours with others.
+    pub(super) must_stand_alone: bool,
+    /// What fires on its table may change the session: its variables, its temporary tables.
+    pub(super) may_change_session: bool,
+    /// What fires on its table may fill user variables.
+    pub(super) is_session_bound: bool,
 }
 
 impl Run {
-    fn new(text: &[u8], location: &Location, table: &str) -> Self {
+    fn new(statement: &AnalyzedStatement, table: &str) -> Self {
         let mut digest = Digest::default();
-        digest.add(text);
-        let span = span_of(text, location);
-        Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, has_intent: false }
+        digest.add(&statement.text);
+        let span = span_of(statement);
+        Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, is_begun: false }
     }
 
-    fn add(&mut self, text: &[u8], location: &Location) {
-        self.digest.add(text);
-        self.span.last = location.ordinal;
-        self.span.end_byte = location.byte + text.len() as u64;
+    fn add(&mut self, statement: &AnalyzedStatement) {
+        self.digest.add(&statement.text);
+        self.span.last = statement.location.ordinal;
+        self.span.end_byte = statement.location.byte + statement.text.len() as u64;
     }
 
     fn checkpoint(&self) -> Checkpoint {
@@ -86,25 +116,20 @@ impl Run {
 }
 
 /// The record of one statement.
-fn checkpoint_of(
-    text: &[u8],
-    location: &Location,
-    state: State,
-    table: &str,
-    recovery_hint: RecoveryHint,
-) -> Checkpoint {
-    Checkpoint { span: span_of(text, location), state, table: table.to_owned(), rows: 0, last_id: 0, recovery_hint }
+fn checkpoint_of(statement: &AnalyzedStatement, state: State, table: &str, recovery_hint: RecoveryHint) -> Checkpoint {
+    Checkpoint { span: span_of(statement), state, table: table.to_owned(), rows: 0, last_id: 0, recovery_hint }
 }
 
-fn span_of(text: &[u8], location: &Location) -> Span {
+fn span_of(statement: &AnalyzedStatement) -> Span {
+    let location = &statement.location;
     Span {
         first: location.ordinal,
         last: location.ordinal,
-        digest: crate::checkpoint::digest([text]),
+        digest: crate::checkpoint::digest([statement.text.as_slice()]),
         file: location.file.to_string(),
         line: location.line,
         byte: location.byte,
-        end_byte: location.byte + text.len() as u64,
+        end_byte: location.byte + statement.text.len() as u64,
     }
 }
 
@@ -113,62 +138,73 @@ fn applied_or_bound(is_session_bound: bool) -> State {
 }
 
 impl MainSession<'_> {
-    /// Runs a statement and records it; gives the number of rows affected.
+    /// Runs a statement and records it; gives the number of rows affected. `is_asked`: the next one asks what it did, so
+    /// that nothing of ours may run in between.
     pub(super) fn run_recorded(
         &mut self,
-        text: &[u8],
-        location: &Location,
-        kind: &StatementKind,
+        statement: &AnalyzedStatement,
         effects: &RowEffects,
+        is_asked: bool,
     ) -> Result<u64, Stopped> {
-        if self.checkpoints.is_none() || location.ordinal == 0 {
-            return self.run(text, location);
+        if self.checkpoints.is_none() || statement.location.ordinal == 0 {
+            return self.run(statement);
         }
-        if let Some(query) = diagnostics_query(text, self) {
-            return self.run_diagnostics_query(text, location, query, effects);
+        let info = &statement.info;
+        if let Some(query) = info.diagnostics {
+            return self.run_diagnostics_query(statement, query, effects);
         }
-        let (mode, is_session_bound) = journal_mode(text, kind, self);
-        if mode == JournalMode::Session {
-            if self.status().in_transaction() && assigns_autocommit(text, self) {
-                self.write_pending(location)?;
+        if info.journal == JournalMode::Session {
+            if self.status().in_transaction() && info.assignments.autocommit {
+                self.write_pending(&statement.location)?;
             }
-            let rows = self.run(text, location)?;
-            return self.end_serial_section(location).map(|()| rows);
+            let rows = self.run(statement)?;
+            return self.end_section(&statement.location).map(|()| rows);
         }
         self.commit_pending()?;
-        if let Some(serial_section) = &mut self.journal.serial_section {
-            if mode != JournalMode::Control {
-                serial_section.add(text, location);
+        if let Journal::Section(section) = &mut self.journal {
+            if info.journal != JournalMode::Control {
+                section.add(statement);
             }
-            let rows = self.run(text, location)?;
-            return self.end_serial_section(location).map(|()| rows);
+            let rows = self.run(statement)?;
+            return self.end_section(&statement.location).map(|()| rows);
         }
-        if mode == JournalMode::Control {
-            return self.run_control(text, location);
+        if info.journal == JournalMode::Control {
+            return self.run_control(statement);
         }
         if self.is_in_dumps_transaction() {
-            if mode == JournalMode::Rows {
-                return self.run_within(text, location, is_session_bound, effects);
+            if info.journal == JournalMode::Rows {
+                return self.run_within(statement, effects);
             }
-            self.write_pending(location)?;
+            self.write_pending(&statement.location)?;
         }
         // What acts on the next statement only must not be taken by one of ours.
-        if mode == JournalMode::Rows && !effects.is_non_transactional && !self.has_one_shot_variable() {
-            self.run_in_internal_transaction(text, location, is_session_bound, effects)
+        let is_rows = info.journal == JournalMode::Rows;
+        let may_begin = !is_asked && !effects.must_stand_alone && !self.has_one_shot_variable();
+        if is_rows && !effects.is_non_transactional && may_begin {
+            self.run_in_internal_transaction(statement, effects)
         } else {
-            self.run_with_intent(text, location, is_session_bound, effects, mode == JournalMode::Rows)
+            self.run_with_intent(statement, effects, is_rows)
         }
     }
 
     /// Whether what runs now is committed by a later statement of the dump.
-    fn is_in_dumps_transaction(&self) -> bool {
-        self.journal.open.is_none() && (self.status().in_transaction() || !self.status().autocommit())
+    pub(super) fn is_in_dumps_transaction(&self) -> bool {
+        !matches!(self.journal, Journal::Internal(_)) && (self.status().in_transaction() || !self.status().autocommit())
+    }
+
+    /// Whether what ran last has left something in this session that no other has.
+    fn has_bound_session(&self, statement: &AnalyzedStatement, effects: &RowEffects) -> bool {
+        // What a SET assigns runs again when the load resumes.
+        let is_set = matches!(statement.info.kind, StatementKind::Set | StatementKind::Use(_));
+        statement.info.is_session_bound()
+            || effects.is_session_bound
+            || (!is_set && self.left_behind().is_changed)
     }
 
     /// A record could not be written: that ends the load, forced or not.
-    fn checkpoint_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
-        let message = format!("cannot write the checkpoint: {error}");
-        self.end_at(Failure::of_checkpoint(location, text, message), error);
+    fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
+        let message = format!("its checkpoint could not be written: {error}");
+        self.end_at(Failure::of_record(location, text, message), error);
         Err(Stopped)
     }
 
@@ -177,10 +213,7 @@ impl MainSession<'_> {
         &mut self,
         location: &Location,
         text: &[u8],
-        work: impl FnOnce(
-            &crate::checkpoint::Checkpoints,
-            &mut hortator_mysql::Connection,
-        ) -> Result<hortator_mysql::Done, Error>,
+        work: impl FnOnce(&Checkpoints, &mut Connection) -> Result<Done, Error>,
     ) -> Result<(), Stopped> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         match checkpoints.on_internal_connection(work) {

@@ -41,7 +41,7 @@ fn requested_capabilities_are_those_of_the_server() {
         let greeting = Greeting::parse(&greeting(version, flags, 0x1d, "mysql_native_password")).unwrap();
         let request = Request::new(&options, &greeting, 45);
         assert!(!request.capabilities.contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS));
-        assert!(!request.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK));
+        assert!(request.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK));
         assert!(!request.capabilities.contains(CapabilityFlags::CLIENT_CONNECT_WITH_DB));
         assert_eq!(request.capabilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD), !supports_bulk);
         assert_eq!(request.of_mariadb, if supports_bulk { MARIADB_CAPABILITIES } else { MariadbCapabilities::empty() });

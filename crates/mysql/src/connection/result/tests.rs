@@ -38,7 +38,12 @@ impl RowSink for Journal {
 fn read(bodies: &[&[u8]], deprecate_eof: bool) -> (Result<ExecResult, CommandError>, Vec<String>, Vec<u8>) {
     let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
     let mut journal = Journal::default();
-    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
+    let mut answer = Answer {
+        wire: &mut wire,
+        status: &mut Status::default(),
+        changes: &mut SessionChanges::default(),
+        deprecate_eof,
+    };
     let outcome = answer.read(Some(&mut journal));
     (outcome, journal.0, wire.stream().outgoing.clone())
 }
@@ -53,7 +58,7 @@ fn protocol_error(bodies: &[&[u8]]) -> String {
 #[test]
 fn an_ok_packet() {
     let done = read(&[OK], true).0.unwrap();
-    let expected = ExecResult { affected_rows: 2, last_insert_id: 7, warnings: 1, ..ExecResult::default() };
+    let expected = Done { affected_rows: 2, last_insert_id: 7, warnings: 1, status: Status(2), ..Done::default() };
     assert_eq!(done, expected);
 }
 
@@ -96,7 +101,12 @@ fn a_value_of_16_mib_begins_like_the_end_of_rows() {
     let (first, rest) = packet.split_at(0xff_ffff);
     bytes.extend(packets(2, &[first, rest, END]));
     let mut wire = Wire::new(Script::new(&bytes, usize::MAX));
-    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
+    let mut answer = Answer {
+        wire: &mut wire,
+        status: &mut Status::default(),
+        changes: &mut SessionChanges::default(),
+        deprecate_eof: true,
+    };
     assert_eq!(answer.read(None).unwrap().rows, 1);
 }
 
@@ -114,7 +124,12 @@ fn a_file_is_refused_with_an_empty_packet() {
     let mut bytes = packets(0, &[name]);
     bytes.extend(packets(2, &[OK]));
     let mut wire = Wire::new(Script::new(&bytes, 5));
-    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
+    let mut answer = Answer {
+        wire: &mut wire,
+        status: &mut Status::default(),
+        changes: &mut SessionChanges::default(),
+        deprecate_eof: true,
+    };
     let outcome = answer.read(None);
     assert!(
         matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")),
@@ -145,8 +160,13 @@ fn a_truncated_response_is_a_lost_connection() {
     let whole = packets(0, &[b"\x01", &column("a"), b"\x011", END]);
     for length in 0..whole.len() {
         let mut wire = Wire::new(Script::new(&whole[..length], 4));
-        let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
-        assert!(matches!(answer.read(None), Err(CommandError::Io(_))), "{length}");
+        let mut answer = Answer {
+            wire: &mut wire,
+            status: &mut Status::default(),
+            changes: &mut SessionChanges::default(),
+            deprecate_eof: true,
+        };
+        assert!(matches!(answer.read(None), Err(Failure::Io(_))), "{length}");
     }
 }
 
@@ -156,7 +176,12 @@ fn a_preparations_answer() {
     let a = column("a");
     for (deprecate_eof, bodies) in [(true, &[prepared, &a, &a, &a][..]), (false, &[prepared, &a, &a, EOF, &a, EOF])] {
         let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
-        let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
+        let mut answer = Answer {
+            wire: &mut wire,
+            status: &mut Status::default(),
+            changes: &mut SessionChanges::default(),
+            deprecate_eof,
+        };
         assert_eq!(answer.read_prepared().unwrap(), Prepared { id: 9, parameters: 2 });
         assert!(matches!(wire.receive(), Err(CommandError::Io(_))), "all of it was read");
     }

@@ -1,0 +1,46 @@
+//! What SET statements assign.
+
+use super::*;
+use crate::lexer::{Dialect, tokens};
+
+fn read(text: &str) -> Assignments {
+    let dialect = Dialect::mariadb(101_119);
+    let all: Vec<_> = tokens(text.as_bytes(), &dialect).collect();
+    Assignments { reads_beyond_session: false, user_variables: false, unscoped: Vec::new(), ..assignments(&all[1..]) }
+}
+
+#[test]
+fn session_variables_are_found_in_every_spelling() {
+    for text in [
+        "SET sql_mode = ''",
+        "SET SQL_MODE := 'ANSI,TRADITIONAL'",
+        "SET SESSION sql_mode = ''",
+        "SET LOCAL `sql_mode` = ''",
+        "SET @@sql_mode = ''",
+        "SET @@SESSION.sql_mode = ''",
+        "set @@local.`sql_mode` = ''",
+        "SET @old = @@sql_mode, sql_mode = CONCAT('a', 'b')",
+    ] {
+        assert_eq!(
+            read(text),
+            Assignments { propagated: vec!["sql_mode".to_owned()], ..Assignments::default() },
+            "{text}"
+        );
+    }
+    assert_eq!(read("SET @a = 1, @b = 2"), Assignments::default());
+    for text in ["SET NAMES latin1 COLLATE latin1_bin", "SET CHARACTER SET utf8", "SET CHARSET utf8"] {
+        assert_eq!(read(text).propagated, CHARSET_VARIABLES, "{text}");
+    }
+}
+
+#[test]
+fn what_only_the_main_session_can_hold_is_told_apart() {
+    for text in ["SET GLOBAL x = 1", "SET @@global.x = 1", "SET PERSIST x = 1", "SET ROLE r"] {
+        assert!(read(text).beyond_session, "{text}");
+    }
+    assert_eq!(read("SET TIMESTAMP = 1").session_local, [("timestamp".to_owned(), false)]);
+    assert_eq!(read("SET timestamp = DEFAULT").session_local, [("timestamp".to_owned(), true)]);
+    assert!(read("SET INSERT_ID = 7").is_one_shot);
+    assert!(read("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").is_one_shot);
+    assert_eq!(read("SET autocommit = 0"), Assignments { autocommit: true, ..Assignments::default() });
+}

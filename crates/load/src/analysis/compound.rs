@@ -1,0 +1,63 @@
+//! Texts that hold several statements: what stands between two delimiters need not be one, and the client sends it whole.
+
+use crate::lexer::Token;
+
+/// Words behind END that end something else than a BEGIN or a CASE expression.
+const ENDS_OTHERS: [&[u8]; 6] = [b"IF", b"LOOP", b"REPEAT", b"WHILE", b"FOR", b"CASE"];
+
+/// Splits a statement's tokens into the statements that they are: most often one.
+///
+/// `has_body`: the first is a definition whose body may hold statements, from a BEGIN to its END. Where the END cannot be
+/// told, the text counts as several, which costs time and no correctness.
+pub fn statements<'t, 'a>(all: &'t [Token<'a>], has_body: bool) -> Vec<&'t [Token<'a>]> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut behind_body = if has_body { body_end(all) } else { None };
+    for (index, token) in all.iter().enumerate() {
+        if behind_body.is_some_and(|end| index < end) {
+            continue;
+        }
+        behind_body = None;
+        if token.is_symbol(b";") {
+            parts.push(&all[start..index]);
+            start = index + 1;
+        }
+    }
+    parts.push(&all[start..]);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The position behind the END of the first BEGIN, and behind its label; `None` where there is no BEGIN before the first
+/// `;`, or no END of it.
+fn body_end(all: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut has_begun = false;
+    let mut index = 0;
+    while let Some(token) = all.get(index) {
+        if !has_begun && token.is_symbol(b";") {
+            return None;
+        }
+        if token.is_word(b"BEGIN") {
+            has_begun = true;
+            depth += 1;
+        } else if token.is_word(b"CASE") && has_begun {
+            depth += 1;
+        } else if token.is_word(b"END") && has_begun {
+            let next = all.get(index + 1);
+            let ends_case = next.is_some_and(|next| next.is_word(b"CASE"));
+            let ends_other = next.is_some_and(|next| ENDS_OTHERS.iter().any(|word| next.is_word(word)));
+            if !ends_other || ends_case {
+                depth = depth.checked_sub(1)?;
+            }
+            // The word behind it begins nothing.
+            index += usize::from(ends_other);
+            if depth == 0 {
+                let has_label = all.get(index + 1).is_some_and(|next| !next.is_symbol(b";"));
+                return Some(index + 1 + usize::from(has_label));
+            }
+        }
+        index += 1;
+    }
+    None
+}

@@ -1,0 +1,563 @@
+//! What one statement is and does, read from its text once: [`analyze`] gives a [`StatementInfo`], and everything
+//! downstream (planner, journal, recovery, validation, `--plan`) reads that and nothing else.
+//!
+//! ```text
+//!   text ──► tokens ──► statements (compound) ──► RULES (rules, pattern) ──► details ──► StatementInfo
+//!                                                                            insert head and values (rows)
+//!                                                                            assignments, table_ddl, key_additions,
+//!                                                                            ddl_target, handler
+//! ```
+//!
+//! The analysis is pure: it depends on the text and on [`SessionFacts`], and never asks a server. A statement that is not
+//! understood to its last token runs exclusively: after all before it, and before all behind it. What a statement does
+//! through routines and triggers is not in its text; there the server tells afterwards what changed
+//! ([`hortator_mysql::SessionChanges`]).
+
+mod assignments;
+mod compound;
+mod ddl_target;
+mod functions;
+mod handler;
+mod key_additions;
+mod pattern;
+mod rules;
+mod table_ddl;
+mod traits;
+
+use crate::lexer::{Dialect, Kind, Token, tokens};
+use crate::rows::{InsertHead, Prescan, RowSource, insert_head, name, prescan};
+
+pub use assignments::{Assignments, is_propagated, is_session_local};
+pub use ddl_target::{DdlTarget, Postcondition};
+pub use functions::FunctionSet;
+pub use handler::HandlerUse;
+pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
+pub use rules::{RULES, Rule, RuleKind};
+pub use traits::{Trait, Traits};
+
+use compound::statements;
+use pattern::{Match, match_pattern};
+
+/// Tokens that an analysis holds at most: 48 MiB of them. A longer statement that is no INSERT runs exclusively.
+const TOKENS_LIMIT: usize = 1_000_000;
+
+/// A table as a statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTable {
+    /// The schema, where the statement gives one; else the session's.
+    pub schema: Option<Vec<u8>>,
+    /// The table.
+    pub table: Vec<u8>,
+}
+
+/// What the text means depends on this, beside its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionFacts<'f> {
+    /// How text is read.
+    pub dialect: Dialect,
+    /// Functions that depend on nothing but their arguments and the statement's time.
+    pub functions: &'f FunctionSet,
+    /// The head of an earlier INSERT: a text that begins with it has the same one.
+    pub known_head: Option<KnownHead<'f>>,
+}
+
+/// The head of an INSERT that is known already, with what its table says of its values.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownHead<'f> {
+    /// The text up to the values.
+    pub text: &'f [u8],
+    /// What was read of it.
+    pub head: &'f InsertHead,
+    /// Which value of a tuple is the AUTO_INCREMENT column's.
+    pub id_value: Option<usize>,
+}
+
+/// How the journal records a statement of the main session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalMode {
+    /// Not at all: it concerns the session only, or reads. A load that resumes runs it again.
+    Session,
+    /// It controls a transaction of the dump's own.
+    Control,
+    /// It changes rows: within a transaction.
+    Rows,
+    /// It commits by itself, or may do anything: an intent before it, closed behind it.
+    Intent,
+}
+
+/// What the planner does with a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    /// Rows of literals for one table, and nothing behind them.
+    Rows(RowsStatement),
+    /// Writes rows and returns none.
+    Write {
+        /// Why no other connection runs it.
+        reason: &'static str,
+    },
+    /// Changes the definition of [`StatementInfo::tables`]; reads the tables of [`StatementInfo::references`].
+    TableDdl,
+    /// Changes anything else in the catalog; [`StatementInfo::tables`] are those whose rows must be in before.
+    OtherDdl,
+    /// Assigns variables: [`StatementInfo::assignments`].
+    Set,
+    /// Selects the default schema; `None` where its name is not understood.
+    Use(Option<Vec<u8>>),
+    /// Reads nothing that statements write.
+    Constant,
+    /// Not sent; the absence of one of [`StatementInfo::tables`] would have been an error.
+    Skip,
+    /// After all before it, before all behind it.
+    Exclusive {
+        /// Why, for a user.
+        reason: &'static str,
+    },
+    /// Only comments, or a version comment that this server skips: sent as the client does, to no effect.
+    Empty,
+}
+
+/// An INSERT or REPLACE of literals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsStatement {
+    /// Everything before the values; `None` where it is [`SessionFacts::known_head`].
+    pub head: Option<InsertHead>,
+    /// Byte offset of the first tuple.
+    pub offset: usize,
+    /// What the values hold.
+    pub values: Prescan,
+}
+
+/// What a statement asks of the diagnostics of the one before it: warnings, row counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiagnosticsQuery {
+    /// It writes rows.
+    pub writes: bool,
+    /// It keeps the answer in a user variable.
+    pub keeps: bool,
+}
+
+/// All that is known of a statement from its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementInfo {
+    /// What the planner does with it.
+    pub kind: StatementKind,
+    /// How the journal records it.
+    pub journal: JournalMode,
+    /// What else is known of it.
+    pub traits: Traits,
+    /// Tables that it writes, defines, drops or locks, as named.
+    pub tables: Vec<NamedTable>,
+    /// Tables behind REFERENCES.
+    pub references: Vec<NamedTable>,
+    /// The schema that it creates, changes or drops.
+    pub schema: Option<Vec<u8>>,
+    /// What it assigns.
+    pub assignments: Assignments,
+    /// What it asks of the statement before it.
+    pub diagnostics: Option<DiagnosticsQuery>,
+    /// What it changes in the catalog, for a load that resumes.
+    pub ddl_target: Option<DdlTarget>,
+    /// What it does with HANDLER.
+    pub handler: Option<HandlerUse>,
+    /// The function that it defines.
+    pub function: Option<Vec<u8>>,
+    /// Which keys it adds to its table, where it does nothing else.
+    pub key_additions: Option<Vec<KeyAddition>>,
+}
+
+impl StatementInfo {
+    fn new(kind: StatementKind, journal: JournalMode, traits: Traits) -> Self {
+        Self {
+            kind,
+            journal,
+            traits,
+            tables: Vec::new(),
+            references: Vec::new(),
+            schema: None,
+            assignments: Assignments::default(),
+            diagnostics: None,
+            ddl_target: None,
+            handler: None,
+            function: None,
+            key_additions: None,
+        }
+    }
+
+    fn exclusive(reason: &'static str, journal: JournalMode, traits: Traits) -> Self {
+        Self::new(StatementKind::Exclusive { reason }, journal, traits)
+    }
+
+    /// Whether the statement has this trait.
+    #[must_use]
+    pub fn is(&self, wanted: Trait) -> bool {
+        self.traits.has(wanted)
+    }
+
+    /// Whether running it twice is as good as once.
+    #[must_use]
+    pub fn is_idempotent(&self) -> bool {
+        self.is(Trait::Idempotent)
+    }
+
+    /// Whether it leaves something in its session that no other session has.
+    #[must_use]
+    pub fn is_session_bound(&self) -> bool {
+        self.is(Trait::SessionBound)
+    }
+
+    /// Whether it must find the diagnostics of the statement right before it in the main session.
+    #[must_use]
+    pub fn reads_diagnostics(&self) -> bool {
+        self.diagnostics.is_some() || self.is(Trait::MayDoAnything)
+    }
+}
+
+/// Reads one text of the stream.
+#[must_use]
+pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
+    if let Some(known) = facts.known_head
+        && text.starts_with(known.text)
+        && let Ok(values) = prescan(text, known.text.len(), known.id_value, facts)
+        && values.suffix.is_none()
+    {
+        let kind = StatementKind::Rows(RowsStatement { head: None, offset: known.text.len(), values });
+        return StatementInfo::new(kind, JournalMode::Rows, INSERT_TRAITS);
+    }
+    let dialect = &facts.dialect;
+    let mut rest = tokens(text, dialect);
+    let Some(first) = rest.next() else {
+        return StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows]));
+    };
+    if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
+        let is_replace = first.is_word(b"REPLACE");
+        if let Some(head) = insert_head(is_replace, rest)
+            && let RowSource::Values { offset } = head.source
+            && let Ok(values) = prescan(text, offset, None, facts)
+            && values.suffix.is_none()
+        {
+            let tables = vec![NamedTable { schema: head.schema.clone(), table: head.table.clone() }];
+            let kind = StatementKind::Rows(RowsStatement { head: Some(head), offset, values });
+            return StatementInfo { tables, ..StatementInfo::new(kind, JournalMode::Rows, INSERT_TRAITS) };
+        }
+    }
+    let all: Vec<Token<'_>> = tokens(text, dialect).take(TOKENS_LIMIT + 1).collect();
+    if all.len() > TOKENS_LIMIT {
+        let traits = Traits::of(&[Trait::SessionBound, Trait::MayDoAnything, Trait::MovesTables, Trait::NumbersRows]);
+        return StatementInfo::exclusive("it has more tokens than are analyzed", JournalMode::Intent, traits);
+    }
+    let holds_others = |trait_: &Trait| matches!(trait_, Trait::HasBody | Trait::Compound);
+    let has_body = matching_rule(&all).is_some_and(|(rule, _)| rule.traits.iter().any(holds_others));
+    match &statements(&all, has_body)[..] {
+        [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
+        [one] => analyze_one(text, one, facts),
+        several => several_statements(text, several, facts),
+    }
+}
+
+const INSERT_TRAITS: Traits = Traits::of(&[Trait::WritesRows, Trait::NumbersRows]);
+
+/// The first rule that fits.
+fn matching_rule(all: &[Token<'_>]) -> Option<(&'static Rule, Match)> {
+    RULES.iter().find_map(|rule| match_pattern(rule.pattern, all).map(|found| (rule, found)))
+}
+
+/// A text that holds several statements: it runs exclusively, and does what any of them does.
+fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFacts<'_>) -> StatementInfo {
+    let always = Traits::of(&[Trait::SessionBound, Trait::SeveralStatements, Trait::NumbersRows]);
+    let mut info = StatementInfo::exclusive("several statements in one text", JournalMode::Intent, always);
+    let mut harmless = true;
+    for part in several {
+        let found = analyze_one(text, part, facts);
+        harmless &= found.is(Trait::NoRows);
+        info.traits = info.traits.with_all(found.traits);
+        info.assignments.session_local.extend(found.assignments.session_local);
+        info.assignments.propagated.extend(found.assignments.propagated);
+        info.assignments.is_one_shot |= found.assignments.is_one_shot;
+        info.assignments.beyond_session |= found.assignments.beyond_session;
+        info.diagnostics = info.diagnostics.or(found.diagnostics);
+        info.schema = info.schema.or(found.schema);
+        info.tables.extend(found.tables);
+        info.handler = info.handler.or(found.handler);
+    }
+    // What holds for a part does not hold for all.
+    for of_one in [Trait::Idempotent, Trait::OfSavepoint, Trait::BringsRows] {
+        info.traits = info.traits.without(of_one);
+    }
+    if !harmless {
+        info.traits = info.traits.without(Trait::NoRows);
+    }
+    info
+}
+
+/// One statement of its tokens.
+fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> StatementInfo {
+    let Some((rule, found)) = matching_rule(all) else {
+        let traits = Traits::of(&[Trait::MayDoAnything, Trait::SessionBound, Trait::MovesTables, Trait::NumbersRows]);
+        return StatementInfo::exclusive("a statement of a kind that is not known", JournalMode::Intent, traits);
+    };
+    let mut traits = Traits::of(rule.traits);
+    let behind = &all[found.length..];
+    if (traits.has(Trait::IdempotentIfConstant) && !all.iter().any(|token| token.is_symbol(b"(")))
+        || ["OR REPLACE", "IF EXISTS", "IF NOT EXISTS"].iter().any(|option| found.has(option))
+    {
+        traits = traits.with(Trait::Idempotent);
+    }
+    if found.has("OR REPLACE") {
+        traits = traits.with(Trait::Destroys);
+    }
+    if found.has("IF EXISTS") {
+        traits = traits.with(Trait::IfExists);
+    }
+    if (traits.has(Trait::MayDoAnything) || traits.has(Trait::HasBody) && !matches!(rule.kind, RuleKind::OtherDdl))
+        && all.iter().any(|token| token.is_word(b"TEMPORARY") || token.is_word(b"EXECUTE"))
+    {
+        traits = traits.with(Trait::MayCreateTemporary);
+    }
+    if assigns_user_variable(all, &traits) {
+        traits = traits.with(Trait::SessionBound);
+    }
+    if all.iter().any(|token| matches!(token.kind, Kind::SystemVariable(name) if reads_transaction(name))) {
+        traits = traits.with(Trait::ReadsTransaction);
+    }
+    let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session) || traits.has(Trait::CreatesTable);
+    if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
+        traits = traits.with(Trait::MayCallFunction);
+    }
+    if all.iter().any(|token| token.is_word(b"RETURNING")) {
+        traits = traits.with(Trait::ReturnsRows);
+    }
+    let mut info = StatementInfo::new(StatementKind::Empty, rule.journal, traits);
+    info.diagnostics = if traits.has(Trait::HasBody) { None } else { diagnostics(all, rule) };
+    info.tables.clone_from(&found.tables);
+    if matches!(rule.journal, JournalMode::Intent) {
+        info.ddl_target = ddl_target::ddl_target(all);
+    }
+    if traits.has(Trait::DefinesFunction) {
+        let at = found.length + if all.get(found.length).is_some_and(|token| token.is_word(b"IF")) { 3 } else { 0 };
+        let is_qualified = all.get(at + 1).is_some_and(|token| token.is_symbol(b"."));
+        info.function = all.get(at + if is_qualified { 2 } else { 0 }).and_then(name);
+    }
+    if traits.has(Trait::OfSchema) {
+        info.schema = schema_name(all);
+    }
+    info.kind = match rule.kind {
+        RuleKind::Insert => insert(all, &mut info),
+        RuleKind::TableDdl => table_definition(text, all, behind, &mut info, &facts.dialect),
+        RuleKind::OtherDdl => StatementKind::OtherDdl,
+        RuleKind::Set => {
+            info.assignments = assignments::assignments(&all[1..]);
+            if info.assignments.reads_beyond_session && info.assignments.user_variables {
+                info.traits = info.traits.with(Trait::SessionBound);
+            }
+            let is_global = info.assignments.beyond_session && info.assignments.session_local.is_empty();
+            if is_global || info.assignments.reads_beyond_session {
+                info.journal = JournalMode::Intent;
+            }
+            StatementKind::Set
+        }
+        RuleKind::Use => StatementKind::Use(all.get(1).and_then(name)),
+        RuleKind::Select if is_constant(all) => {
+            info.journal = JournalMode::Session;
+            StatementKind::Constant
+        }
+        RuleKind::Select => {
+            if !info.is(Trait::MayCallFunction) && only_reads(all) {
+                info.journal = JournalMode::Session;
+            }
+            StatementKind::Exclusive { reason: "SELECT reads the state at its place" }
+        }
+        RuleKind::Skip => StatementKind::Skip,
+        RuleKind::Write(reason) if info.is(Trait::ReturnsRows) => StatementKind::Exclusive { reason },
+        RuleKind::Write(reason) => StatementKind::Write { reason },
+        RuleKind::Exclusive(reason) => {
+            if info.is(Trait::UsesHandler) {
+                info.handler = handler::handler_use(all);
+            }
+            if info.is(Trait::MayLockServer) && all.iter().any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"))
+            {
+                info.traits = info.traits.with(Trait::Locks);
+            }
+            if all[0].is_word(b"SET") && all.get(1).is_some_and(|token| token.is_word(b"STATEMENT")) {
+                let end = all.iter().position(|token| token.is_word(b"FOR")).unwrap_or(all.len());
+                info.assignments = assignments::assignments(&all[2..end.max(2)]);
+            }
+            StatementKind::Exclusive { reason }
+        }
+    };
+    info
+}
+
+/// An INSERT whose values are not all literals, or come from elsewhere.
+fn insert(all: &[Token<'_>], info: &mut StatementInfo) -> StatementKind {
+    let mut at = 1;
+    let is_word = |at: usize, word: &[u8]| all.get(at).is_some_and(|token| token.is_word(word));
+    while ["LOW_PRIORITY", "HIGH_PRIORITY", "IGNORE", "INTO"].iter().any(|word| is_word(at, word.as_bytes())) {
+        at += 1;
+    }
+    let Some(end) = pattern::read_table(all, at, &mut info.tables) else {
+        return StatementKind::Exclusive { reason: "an INSERT of a form that is not known" };
+    };
+    if info.is(Trait::ReturnsRows) {
+        return StatementKind::Exclusive { reason: "it returns rows" };
+    }
+    if all[end..].iter().any(|token| token.is_word(b"DUPLICATE")) {
+        info.traits = info.traits.with(Trait::UpdatesDuplicates);
+    }
+    let from_values = all[end..].iter().any(|token| token.is_word(b"VALUES") || token.is_word(b"VALUE"));
+    let reads_tables = all[end..].iter().any(|token| token.is_word(b"SELECT") || token.is_word(b"TABLE"));
+    if from_values && !reads_tables {
+        StatementKind::Write { reason: "its values are more than literals" }
+    } else {
+        info.traits = info.traits.with(Trait::AnyEngine);
+        StatementKind::Write { reason: "its rows come from elsewhere than VALUES" }
+    }
+}
+
+fn table_definition(
+    text: &[u8],
+    all: &[Token<'_>],
+    behind: &[Token<'_>],
+    info: &mut StatementInfo,
+    dialect: &Dialect,
+) -> StatementKind {
+    info.references = table_ddl::references(all);
+    let reason = if info.is(Trait::CreatesTable) {
+        if table_ddl::brings_rows(behind) {
+            info.traits = info.traits.with(Trait::BringsRows);
+        } else {
+            info.traits = info.traits.without(Trait::NumbersRows);
+        }
+        table_ddl::create_table_reason(behind)
+    } else {
+        if info.is(Trait::AltersTable) {
+            if table_ddl::alter_destroys(behind) {
+                info.traits = info.traits.with(Trait::Destroys);
+            }
+            if table_ddl::only_switches_keys(behind) {
+                info.traits = info.traits.with(Trait::Idempotent);
+            }
+        }
+        table_ddl::alter_table_reason(behind)
+    };
+    if let Some(reason) = reason {
+        info.traits = info.traits.with(Trait::MovesTables);
+        return StatementKind::Exclusive { reason };
+    }
+    info.key_additions = key_additions::parse_key_additions(text, all, dialect).map(|found| found.kinds);
+    StatementKind::TableDdl
+}
+
+/// Whether a statement that changes or reads rows puts something into a user variable on the way.
+fn assigns_user_variable(all: &[Token<'_>], traits: &Traits) -> bool {
+    let mut names_targets = false;
+    let (mut assigns, mut has_variable) = (false, false);
+    for (index, token) in all.iter().enumerate() {
+        // LOAD DATA names the variables that it fills; SELECT does so behind INTO.
+        names_targets |= traits.has(Trait::NamesVariables)
+            && (token.is_word(b"INTO") || (index == 0 && token.is_word(b"LOAD")));
+        assigns |= token.is_symbol(b":=");
+        has_variable |= matches!(token.kind, Kind::UserVariable(_));
+    }
+    has_variable && (names_targets || assigns) && !traits.has(Trait::HasBody)
+}
+
+/// What of a statement stands for what the statement before it did.
+fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQuery> {
+    const WORDS: [&[u8]; 11] = [
+        b"ROW_COUNT",
+        b"FOUND_ROWS",
+        b"WARNINGS",
+        b"ERRORS",
+        b"DIAGNOSTICS",
+        // What SHOW STATUS and the like say of the statements before.
+        b"STATUS",
+        b"SESSION_STATUS",
+        b"PROFILE",
+        b"PROFILES",
+        b"PROFILING",
+        b"OPTIMIZER_TRACE",
+    ];
+    const VARIABLES: [&[u8]; 4] = [b"warning_count", b"error_count", b"last_gtid", b"identity"];
+    let asks = all.iter().any(|token| match token.kind {
+        Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
+        Kind::SystemVariable(name) => {
+            let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);
+            VARIABLES.iter().any(|asking| name.eq_ignore_ascii_case(asking))
+        }
+        _ => false,
+    });
+    let writes = rule.journal == JournalMode::Rows && rule.kind != RuleKind::Select;
+    let keeps = || all.iter().any(|token| matches!(token.kind, Kind::UserVariable(_)));
+    asks.then(|| DiagnosticsQuery { writes, keeps: keeps() })
+}
+
+/// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.
+fn is_constant(all: &[Token<'_>]) -> bool {
+    // `NEXT VALUE FOR s` and `s.nextval` take a number without any parenthesis.
+    const READING: [&[u8]; 6] = [b"FROM", b"INTO", b"NEXT", b"PREVIOUS", b"NEXTVAL", b"CURRVAL"];
+    all.iter().all(|token| match token.kind {
+        Kind::SystemVariable(_) => false,
+        Kind::Symbol(symbol) => !matches!(symbol, b"(" | b":="),
+        Kind::Word(_) => !READING.iter().any(|word| token.is_word(word)),
+        _ => true,
+    })
+}
+
+fn reads_transaction(variable: &[u8]) -> bool {
+    variable.to_ascii_lowercase().ends_with(b"in_transaction")
+}
+
+/// Whether a SELECT that calls no unknown function changes nothing: it fills no variable and no file.
+fn only_reads(all: &[Token<'_>]) -> bool {
+    const CHANGING: [&[u8]; 5] = [b"INTO", b"NEXT", b"NEXTVAL", b"SETVAL", b"PROCEDURE"];
+    all.iter().all(|token| match token.kind {
+        Kind::Word(_) => !CHANGING.iter().any(|changing| token.is_word(changing)),
+        Kind::Symbol(symbol) => symbol != b":=",
+        _ => true,
+    })
+}
+
+/// Whether a statement calls anything that is not known to only read. A name before a list of columns looks like a call
+/// where it is not behind INTO.
+fn may_call_function(all: &[Token<'_>], functions: &FunctionSet) -> bool {
+    all.iter().enumerate().any(|(index, token)| {
+        let is_called = all.get(index + 1).is_some_and(|next| next.is_symbol(b"("));
+        let before = |word: &[u8]| index > 0 && all[index - 1].is_word(word);
+        let is_table = before(b"INTO") || before(b"INSERT") || before(b"REPLACE") || before(b"TABLE");
+        let is_qualified = index > 0 && all[index - 1].is_symbol(b".");
+        let is_qualified_table = is_qualified
+            && index > 2
+            && [&b"INTO"[..], b"INSERT", b"REPLACE", b"TABLE"].iter().any(|word| all[index - 3].is_word(word));
+        if !is_called || is_table || is_qualified_table {
+            return false;
+        }
+        match &token.kind {
+            Kind::Word(word) => is_qualified || !functions.only_reads(word),
+            Kind::QuotedIdentifier(_) => true,
+            _ => false,
+        }
+    })
+}
+
+/// The schema of CREATE, ALTER or DROP DATABASE.
+fn schema_name(all: &[Token<'_>]) -> Option<Vec<u8>> {
+    let at = all.iter().position(|token| token.is_word(b"DATABASE") || token.is_word(b"SCHEMA"))?;
+    let words: [&[u8]; 3] = [b"IF", b"NOT", b"EXISTS"];
+    let behind = all[at + 1..].iter().find(|token| !words.iter().any(|word| token.is_word(word)))?;
+    name(behind)
+}
+
+/// Every name that a statement holds: unquoted words, words of the language among them, and quoted names.
+#[must_use]
+pub fn identifiers(text: &[u8], dialect: &Dialect) -> Vec<Vec<u8>> {
+    tokens(text, dialect)
+        .filter_map(|token| match token.kind {
+            Kind::Word(word) => Some(word.to_vec()),
+            Kind::QuotedIdentifier(name) => Some(name.into_owned()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

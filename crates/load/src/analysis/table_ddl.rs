@@ -1,0 +1,106 @@
+//! What a CREATE TABLE or ALTER TABLE does beyond its own table.
+
+use crate::lexer::{Kind, Token};
+
+use super::NamedTable;
+use super::pattern::read_table;
+
+/// Words that, anywhere in a CREATE TABLE, make it read or need other objects.
+const READS_OTHERS: &[&[u8]] =
+    &[b"UNION", b"MERGE", b"MRG_MYISAM", b"CONNECT", b"FEDERATED", b"SPIDER", b"NEXTVAL", b"LASTVAL", b"SETVAL"];
+
+/// Words that, outside of parentheses, make it more than columns, keys, options and partitions.
+const BEYOND_OPTIONS: &[&[u8]] = &[b"SELECT", b"AS", b"LIKE", b"TABLE", b"IGNORE", b"REPLACE", b"TRANSACTION"];
+
+/// Why a CREATE TABLE cannot run on any connection; `behind` are the tokens behind the table's name.
+pub fn create_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
+    const OTHERS: Option<&str> = Some("a table's definition that reads other tables");
+    if !behind.first()?.is_symbol(b"(") {
+        return OTHERS;
+    }
+    let mut depth = 0_usize;
+    for (index, token) in behind.iter().enumerate() {
+        if token.is_symbol(b"(") {
+            depth += 1;
+            continue;
+        }
+        if token.is_symbol(b")") {
+            depth = depth.saturating_sub(1);
+            continue;
+        }
+        let next_is = |word: &[u8]| behind.get(index + 1).is_some_and(|next| next.is_word(word));
+        let is_one_of = |words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+        // `(LIKE t)`, `(SELECT 1)`.
+        if depth == 1 && index == 1 && is_one_of(&[b"LIKE", b"SELECT", b"VALUES", b"WITH", b"TABLE"]) {
+            return OTHERS;
+        }
+        if is_one_of(READS_OTHERS)
+            || (token.is_word(b"NEXT") && next_is(b"VALUE"))
+            || (token.is_word(b"PREVIOUS") && next_is(b"VALUE"))
+        {
+            return OTHERS;
+        }
+        let is_partition = token.is_word(b"VALUES") && (next_is(b"LESS") || next_is(b"IN"));
+        let is_beyond = is_one_of(BEYOND_OPTIONS)
+            || (token.is_word(b"VALUES") && !is_partition)
+            || (token.is_word(b"WITH") && !next_is(b"SYSTEM") && !next_is(b"PARSER"));
+        if depth == 0 && is_beyond {
+            return OTHERS;
+        }
+        if matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_)) {
+            return Some("it reads a user variable");
+        }
+    }
+    None
+}
+
+/// Whether a CREATE TABLE brings rows with it.
+pub fn brings_rows(behind: &[Token<'_>]) -> bool {
+    let words: [&[u8]; 4] = [b"SELECT", b"VALUES", b"TABLE", b"WITH"];
+    behind.iter().enumerate().any(|(index, token)| {
+        words.iter().any(|word| token.is_word(word))
+            && !behind.get(index + 1).is_some_and(|next| {
+                [&b"LESS"[..], b"IN", b"SYSTEM", b"PARSER"].iter().any(|word| next.is_word(word))
+            })
+    })
+}
+
+/// Words that make an ALTER TABLE concern other tables or files.
+const ALTERS_OTHERS: &[&[u8]] = &[
+    b"RENAME", b"CONVERT", b"EXCHANGE", b"UNION", b"CONNECTION", b"IMPORT", b"DISCARD", b"NEXTVAL", b"NEXT", b"LASTVAL",
+];
+
+/// Words of an ALTER TABLE that may take data away.
+const DESTROYS: &[&[u8]] = &[
+    b"DROP", b"TRUNCATE", b"MODIFY", b"CHANGE", b"COALESCE", b"REORGANIZE", b"REMOVE", b"PARTITION", b"ENGINE", b"IGNORE",
+];
+
+/// Why an ALTER TABLE cannot run on any connection.
+pub fn alter_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
+    if behind.iter().any(|token| ALTERS_OTHERS.iter().any(|word| token.is_word(word))) {
+        return Some("a table's definition that reads other tables");
+    }
+    let reads_variable = |token: &Token<'_>| matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_));
+    behind.iter().any(reads_variable).then_some("it reads a user variable")
+}
+
+/// Whether an ALTER TABLE may take data away.
+pub fn alter_destroys(behind: &[Token<'_>]) -> bool {
+    behind.iter().any(|token| DESTROYS.iter().any(|word| token.is_word(word)))
+}
+
+/// Whether it switches keys on or off and does nothing else.
+pub fn only_switches_keys(behind: &[Token<'_>]) -> bool {
+    matches!(behind, [verb, keys] if (verb.is_word(b"ENABLE") || verb.is_word(b"DISABLE")) && keys.is_word(b"KEYS"))
+}
+
+/// The tables behind the word REFERENCES.
+pub fn references(all: &[Token<'_>]) -> Vec<NamedTable> {
+    let mut found = Vec::new();
+    for (index, token) in all.iter().enumerate() {
+        if token.is_word(b"REFERENCES") {
+            let _ = read_table(all, index + 1, &mut found);
+        }
+    }
+    found
+}

@@ -1,0 +1,265 @@
+//! What the coordinator knows of the catalog: asked of the server once, and kept until something may have changed it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use hortator_mysql::catalog::{self, Table, TableName};
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+
+use super::row_effects::TriggerFacts;
+use crate::analysis::{StatementInfo, Trait};
+use crate::cluster::Targets;
+use crate::planner::Catalog;
+
+/// Tables remembered; beyond that all are forgotten and asked for again.
+const REMEMBERED_LIMIT: usize = 10_000;
+/// Names of relations remembered; beyond that all are forgotten and asked for again.
+const NAMES_LIMIT: usize = 200_000;
+
+/// What is known, with a connection of its own: asking leaves no trace in the main session.
+#[derive(Debug)]
+pub(crate) struct CatalogCache {
+    connection: Connection,
+    tables: HashMap<TableName, Option<Arc<Table>>>,
+    /// Names of all relations of a schema.
+    relations: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
+    names: usize,
+    /// Relations of which it is not certain whether they are there.
+    uncertain: HashSet<TableName>,
+    /// Whether any table of the dump's cannot roll back.
+    has_other_engines: Option<bool>,
+    /// Whether any routine or trigger may create a temporary table.
+    may_create_temporary: Option<bool>,
+    /// Whether any routine or trigger may set a variable of which the server reports nothing.
+    may_set_variables: Option<bool>,
+    /// What fires on tables, by their names.
+    pub(super) triggers: HashMap<TableName, TriggerFacts>,
+    /// Tables whose next numbers only the main session knows.
+    numbered_in_main: NumberedInMain,
+}
+
+/// Tables that got rows with ON DUPLICATE KEY UPDATE, on MySQL: InnoDB remembers the numbers that such a statement has
+/// reserved and not used for the connection that ran it, where the table's counter is already behind them.
+#[derive(Debug)]
+enum NumberedInMain {
+    /// These.
+    Some(HashSet<TableName>),
+    /// More than are remembered: any may be.
+    Any,
+}
+
+impl CatalogCache {
+    pub(crate) fn open(targets: &Targets) -> Result<Self, Error> {
+        // Names are asked for in UTF-8, whatever the dump's character set is.
+        let connection = targets.connect_internal(&|| false)?.connection;
+        Ok(Self {
+            connection,
+            tables: HashMap::new(),
+            relations: HashMap::new(),
+            names: 0,
+            uncertain: HashSet::new(),
+            has_other_engines: None,
+            may_create_temporary: None,
+            may_set_variables: None,
+            triggers: HashMap::new(),
+            numbered_in_main: NumberedInMain::Some(HashSet::new()),
+        })
+    }
+
+    /// Takes note of rows that went to a table in the main session.
+    pub(crate) fn got_rows_in_main(&mut self, name: &TableName, info: &StatementInfo, is_mariadb: bool) {
+        if is_mariadb || !info.is(Trait::UpdatesDuplicates) {
+            return;
+        }
+        if let NumberedInMain::Some(tables) = &mut self.numbered_in_main {
+            tables.insert(name.clone());
+            if tables.len() > REMEMBERED_LIMIT {
+                self.numbered_in_main = NumberedInMain::Any;
+            }
+        }
+    }
+
+    /// Whether a table's rows must go by the main session to get the numbers that the client's would.
+    pub(crate) fn is_numbered_in_main(&self, table: &Table) -> bool {
+        table.auto_increment().is_some()
+            && match &self.numbered_in_main {
+                NumberedInMain::Some(tables) => tables.contains(&table.name),
+                NumberedInMain::Any => true,
+            }
+    }
+
+    /// What is known of a table without asking.
+    pub(crate) fn remembered(&self, name: &TableName) -> Option<Option<Arc<Table>>> {
+        self.tables.get(name).cloned()
+    }
+
+    /// Asks the server for a table; `None` when there is no such one.
+    pub(crate) fn ask(&mut self, name: &TableName) -> Result<Option<Arc<Table>>, Error> {
+        if self.tables.len() >= REMEMBERED_LIMIT {
+            self.tables.clear();
+        }
+        let found = catalog::table(&mut self.connection, name)?.map(Arc::new);
+        if found.as_ref().is_some_and(|table| table.columns.iter().any(|column| column.default_reads_session)) {
+            // MariaDB keeps the table open as this session has seen it, with this session's user variables in its defaults.
+            // Best effort: an account may not have the right.
+            let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+            let _ = self.connection.execute(&[b"FLUSH TABLES ".as_slice(), &place].concat());
+        }
+        self.tables.insert(name.clone(), found.clone());
+        self.uncertain.remove(name);
+        self.set_relation(name, found.is_some());
+        Ok(found)
+    }
+
+    /// Asks for the relations of a schema; false where they are known already.
+    pub(crate) fn list_relations(&mut self, schema: &[u8]) -> Result<bool, Error> {
+        if self.relations.contains_key(schema) {
+            return Ok(false);
+        }
+        let query = [
+            b"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
+            &quote_string(schema),
+        ]
+        .concat();
+        let rows = self.connection.fetch(&query)?;
+        let names: HashSet<Vec<u8>> = rows.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+        self.names += names.len();
+        if self.names > NAMES_LIMIT {
+            self.relations.clear();
+            self.names = names.len();
+        }
+        self.relations.insert(schema.to_vec(), names);
+        Ok(true)
+    }
+
+    /// A worker is to create this table. `is_certain`: where that fails, the load ends.
+    pub(crate) fn is_created(&mut self, name: &TableName, is_certain: bool) {
+        self.has_other_engines = None;
+        if is_certain {
+            self.set_relation(name, true);
+        } else {
+            self.uncertain.insert(name.clone());
+        }
+    }
+
+    /// A statement may have dropped this relation, or made another of its name.
+    pub(crate) fn is_dropped(&mut self, name: &TableName) {
+        self.has_other_engines = None;
+        self.tables.remove(name);
+        self.triggers.remove(name);
+        self.uncertain.insert(name.clone());
+    }
+
+    fn set_relation(&mut self, name: &TableName, is_there: bool) {
+        let Some(names) = self.relations.get_mut(&name.schema) else { return };
+        if is_there {
+            self.names += usize::from(names.insert(name.table.clone()));
+        } else {
+            names.remove(&name.table);
+        }
+        self.uncertain.remove(name);
+    }
+
+    /// A table's definition changes.
+    pub(crate) fn forget(&mut self, name: &TableName) {
+        self.tables.remove(name);
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn forget_all(&mut self) {
+        self.tables.clear();
+        self.relations.clear();
+        self.names = 0;
+        self.uncertain.clear();
+        self.has_other_engines = None;
+        self.forget_routines();
+    }
+
+    /// A routine, trigger or event has another body.
+    pub(crate) fn forget_routines(&mut self) {
+        self.may_create_temporary = None;
+        self.may_set_variables = None;
+        self.triggers.clear();
+    }
+
+    /// Whether any routine or trigger may create a temporary table, itself or by a prepared statement.
+    pub(crate) fn routines_may_create_temporary(&mut self) -> Result<bool, Error> {
+        if let Some(known) = self.may_create_temporary {
+            return Ok(known);
+        }
+        let found = self.have_bodies_with(&["TEMPORARY", "EXECUTE", "PREPARE"])?;
+        self.may_create_temporary = Some(found);
+        Ok(found)
+    }
+
+    /// Whether any routine or trigger may set a variable of the session in the way that the server does not report.
+    pub(crate) fn routines_may_set_variables(&mut self) -> Result<bool, Error> {
+        if let Some(known) = self.may_set_variables {
+            return Ok(known);
+        }
+        let found = self.have_bodies_with(&["@@", "EXECUTE"])?;
+        self.may_set_variables = Some(found);
+        Ok(found)
+    }
+
+    /// Whether the body of any routine or trigger holds one of these words, or is not shown.
+    fn have_bodies_with(&mut self, words: &[&str]) -> Result<bool, Error> {
+        let like = |column: &str| {
+            let one = |word: &&str| format!("UPPER(CONVERT({column} USING utf8mb4)) LIKE '%{word}%'");
+            words.iter().map(one).collect::<Vec<_>>().join(" OR ")
+        };
+        let query = format!(
+            "SELECT 1 FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN ('sys', 'mysql') \
+             AND (ROUTINE_DEFINITION IS NULL OR {}) UNION ALL SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
+            like("ROUTINE_DEFINITION"),
+            like("ACTION_STATEMENT"),
+        );
+        Ok(!self.connection.fetch(query.as_bytes())?.is_empty())
+    }
+
+    /// Whether any table outside of the server's own schemas cannot roll back, as far as is known.
+    pub(crate) fn has_other_engines(&mut self) -> Result<bool, Error> {
+        if let Some(known) = self.has_other_engines {
+            return Ok(known);
+        }
+        let query = b"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN \
+                      ('mysql', 'sys', 'information_schema', 'performance_schema') \
+                      AND NOT (TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
+                      AND COALESCE(ENGINE, '') IN ('InnoDB', 'ROCKSDB')) LIMIT 1";
+        let found = !self.connection.fetch(query)?.is_empty();
+        self.has_other_engines = Some(found);
+        Ok(found)
+    }
+
+    /// The collation that a schema's tables get.
+    pub(crate) fn default_collation(&mut self, schema: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        let query = [
+            b"SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ".as_slice(),
+            &quote_string(schema),
+        ]
+        .concat();
+        let rows = self.connection.fetch(&query)?;
+        Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()?))
+    }
+
+    /// The connection, for questions that leave no trace in the main session.
+    pub(crate) fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
+impl Catalog for CatalogCache {
+    fn known(&self, name: &TableName) -> Option<Option<&Table>> {
+        self.tables.get(name).map(Option::as_deref)
+    }
+
+    fn exists(&self, name: &TableName) -> Option<bool> {
+        if self.uncertain.contains(name) {
+            return None;
+        }
+        if let Some(known) = self.tables.get(name) {
+            return Some(known.is_some());
+        }
+        self.relations.get(&name.schema).map(|names| names.contains(&name.table))
+    }
+}

@@ -1,0 +1,277 @@
+//! Writes of rows that are sent together: one packet for many statements, and one record and one commit for all of them.
+//!
+//! The server runs the statements of a packet one after the other and stops at the first that fails, as the client does.
+//! Outside of a transaction of the dump's own, a batch is a transaction of ours:
+//!
+//! ```text
+//!   START TRANSACTION; s1; s2; … sn          one packet
+//!   INSERT INTO chunks …; COMMIT             one packet
+//! ```
+//!
+//! What came before a statement that fails is committed with its record, as the client would have left it. Statements that
+//! ask what the one before them did never stand in a batch, nor do those that no transaction protects.
+
+use std::collections::BTreeMap;
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Done, Error};
+
+use super::{Journal, RowEffects, Run, applied_or_bound};
+use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
+use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::coordinator::analyzed_statement::AnalyzedStatement;
+use crate::coordinator::main_session::MainSession;
+
+/// What stands between two statements of a packet: a comment at the end of the first ends with its line.
+const SEPARATOR: &[u8] = b"\n;\n";
+
+/// A statement of a batch.
+#[derive(Clone, Debug)]
+pub(in crate::coordinator) struct BatchStatement {
+    pub(in crate::coordinator) statement: AnalyzedStatement,
+    pub(in crate::coordinator) effects: RowEffects,
+    /// The table that its rows are counted for.
+    pub(in crate::coordinator) table: Option<TableName>,
+}
+
+/// What became of a packet.
+struct Sent {
+    /// Of the statements that succeeded, in order.
+    results: Vec<Done>,
+    /// Of the one behind them.
+    error: Option<Error>,
+}
+
+impl MainSession<'_> {
+    /// Runs a batch. Gives the rows that each statement affected, as far as they ran: fewer than there are statements only
+    /// behind one that failed in a forced load.
+    pub(in crate::coordinator) fn run_batch(&mut self, batch: &[BatchStatement]) -> Result<Vec<u64>, Stopped> {
+        if self.is_interrupted() {
+            return Err(Stopped);
+        }
+        if self.checkpoints.is_none() && self.is_in_dumps_transaction() {
+            let sent = self.send_together(batch, &[])?;
+            return self.note_results(batch, sent).map(|(rows, _)| rows);
+        }
+        if self.is_in_dumps_transaction() { self.run_batch_within(batch) } else { self.run_batch_apart(batch) }
+    }
+
+    /// A batch within the dump's transaction.
+    fn run_batch_within(&mut self, batch: &[BatchStatement]) -> Result<Vec<u64>, Stopped> {
+        let mut begun = Vec::with_capacity(batch.len());
+        for item in batch {
+            begun.push(self.begin_within(&item.statement, &item.effects)?);
+        }
+        let sent = self.send_together(batch, &[])?;
+        let (rows, has_failed) = self.note_results(batch, sent)?;
+        let tried = rows.len();
+        for (index, item) in batch.iter().take(tried).enumerate() {
+            let failed = u64::from(has_failed && index + 1 == tried);
+            self.end_within(&item.statement, &item.effects, rows[index], failed, begun[index])?;
+        }
+        Ok(rows)
+    }
+
+    /// A batch as a transaction of ours.
+    fn run_batch_apart(&mut self, batch: &[BatchStatement]) -> Result<Vec<u64>, Stopped> {
+        let location = &batch[0].statement.location;
+        let counters: BTreeMap<&TableName, u64> =
+            batch.iter().flat_map(|item| &item.effects.counters).map(|(table, next)| (table, *next)).collect();
+        let is_begun = !counters.is_empty() && self.checkpoints.is_some();
+        if is_begun {
+            let hint = RecoveryHint::Counters(counters.iter().map(|(table, next)| ((*table).clone(), *next)).collect());
+            let intent = Checkpoint { state: State::Intent, recovery_hint: hint, ..run_of(batch).checkpoint() };
+            self.on_internal_connection(location, &batch[0].statement.text, |checkpoints, internal| {
+                checkpoints.write(internal, &intent)
+            })?;
+        }
+        let mut replays = 0;
+        loop {
+            let mut sent = self.send_together(batch, b"START TRANSACTION")?;
+            if sent.error.as_ref().is_some_and(|error| self.may_replay(error, replays)) {
+                replays += 1;
+                self.roll_back_to(&counters, batch)?;
+                continue;
+            }
+            if sent.error.as_ref().is_some_and(|error| matches!(error, Error::Server(_))) && !self.has_transaction()? {
+                // The server has rolled back more than the statement: those before it are done again, by themselves.
+                let before = &batch[..sent.results.len()];
+                self.roll_back_to(&counters, batch)?;
+                if !before.is_empty() {
+                    let again = self.send_together(before, b"START TRANSACTION")?;
+                    if let Some(error) = again.error {
+                        return self.record_failed(location, &batch[0].statement.text, &error).map(|()| Vec::new());
+                    }
+                    sent.results = again.results;
+                } else {
+                    self.execute_own(b"START TRANSACTION", batch)?;
+                }
+            }
+            let affected: Vec<u64> = sent.results.iter().map(|done| done.affected_rows).collect();
+            let (rows, has_failed) = match self.note_results(batch, sent) {
+                Ok(found) => found,
+                Err(Stopped) => {
+                    // The load ends here; what stands before the statement that failed stays.
+                    if !self.is_gone() && !self.is_interrupted() {
+                        self.commit_batch(&batch[..affected.len()], &affected, is_begun, 0)?;
+                    }
+                    return Err(Stopped);
+                }
+            };
+            self.commit_batch(&batch[..rows.len()], &rows, is_begun, u64::from(has_failed))?;
+            return Ok(rows);
+        }
+    }
+
+    /// Records a batch that has run and commits it.
+    fn commit_batch(
+        &mut self,
+        batch: &[BatchStatement],
+        rows: &[u64],
+        is_begun: bool,
+        failed: u64,
+    ) -> Result<(), Stopped> {
+        let Some(checkpoints) = self.checkpoints else { return self.execute_own_or_end(COMMIT, batch) };
+        let Some(first) = batch.first() else {
+            self.connection_rollback();
+            return Ok(());
+        };
+        let location = first.statement.location.clone();
+        let mut runs: Vec<Run> = Vec::new();
+        for (index, item) in batch.iter().enumerate() {
+            let state = applied_or_bound(self.has_bound_session(&item.statement, &item.effects));
+            let affected = rows.get(index).copied().unwrap_or_default();
+            match runs.last_mut() {
+                Some(last) if last.table == item.effects.table => {
+                    last.add(&item.statement);
+                    last.rows += affected;
+                    if state == State::SessionBound {
+                        last.state = state;
+                    }
+                }
+                _ => runs.push(Run { state, rows: affected, ..Run::new(&item.statement, &item.effects.table) }),
+            }
+        }
+        if let Some(last) = runs.last_mut() {
+            last.failed = failed;
+        }
+        let numbers = batch.iter().any(|item| !item.effects.counters.is_empty());
+        let written = (|| {
+            let last_id = if numbers { self.last_id()? } else { 0 };
+            let mut text = Vec::new();
+            for (index, run) in runs.iter().enumerate() {
+                let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
+                let statement = match is_begun && index == 0 {
+                    true => checkpoints.close_statement(&checkpoint),
+                    false => checkpoints.write_statement(&checkpoint),
+                };
+                text.extend_from_slice(&statement);
+                text.push(b';');
+            }
+            text.extend_from_slice(COMMIT);
+            self.connection.execute(&text).map(drop)
+        })();
+        drop(self.connection.take_session_changes());
+        match written {
+            Ok(()) => Ok(()),
+            // A session that may only read has changed nothing.
+            Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
+            Err(error) => self.record_failed(&location, &first.statement.text, &error),
+        }
+    }
+
+    /// Sends `before` and all statements in as few packets as the server takes.
+    fn send_together(&mut self, batch: &[BatchStatement], before: &[u8]) -> Result<Sent, Stopped> {
+        let mut text = before.to_vec();
+        for item in batch {
+            if !text.is_empty() {
+                text.extend_from_slice(SEPARATOR);
+            }
+            text.extend_from_slice(self.auto_increment_prefix(&item.statement.info).unwrap_or_default());
+            text.extend_from_slice(&item.statement.text);
+        }
+        let mut results = Vec::with_capacity(batch.len() + 1);
+        let outcome = match check_packet(text.len(), self.packet_limit_bytes()) {
+            Ok(()) => self.query_together(&text, &mut results),
+            Err(error) => Err(error),
+        };
+        if !before.is_empty() && !results.is_empty() {
+            results.remove(0);
+        }
+        Ok(Sent { results, error: outcome.err() })
+    }
+
+    /// Takes note of what became of statements; gives the rows of those that were tried, and whether the last of them failed.
+    fn note_results(&mut self, batch: &[BatchStatement], sent: Sent) -> Result<(Vec<u64>, bool), Stopped> {
+        let Sent { results, error } = sent;
+        let mut rows: Vec<u64> = results.iter().map(|done| done.affected_rows).collect();
+        for (item, done) in batch.iter().zip(results) {
+            self.handle_result(&item.statement, Ok(done))?;
+        }
+        let Some(error) = error else { return Ok((rows, false)) };
+        let failed = batch.get(rows.len()).unwrap_or(&batch[batch.len() - 1]);
+        self.handle_result(&failed.statement, Err(error))?;
+        rows.push(0);
+        Ok((rows, true))
+    }
+
+    /// Rolls back, and sets counters back to what they were.
+    fn roll_back_to(&mut self, counters: &BTreeMap<&TableName, u64>, batch: &[BatchStatement]) -> Result<(), Stopped> {
+        self.replays();
+        self.execute_own(ROLLBACK, batch)?;
+        for (table, next) in counters {
+            if let Err(error) = set_next_id(&mut self.connection, table, *next) {
+                return self.record_failed(&batch[0].statement.location, &batch[0].statement.text, &error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a transaction is open on the server, whatever the last answer was.
+    fn has_transaction(&mut self) -> Result<bool, Stopped> {
+        // Any statement's answer carries the session's status; this one does nothing on MariaDB and MySQL alike.
+        match self.connection.execute(b"DO 0") {
+            Ok(_) => Ok(self.status().in_transaction()),
+            Err(_) => Ok(true),
+        }
+    }
+
+    fn execute_own(&mut self, text: &[u8], batch: &[BatchStatement]) -> Result<(), Stopped> {
+        match self.connection.execute(text) {
+            Ok(_) => Ok(()),
+            Err(error) => self.record_failed(&batch[0].statement.location, &batch[0].statement.text, &error),
+        }
+    }
+
+    fn execute_own_or_end(&mut self, text: &[u8], batch: &[BatchStatement]) -> Result<(), Stopped> {
+        match batch.is_empty() {
+            true => {
+                self.connection_rollback();
+                Ok(())
+            }
+            false => self.execute_own(text, batch),
+        }
+    }
+
+    fn connection_rollback(&mut self) {
+        // A connection that cannot do even that is over, and the server rolls back.
+        let _ = self.connection.execute(ROLLBACK);
+    }
+}
+
+/// All of a batch as one run.
+fn run_of(batch: &[BatchStatement]) -> Run {
+    let mut run = Run::new(&batch[0].statement, &batch[0].effects.table);
+    for item in &batch[1..] {
+        run.add(&item.statement);
+    }
+    run
+}
+
+impl Journal {
+    /// Whether statements may be sent together now.
+    pub(in crate::coordinator) fn takes_batches(&self) -> bool {
+        matches!(self, Self::Idle | Self::Dump(_))
+    }
+}
+

@@ -1,0 +1,163 @@
+//! Statements within a transaction of the dump's own: recorded in it, right before whatever may end it.
+
+use std::collections::BTreeSet;
+
+use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
+use crate::analysis::Trait;
+use crate::apply::{READ_ONLY, Stopped};
+use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::coordinator::analyzed_statement::AnalyzedStatement;
+use crate::coordinator::main_session::MainSession;
+use crate::lexer::Location;
+
+/// Runs of one transaction; beyond that, tables are not told apart any more.
+const RUNS_LIMIT: usize = 1000;
+
+/// What of the dump's transaction is not recorded yet.
+#[derive(Debug, Default)]
+pub(super) struct DumpTransaction {
+    runs: Vec<Run>,
+    /// Tables of which the counter before this transaction is on record.
+    counted: BTreeSet<String>,
+    /// It may have numbered rows.
+    numbers: bool,
+}
+
+impl DumpTransaction {
+    pub(super) fn push(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    /// One more statement: of the last run, if that is of its kind.
+    pub(super) fn add(&mut self, statement: &AnalyzedStatement, run: Run) {
+        let is_full = self.runs.len() >= RUNS_LIMIT;
+        match self.runs.last_mut() {
+            Some(last) if !run.is_begun && last.state == run.state && (last.table == run.table || is_full) => {
+                last.add(statement);
+                last.rows += run.rows;
+                last.failed += run.failed;
+                if last.table != run.table {
+                    last.table.clear();
+                }
+            }
+            _ => self.runs.push(run),
+        }
+    }
+}
+
+impl MainSession<'_> {
+    /// A change of rows within the dump's transaction.
+    pub(super) fn run_within(&mut self, statement: &AnalyzedStatement, effects: &RowEffects) -> Result<u64, Stopped> {
+        let is_begun = self.begin_within(statement, effects)?;
+        let failures = self.failures();
+        let rows = self.run(statement)?;
+        let failed = self.failures() - failures;
+        self.end_within(statement, effects, rows, failed, is_begun).map(|()| rows)
+    }
+
+    /// What has to be on record before such a change, if anything; gives whether there is something.
+    pub(super) fn begin_within(
+        &mut self,
+        statement: &AnalyzedStatement,
+        effects: &RowEffects,
+    ) -> Result<bool, Stopped> {
+        let recovery_hint = if effects.is_non_transactional || effects.names_other_engines {
+            RecoveryHint::NotInTransaction
+        } else {
+            let counted = &mut self.journal.dump_transaction().counted;
+            let new = effects.counters.iter().filter(|(table, _)| counted.insert(table.to_string()));
+            let new: Vec<_> = new.cloned().collect();
+            if new.is_empty() {
+                return Ok(false);
+            }
+            RecoveryHint::Counters(new)
+        };
+        let checkpoint = checkpoint_of(statement, State::Intent, &effects.table, recovery_hint);
+        self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
+            checkpoints.write(internal, &checkpoint)
+        })?;
+        Ok(true)
+    }
+
+    /// Takes note of such a change that has run.
+    pub(super) fn end_within(
+        &mut self,
+        statement: &AnalyzedStatement,
+        effects: &RowEffects,
+        rows: u64,
+        failed: u64,
+        is_begun: bool,
+    ) -> Result<(), Stopped> {
+        let state = applied_or_bound(self.has_bound_session(statement, effects));
+        let run = Run { state, rows, failed, is_begun, ..Run::new(statement, &effects.table) };
+        if effects.is_non_transactional {
+            // These rows are there already, whatever becomes of the transaction.
+            return self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
+                checkpoints.close(internal, &run.checkpoint())
+            });
+        }
+        let transaction = self.journal.dump_transaction();
+        transaction.numbers |= !effects.counters.is_empty();
+        transaction.add(statement, run);
+        Ok(())
+    }
+
+    /// A statement that controls the dump's transaction.
+    pub(super) fn run_control(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+        let location = &statement.location;
+        if statement.info.is(Trait::OfSavepoint) {
+            // It means something only together with what stands around it.
+            if let Journal::Dump(transaction) = &mut self.journal
+                && let Some(last) = transaction.runs.last_mut()
+            {
+                last.span.last = location.ordinal;
+            }
+            return self.run(statement);
+        }
+        if !statement.info.is(Trait::RollsBack) {
+            self.write_pending(location)?;
+            return self.run(statement);
+        }
+        let journal = std::mem::take(&mut self.journal);
+        let rows = self.run(statement)?;
+        let Journal::Dump(transaction) = journal else { return Ok(rows) };
+        // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
+        for run in transaction.runs {
+            let checkpoint = Checkpoint { rows: 0, ..run.checkpoint() };
+            self.on_internal_connection(location, &statement.text, |checkpoints, internal| match run.is_begun {
+                true => checkpoints.close(internal, &checkpoint),
+                false => checkpoints.write(internal, &checkpoint),
+            })?;
+        }
+        Ok(rows)
+    }
+
+    /// Writes the record of the dump's transaction so far, within it.
+    pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
+        if !matches!(self.journal, Journal::Dump(_)) {
+            return Ok(());
+        }
+        let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return Ok(()) };
+        let Some(checkpoints) = self.checkpoints.filter(|_| !transaction.runs.is_empty()) else { return Ok(()) };
+        let last_id = match transaction.numbers {
+            true => self.last_id(),
+            false => Ok(0),
+        };
+        let written = last_id.and_then(|last_id| {
+            for run in &transaction.runs {
+                let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
+                match run.is_begun {
+                    true => checkpoints.close(&mut self.connection, &checkpoint)?,
+                    false => checkpoints.write(&mut self.connection, &checkpoint)?,
+                };
+            }
+            Ok(())
+        });
+        match written {
+            Ok(()) => Ok(()),
+            // A transaction that may only read has changed nothing.
+            Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
+            Err(error) => self.record_failed(location, b"", &error),
+        }
+    }
+}

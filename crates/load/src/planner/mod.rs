@@ -1,0 +1,238 @@
+//! What is to be done with a statement: [`plan`] is a pure function of its [`StatementInfo`] and of what is known of the
+//! session and the catalog at its place. The coordinator carries the [`Step`] out; `--plan` prints it.
+
+pub(crate) mod insert_form;
+pub(crate) mod write_sets;
+
+use hortator_mysql::catalog::{Table, TableKind, TableName};
+
+use crate::analysis::{NamedTable, RowsStatement, StatementInfo, StatementKind, Trait};
+use crate::session::SessionState;
+use insert_form::{InsertForm, Placement};
+
+/// Why a statement runs in the main session, in words for a user.
+pub(crate) type Reason = &'static str;
+
+/// Why rows of such a table need the main session.
+pub(crate) const NUMBERED_IN_MAIN: Reason = "MySQL numbers rows by what their session did before";
+
+const NAME_NOT_CERTAIN: Reason = "the table's name is not certain";
+
+/// What is to be done with a statement.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The catalog must be asked for this table first; then plan again.
+    LookUp(TableName),
+    /// The catalog must be asked whether this relation is there; then plan again.
+    ListRelations(TableName),
+    /// It is not sent.
+    Skip,
+    /// It is not sent; the dump's transaction ends, as it would have done.
+    CommitInstead,
+    /// Its rows go to the workers.
+    Rows(Placement),
+    /// A worker runs it.
+    TableDdl {
+        /// The tables that it defines.
+        tables: Vec<TableName>,
+        /// The tables that it refers to.
+        references: Vec<TableName>,
+        /// It may take away what is there: what stands before it must be done.
+        drains: bool,
+    },
+    /// The main session runs it when the definitions under way and all work on these tables are done.
+    OtherDdl {
+        /// The tables that it concerns.
+        tables: Vec<TableName>,
+        /// It takes away what is there: what stands before it must be done.
+        drains: bool,
+    },
+    /// The main session runs it at once.
+    Set,
+    /// The main session selects a schema.
+    Use,
+    /// The main session runs it at once; it changes nothing.
+    Constant,
+    /// The main session runs it, after all before it and before all behind it.
+    Main {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+/// How names are to be understood at a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'f> {
+    /// The default schema.
+    pub(crate) database: Option<&'f [u8]>,
+    /// Table names are the same in any case.
+    pub(crate) folds_case: bool,
+    /// Names are bytes of UTF-8, beyond ASCII too.
+    pub(crate) are_utf8: bool,
+}
+
+impl Names<'_> {
+    /// The full name of a table; `None` where there is no default schema, or where its bytes do not tell what the server
+    /// reads: those that are not UTF-8's, and those beyond ASCII where the server folds case by its own tables.
+    pub(crate) fn resolve(&self, named: &NamedTable) -> Option<TableName> {
+        let schema = named.schema.as_deref().or(self.database)?;
+        let is_readable = |name: &[u8]| name.is_ascii() || (self.are_utf8 && !self.folds_case);
+        if !is_readable(&named.table) || !is_readable(schema) {
+            return None;
+        }
+        let fold = |name: &[u8]| if self.folds_case { name.to_ascii_lowercase() } else { name.to_vec() };
+        Some(TableName { schema: fold(schema), table: fold(&named.table) })
+    }
+
+    pub(crate) fn resolve_all(&self, named: &[NamedTable]) -> Option<Vec<TableName>> {
+        named.iter().map(|named| self.resolve(named)).collect()
+    }
+}
+
+/// What the catalog holds, as far as it has been asked.
+pub(crate) trait Catalog {
+    /// A table: `None` where it has not been asked for, `Some(None)` where it is not there.
+    fn known(&self, name: &TableName) -> Option<Option<&Table>>;
+    /// Whether a relation of this name may be there; `None` where that has not been asked.
+    fn exists(&self, name: &TableName) -> Option<bool>;
+}
+
+/// What is known at a statement's place.
+pub(crate) struct PlanFacts<'f> {
+    /// Why every statement must stay in the main session for now.
+    pub(crate) serial: Option<Reason>,
+    /// Within a transaction of the dump's own that the main session runs.
+    pub(crate) in_transaction: bool,
+    /// Tables are locked by the dump, or an XA transaction is under way.
+    pub(crate) is_closed: bool,
+    /// The session's state.
+    pub(crate) session: &'f SessionState,
+    /// How names are understood.
+    pub(crate) names: Names<'f>,
+    /// The catalog.
+    pub(crate) catalog: &'f dyn Catalog,
+    /// The form of the INSERT at hand, or why its rows need the main session; `None` for any other statement.
+    pub(crate) form: Option<Result<&'f InsertForm, Reason>>,
+    /// Failed statements stop nothing.
+    pub(crate) is_forced: bool,
+    /// Rows of the form's table are numbered by what the main session did before.
+    pub(crate) is_numbered_in_main: bool,
+}
+
+/// What is to be done with a statement.
+pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
+    if let Some(reason) = facts.serial {
+        return match info.kind {
+            StatementKind::Skip => plan_skip_in_serial(info, facts, reason),
+            StatementKind::Set | StatementKind::Use(_) => Step::Main { reason },
+            _ => Step::Main { reason },
+        };
+    }
+    match &info.kind {
+        StatementKind::Rows(rows) => plan_rows(rows, facts),
+        StatementKind::Write { reason } | StatementKind::Exclusive { reason } => Step::Main { reason },
+        StatementKind::TableDdl => plan_table_ddl(info, facts),
+        StatementKind::OtherDdl => plan_other_ddl(info, facts),
+        StatementKind::Set if info.assignments.beyond_session || info.assignments.reads_beyond_session => {
+            Step::Main { reason: "it changes or reads more than the session" }
+        }
+        StatementKind::Set => Step::Set,
+        StatementKind::Use(_) => Step::Use,
+        StatementKind::Constant | StatementKind::Empty => Step::Constant,
+        StatementKind::Skip => plan_skip(info, facts),
+    }
+}
+
+fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
+    let form = match facts.form {
+        Some(Ok(form)) => form,
+        Some(Err(reason)) => return Step::Main { reason },
+        None => return Step::Main { reason: NAME_NOT_CERTAIN },
+    };
+    if facts.is_numbered_in_main {
+        return Step::Main { reason: NUMBERED_IN_MAIN };
+    }
+    match form.place(&rows.values, facts.session, facts.is_forced) {
+        Ok(placement) => Step::Rows(placement),
+        Err(reason) => Step::Main { reason },
+    }
+}
+
+fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
+    let (Some(tables), Some(references)) =
+        (facts.names.resolve_all(&info.tables), facts.names.resolve_all(&info.references))
+    else {
+        return Step::Main { reason: NAME_NOT_CERTAIN };
+    };
+    if !info.is(Trait::CreatesTable) {
+        for name in &tables {
+            match facts.catalog.known(name) {
+                None => return Step::LookUp(name.clone()),
+                // The rows of a MERGE table, for one, are its children's.
+                Some(Some(table)) if table.kind == TableKind::Other => {
+                    return Step::Main { reason: "its table has no rows of its own" };
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    let drains = match takes_away(info, &tables, facts) {
+        Ok(drains) => drains,
+        Err(unknown) => return Step::ListRelations(unknown),
+    };
+    Step::TableDdl { tables, references, drains }
+}
+
+fn plan_other_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
+    let Some(tables) = facts.names.resolve_all(&info.tables) else {
+        return Step::Main { reason: NAME_NOT_CERTAIN };
+    };
+    match takes_away(info, &tables, facts) {
+        Ok(drains) => Step::OtherDdl { tables, drains },
+        Err(unknown) => Step::ListRelations(unknown),
+    }
+}
+
+/// Whether a statement takes away something that is there, which must not happen if the load fails before this place. An
+/// error is a table that must be looked up to know that.
+fn takes_away(info: &StatementInfo, tables: &[TableName], facts: &PlanFacts<'_>) -> Result<bool, TableName> {
+    if !info.is(Trait::Destroys) || facts.is_forced {
+        return Ok(false);
+    }
+    if tables.is_empty() {
+        return Ok(true);
+    }
+    for name in tables {
+        match facts.catalog.exists(name) {
+            Some(true) => return Ok(true),
+            Some(false) => {}
+            None => return Err(name.clone()),
+        }
+    }
+    Ok(false)
+}
+
+/// A statement that is left out, unless it names a table that is not there: then it is sent, for the server's error.
+fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
+    for named in &info.tables {
+        let Some(name) = facts.names.resolve(named) else { return Step::Main { reason: NAME_NOT_CERTAIN } };
+        match facts.catalog.exists(&name) {
+            Some(true) => {}
+            Some(false) => return Step::Main { reason: "it names a table that is not there" },
+            None => return Step::ListRelations(name),
+        }
+    }
+    Step::Skip
+}
+
+/// Within the dump's transaction a statement that is left out elsewhere is only one more way to end it.
+fn plan_skip_in_serial(info: &StatementInfo, facts: &PlanFacts<'_>, reason: Reason) -> Step {
+    if !facts.in_transaction || facts.is_closed {
+        return Step::Main { reason };
+    }
+    match plan_skip(info, facts) {
+        Step::Skip => Step::CommitInstead,
+        step @ (Step::LookUp(_) | Step::ListRelations(_)) => step,
+        _ => Step::Main { reason },
+    }
+}

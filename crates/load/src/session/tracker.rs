@@ -1,0 +1,136 @@
+//! The main session's state, as the server reports it with its answers.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hortator_mysql::{Connection, Error, SessionChanges};
+
+use super::{SessionState, as_reported, session_variables};
+use crate::analysis::{Assignments, is_propagated, is_session_local};
+
+/// Variables that switch the server's reports.
+const REPORTING: &str = "session_track_";
+
+/// Follows the main session's state.
+#[derive(Debug)]
+pub struct Tracker {
+    state: Arc<SessionState>,
+    /// Variables that only the main session can hold, and that are not reset.
+    session_local: BTreeSet<String>,
+    is_one_shot: bool,
+}
+
+impl Tracker {
+    /// Has the server report changes from here on, and reads the state of a fresh connection.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the server cannot report; what the server or the connection says.
+    pub fn new(main: &mut Connection) -> Result<Self, Error> {
+        if !main.track_session()? {
+            let message = "the server does not report changes of a session (MariaDB from 10.2, MySQL from 5.7 do), or a \
+                           proxy in between does not pass that on: connect to the server itself";
+            return Err(Error::Unsupported(message.to_owned()));
+        }
+        let mut tracker = Self { state: Arc::default(), session_local: BTreeSet::new(), is_one_shot: false };
+        tracker.refresh(main)?;
+        Ok(tracker)
+    }
+
+    /// The state in force.
+    #[must_use]
+    pub fn state(&self) -> &Arc<SessionState> {
+        &self.state
+    }
+
+    /// Reads the state from the session itself: for a statement that has failed, of which the server reports nothing.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
+        let variables = session_variables(main)?;
+        // As bytes: the answer must not depend on character_set_results.
+        let row = main.fetch(b"SELECT CAST(DATABASE() AS BINARY)")?;
+        let database = row.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+        let collation_database = variables.get("collation_database").cloned().flatten();
+        let mut state = (*self.state).clone();
+        if state.initial.is_empty() {
+            state.initial = Arc::new(variables);
+        } else {
+            for (name, value) in variables.into_iter().filter(|(name, _)| is_propagated(name)) {
+                state.set(&name, value);
+            }
+        }
+        state.database = database;
+        state.collation_database = collation_database;
+        self.set(state);
+        drop(main.take_session_changes());
+        Ok(())
+    }
+
+    /// Takes in what the server has reported. Names in `restored` were set for one statement only, and have their values of
+    /// before again. `is_set`: what else it assigns is known from its words. Gives whether the server's reports have been switched.
+    pub fn apply(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> bool {
+        if changes.variables.is_empty() && changes.schema.is_none() {
+            return false;
+        }
+        let mut switched = false;
+        let mut state = (*self.state).clone();
+        for (name, value) in &changes.variables {
+            let name = String::from_utf8_lossy(name).into_owned();
+            switched |= name.starts_with(REPORTING);
+            if is_session_local(&name) && !is_set {
+                // A routine has set it.
+                self.session_local.insert(name);
+            } else if is_propagated(&name) && !restored.contains(&name) {
+                let value = as_reported(&name, value.clone());
+                state.set(&name, value);
+            }
+        }
+        if let Some(schema) = &changes.schema {
+            state.database = (!schema.is_empty()).then(|| schema.clone());
+        }
+        self.set(state);
+        switched
+    }
+
+    /// The default schema's collation is this one now.
+    pub fn set_collation_database(&mut self, collation: Option<Vec<u8>>) {
+        let state = SessionState { collation_database: collation, ..(*self.state).clone() };
+        self.set(state);
+    }
+
+    fn set(&mut self, state: SessionState) {
+        if state != *self.state || self.state.initial.is_empty() {
+            self.state = Arc::new(state);
+        }
+    }
+
+    /// Takes note of what a SET has assigned that the server does not report.
+    pub fn assigned(&mut self, assignments: &Assignments) {
+        for (name, is_reset) in &assignments.session_local {
+            if *is_reset {
+                self.session_local.remove(name);
+            } else {
+                self.session_local.insert(name.clone());
+            }
+        }
+        self.is_one_shot |= assignments.is_one_shot;
+    }
+
+    /// Whether statements must stay in the main session, whatever they are.
+    #[must_use]
+    pub fn has_session_local(&self) -> bool {
+        self.is_one_shot || !self.session_local.is_empty()
+    }
+
+    /// Whether a variable is set that acts on the next statement only.
+    #[must_use]
+    pub fn is_one_shot(&self) -> bool {
+        self.is_one_shot
+    }
+
+    /// Takes note that a statement has run that uses up what was set for the next one.
+    pub fn rows_ran(&mut self) {
+        self.is_one_shot = false;
+    }
+}

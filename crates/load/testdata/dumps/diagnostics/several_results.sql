@@ -1,0 +1,10 @@
+-- Several statements in one text: diagnostics read what the one before did.
+CREATE TABLE t (id INT PRIMARY KEY, n TINYINT);
+CREATE TABLE log (id INT AUTO_INCREMENT PRIMARY KEY, n BIGINT);
+SET sql_mode = '';
+DELIMITER //
+INSERT INTO t VALUES (1, 999), (2, 'x'); INSERT INTO log (n) VALUES (ROW_COUNT()); SHOW WARNINGS//
+INSERT INTO t VALUES (3, 999), (4, 'x'); SHOW WARNINGS//
+SELECT id FROM t ORDER BY id; INSERT INTO log (n) VALUES (FOUND_ROWS())//
+DELIMITER ;
+SELECT ROW_COUNT();

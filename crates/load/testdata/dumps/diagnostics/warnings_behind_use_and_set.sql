@@ -1,0 +1,28 @@
+-- SHOW WARNINGS behind USE, SET and a comment: what they leave of the warnings of the statement before.
+CREATE TABLE t (id INT PRIMARY KEY, n TINYINT);
+SET sql_mode = '';
+INSERT INTO t VALUES (1, 999), (2, 'x');
+USE hortator_case;
+SHOW WARNINGS;
+INSERT INTO t VALUES (3, 999), (4, 'x');
+SET @a = 1;
+SHOW WARNINGS;
+INSERT INTO t VALUES (5, 999), (6, 'x');
+SELECT 1;
+SHOW WARNINGS;
+INSERT INTO t VALUES (7, 999);
+/* only a comment */;
+SHOW WARNINGS;
+INSERT INTO t VALUES (8, 999);
+/*!999999 not for this server */;
+SHOW WARNINGS;
+INSERT INTO t VALUES (9, 999);
+LOCK TABLES t WRITE;
+SHOW WARNINGS;
+UNLOCK TABLES;
+SHOW WARNINGS;
+SET NAMES latin1;
+SHOW WARNINGS;
+INSERT INTO t VALUES (10, 999);
+SHOW WARNINGS LIMIT 1;
+SHOW COUNT(*) WARNINGS;

@@ -1,0 +1,21 @@
+-- UPDATE and DELETE call a stored function that creates or drops a temporary table.
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));
+CREATE TABLE u (id INT PRIMARY KEY, n INT);
+INSERT INTO t VALUES (1, 'base'), (2, 'base');
+INSERT INTO u VALUES (1, 0), (2, 0);
+DELIMITER //
+CREATE FUNCTION hide() RETURNS INT MODIFIES SQL DATA
+BEGIN
+  CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v VARCHAR(20));
+  RETURN 7;
+END//
+CREATE FUNCTION show_again() RETURNS INT MODIFIES SQL DATA
+BEGIN
+  DROP TEMPORARY TABLE t;
+  RETURN 1;
+END//
+DELIMITER ;
+UPDATE u SET n = hide() WHERE id = 1;
+INSERT INTO t VALUES (2, 'temporary'), (3, 'temporary');
+DELETE FROM u WHERE id = 1 AND show_again() = 1;
+INSERT INTO t VALUES (4, 'base'), (5, 'base');

@@ -1,0 +1,8 @@
+-- Defaults that read the time, which SET timestamp fixes; two rows of one statement have one time.
+CREATE TABLE t (id INT PRIMARY KEY, a DATETIME DEFAULT CURRENT_TIMESTAMP, b DATETIME(6) DEFAULT NOW(6), c DATE DEFAULT (CURDATE() + INTERVAL 1 DAY), d DOUBLE DEFAULT (UNIX_TIMESTAMP()));
+SET timestamp = 1600000000.5;
+INSERT INTO t (id) VALUES (1), (2);
+INSERT INTO t (id) VALUES (3), (4);
+SET timestamp = 1600000999;
+INSERT INTO t (id) VALUES (5), (6);
+INSERT INTO t VALUES (7, DEFAULT, DEFAULT, DEFAULT, DEFAULT);

@@ -1,0 +1,16 @@
+-- errors on mysql: BEGIN NOT ATOMIC is MariaDB's
+-- A compound block opens a transaction, and one switches autocommit off.
+CREATE TABLE t (id INT PRIMARY KEY);
+DELIMITER //
+BEGIN NOT ATOMIC START TRANSACTION; INSERT INTO t VALUES (1); END//
+DELIMITER ;
+INSERT INTO t VALUES (2), (3);
+ROLLBACK;
+INSERT INTO t VALUES (4);
+DELIMITER //
+BEGIN NOT ATOMIC SET autocommit = 0; END//
+DELIMITER ;
+INSERT INTO t VALUES (5), (6);
+ROLLBACK;
+INSERT INTO t VALUES (7);
+COMMIT;

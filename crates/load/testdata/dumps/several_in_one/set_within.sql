@@ -1,0 +1,9 @@
+-- Under another delimiter: SET stands between two routines, in one text.
+CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NULL);
+INSERT INTO t VALUES (1, '2020-01-01 12:00:00'), (2, NULL);
+DELIMITER //
+CREATE PROCEDURE p() SELECT 1; SET time_zone = '+05:00', default_storage_engine = MyISAM; CREATE FUNCTION f() RETURNS INT BEGIN RETURN 1; END//
+DELIMITER ;
+INSERT INTO t VALUES (3, '2020-01-01 12:00:00'), (4, NULL);
+CREATE TABLE my (id INT PRIMARY KEY);
+INSERT INTO my VALUES (1);

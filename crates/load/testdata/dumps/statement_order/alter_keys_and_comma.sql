@@ -1,0 +1,9 @@
+-- ALTER TABLE … DISABLE KEYS with other changes behind a comma, a comment or an algorithm.
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 1), (2, 2);
+ALTER TABLE t DISABLE KEYS, ADD COLUMN w INT DEFAULT 5;
+INSERT INTO t VALUES (3, 3, 3);
+ALTER TABLE t /* more */ ENABLE KEYS /* and */ , COMMENT = 'more';
+INSERT INTO t VALUES (4, 4, 4);
+ALTER TABLE t ENABLE KEYS, RENAME TO u;
+INSERT INTO u VALUES (5, 5, 5);

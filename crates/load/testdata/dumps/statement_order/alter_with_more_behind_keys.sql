@@ -1,0 +1,10 @@
+-- errors on mysql: an ALTER that names keys and partitions at once
+-- ALTER TABLE … ENABLE or DISABLE KEYS with more behind it is no statement to leave out.
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+CREATE TABLE p (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 3;
+INSERT INTO t VALUES (1, 1), (2, 2);
+INSERT INTO p VALUES (1, 1), (2, 2);
+ALTER TABLE t ENABLE KEYS PARTITION BY HASH (id) PARTITIONS 4;
+ALTER TABLE p DISABLE KEYS REMOVE PARTITIONING;
+INSERT INTO t VALUES (3, 3), (4, 4);
+INSERT INTO p VALUES (3, 3), (4, 4);

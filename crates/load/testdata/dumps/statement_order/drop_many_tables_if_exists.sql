@@ -1,0 +1,22 @@
+-- DROP TABLE IF EXISTS of 74 names, of which only the last nine are there, with rows that take long.
+CREATE TABLE t66 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t67 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t68 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t69 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t70 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t71 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t72 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t73 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+CREATE TABLE t74 (id INT PRIMARY KEY, v VARCHAR(20), h VARCHAR(128) AS (SHA2(REPEAT(v, 250000), 512)) STORED);
+INSERT INTO t66 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t67 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t68 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t69 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t70 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t71 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t72 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t73 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+INSERT INTO t74 (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij'), (3, 'abcdefghij'), (4, 'abcdefghij');
+DROP TABLE IF EXISTS t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, t20, t21, t22, t23, t24, t25, t26, t27, t28, t29, t30, t31, t32, t33, t34, t35, t36, t37, t38, t39, t40, t41, t42, t43, t44, t45, t46, t47, t48, t49, t50, t51, t52, t53, t54, t55, t56, t57, t58, t59, t60, t61, t62, t63, t64, t65, t66, t67, t68, t69, t70, t71, t72, t73, t74;
+CREATE TABLE t70 (id INT PRIMARY KEY);
+INSERT INTO t70 VALUES (1);
