@@ -30,7 +30,7 @@ mod statements;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hortator_mysql::{Connection, Done};
+use hortator_mysql::{Connection, ExecResult};
 
 use crate::cluster::{Targets, WriterConnection};
 
@@ -143,7 +143,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn write(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+    pub fn write(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.insert(self.load_id, checkpoint))
     }
 
@@ -151,7 +151,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<Done, hortator_mysql::Error> {
+    pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.close(self.load_id, checkpoint))
     }
 
@@ -171,7 +171,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<Done, hortator_mysql::Error> {
+    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.retract(self.load_id, first))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, Done, Error, Flavor, SessionChanges, Status};
+use hortator_mysql::{Connection, ExecResult, Error, Flavor, SessionChanges, Status};
 
 use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
@@ -175,7 +175,7 @@ impl<'l> MainSession<'l> {
     pub(super) fn handle_result(
         &mut self,
         statement: &AnalyzedStatement,
-        result: Result<Done, Error>,
+        result: Result<ExecResult, Error>,
     ) -> Result<u64, Stopped> {
         match result {
             // Ended with the load. What came through before that is done.
@@ -260,7 +260,7 @@ impl<'l> MainSession<'l> {
     }
 
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<Done, Error> {
+    pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<ExecResult, Error> {
         let start = Instant::now();
         let prefix = self.auto_increment_prefix(&statement.info);
         let scoped = with_scopes(statement);
@@ -281,7 +281,7 @@ impl<'l> MainSession<'l> {
     }
 
     /// Sends statements in one packet, patiently; see [`Connection::query_batch`].
-    pub(super) fn query_together(&mut self, text: &[u8], results: &mut Vec<Done>) -> Result<(), Error> {
+    pub(super) fn query_together(&mut self, text: &[u8], results: &mut Vec<ExecResult>) -> Result<(), Error> {
         let start = Instant::now();
         loop {
             if !self.targets.is_current(self.failover_epoch) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hortator_check::constraints::{
-    Constraint, Fault, Finding, ForeignKey, Offender, Prover, Watch, foreign_keys, unique_keys,
+    Constraint, Violation, Finding, ForeignKey, ViolatingRow, Validator, Observer, foreign_keys, unique_keys,
 };
 use hortator_mysql::{Connection, Error};
 
@@ -98,7 +98,7 @@ fn attempt(
         unique_keys(&mut connection, &affected_tables.unique_keys())?.into_iter().map(Constraint::Unique).collect()
     };
     let watch = PoolObserver(pool);
-    let prover = Prover { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &watch };
+    let prover = Validator { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &watch };
     let findings = prover.prove(&constraints)?;
     let outcome = if findings.is_empty() { ValidationOutcome::Valid } else { ValidationOutcome::Violated };
     let violations = if findings.is_empty() || pool.is_interrupted() {
@@ -129,7 +129,7 @@ fn open(targets: &Targets, pool: &Pool) -> Result<Connection, Error> {
 
 struct PoolObserver<'a>(&'a Pool);
 
-impl Watch for PoolObserver<'_> {
+impl Observer for PoolObserver<'_> {
     fn runs_on(&self, prover: usize, connection_id: u32) {
         self.0.runs_on(prover, connection_id);
     }
@@ -146,9 +146,9 @@ fn wanted((number, finding): (usize, &Finding)) -> Vec<Wanted> {
 }
 
 /// The reported rows of a finding: rows with the same value follow each other.
-fn reported_rows(finding: &Finding) -> impl Iterator<Item = &Offender> {
+fn reported_rows(finding: &Finding) -> impl Iterator<Item = &ViolatingRow> {
     let first = match &finding.fault {
-        Fault::Rows { first, .. } => first.as_slice(),
+        Violation::Rows { first, .. } => first.as_slice(),
         _ => &[],
     };
     first
@@ -163,7 +163,7 @@ fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),
         (Constraint::Unique(key), fault) => {
             let message = match fault {
-                Fault::Unproven(why) => format!("unique key not validated: {why}"),
+                Violation::NotValidated(why) => format!("unique key not validated: {why}"),
                 _ => format!("{} row(s) have duplicate values in a unique key", fault_rows(fault)),
             };
             (&key.name, message, fault_rows(fault))
@@ -178,27 +178,27 @@ fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found
     }
 }
 
-fn fault_rows(fault: &Fault) -> u64 {
+fn fault_rows(fault: &Violation) -> u64 {
     match fault {
-        Fault::Rows { count, .. } => *count,
-        Fault::NoParent | Fault::NoParentKey | Fault::Unproven(_) => 0,
+        Violation::Rows { count, .. } => *count,
+        Violation::NoParent | Violation::NoParentKey | Violation::NotValidated(_) => 0,
     }
 }
 
-fn foreign_key_message(key: &ForeignKey, fault: &Fault) -> String {
+fn foreign_key_message(key: &ForeignKey, fault: &Violation) -> String {
     let reference = format!("{} ({})", key.parent, names(&key.parent_columns));
     match fault {
-        Fault::Rows { count, .. } => {
+        Violation::Rows { count, .. } => {
             format!("{count} row(s) have no parent row: ({}) is not in {reference}", names(&key.columns))
         }
-        Fault::NoParent => {
+        Violation::NoParent => {
             format!("({}) refers to {reference}, but the parent table does not exist", names(&key.columns))
         }
-        Fault::NoParentKey => format!(
+        Violation::NoParentKey => format!(
             "({}) refers to {reference}, but the parent table has no key that starts with these columns",
             names(&key.columns)
         ),
-        Fault::Unproven(why) => {
+        Violation::NotValidated(why) => {
             format!("foreign key ({}) to {reference} not validated: {why}", names(&key.columns))
         }
     }
@@ -208,7 +208,7 @@ fn names(columns: &[Vec<u8>]) -> String {
     columns.iter().map(|name| String::from_utf8_lossy(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn reported_row(row: &Offender, found: Found) -> ReportedRow {
+fn reported_row(row: &ViolatingRow, found: Found) -> ReportedRow {
     let values = row.values.iter().map(|(name, value)| {
         let name = String::from_utf8_lossy(name);
         match value {

@@ -33,7 +33,7 @@ pub(super) fn validate(
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
     let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
-    let prover = Prover {
+    let prover = Validator {
         open: &|| verify.open(),
         threads: verify.threads,
         rows_limit: REPORTED_ROWS_LIMIT,
@@ -53,7 +53,7 @@ fn shown(Finding { constraint, violation: fault }: &Finding) -> String {
         Constraint::Unique(key) => String::from_utf8_lossy(&key.name),
     };
     let text = match fault {
-        Fault::Rows { count, first } => {
+        Violation::Rows { count, first } => {
             let rows = first.iter().map(|row| {
                 let value = |(column, value): &(Vec<u8>, Option<Vec<u8>>)| {
                     let text = value.as_ref().map_or_else(
@@ -66,9 +66,9 @@ fn shown(Finding { constraint, violation: fault }: &Finding) -> String {
             });
             format!("{count} rows have no parent row: {}", rows.collect::<Vec<_>>().join(", "))
         }
-        Fault::NoParent => "the parent table does not exist".to_owned(),
-        Fault::NoParentKey => "the parent table has no key on the referenced columns".to_owned(),
-        Fault::Unproven(refusal) => format!("not validated: {refusal}"),
+        Violation::NoParent => "the parent table does not exist".to_owned(),
+        Violation::NoParentKey => "the parent table has no key on the referenced columns".to_owned(),
+        Violation::NotValidated(refusal) => format!("not validated: {refusal}"),
     };
     format!("foreign key {name} of {}: {text}", constraint.table())
 }
@@ -76,7 +76,7 @@ fn shown(Finding { constraint, violation: fault }: &Finding) -> String {
 /// No observer: an interrupt ends the program.
 struct NoObserver;
 
-impl Watch for NoObserver {
+impl Observer for NoObserver {
     fn runs_on(&self, _prover: usize, _connection_id: u32) {}
 
     fn is_ended(&self) -> bool {

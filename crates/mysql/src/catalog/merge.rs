@@ -23,7 +23,7 @@ pub(super) fn children(connection: &mut Connection, name: &TableName) -> Result<
 }
 
 /// The names in the table option `UNION=(…)` of a definition; those without a schema are in `schema`.
-fn union_list(definition: &[u8], schema: &[u8], backslash: Backslash) -> Vec<TableName> {
+pub(super) fn union_list(definition: &[u8], schema: &[u8], backslash: Backslash) -> Vec<TableName> {
     let mut tokens = tokens(definition, backslash);
     let mut depth = 0_u32;
     let mut is_option = false;

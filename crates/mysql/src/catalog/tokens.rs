@@ -45,6 +45,11 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
+    /// What follows the token that came last.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// What stands between the quote at the beginning of the rest and its end, doubled quotes made single.
     fn quoted(&mut self, quote: u8) -> Cow<'a, [u8]> {
         let escapes = quote != b'`' && self.backslash == Backslash::Escapes;

@@ -4,14 +4,14 @@
 
 use super::command_error::CommandError;
 
-/// Marks NULL in place of a length.
+/// Marks NULL where a length is expected.
 pub(super) const NULL: u8 = 0xfb;
 
-/// The rest of a packet.
+/// What is left of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
-    /// The kind of packet, for error messages.
+    /// What the packet is, for the error message.
     packet: &'static str,
 }
 
@@ -28,19 +28,19 @@ impl<'a> Fields<'a> {
         self.rest.first().copied()
     }
 
-    /// All remaining bytes.
+    /// All that is left.
     pub(super) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
     pub(super) fn bytes(&mut self, length: usize) -> Result<&'a [u8], CommandError> {
-        let Some((bytes, rest)) = self.rest.split_at_checked(length) else { return Err(self.truncated()) };
+        let Some((bytes, rest)) = self.rest.split_at_checked(length) else { return Err(self.cut_short()) };
         self.rest = rest;
         Ok(bytes)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], CommandError> {
-        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return Err(self.truncated()) };
+        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return Err(self.cut_short()) };
         self.rest = rest;
         Ok(*bytes)
     }
@@ -63,26 +63,24 @@ impl<'a> Fields<'a> {
             0xfc => self.u16().map(u64::from),
             0xfd => self.array().map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
             0xfe => self.array().map(u64::from_le_bytes),
-            NULL | 0xff => {
-                Err(CommandError::Protocol(format!("a length in {} begins with an unknown byte", self.packet)))
-            }
+            NULL | 0xff => Err(CommandError::Protocol(format!("a length in {} begins with no known byte", self.packet))),
             short => Ok(u64::from(short)),
         }
     }
 
-    /// A length, then that many bytes.
+    /// A length, then as many bytes.
     pub(super) fn length_encoded_bytes(&mut self) -> Result<&'a [u8], CommandError> {
         let length = self.length_encoded()?;
         self.bytes_of(length)
     }
 
     /// As many bytes as a length read before says.
-    pub(super) fn bytes_of(&mut self, length: u64) -> Result<&'a [u8], Failure> {
+    pub(super) fn bytes_of(&mut self, length: u64) -> Result<&'a [u8], CommandError> {
         let length = usize::try_from(length).map_err(|_| self.cut_short())?;
         self.bytes(length)
     }
 
-    /// The bytes up to a NUL byte, which is skipped, or to the packet's end.
+    /// Up to a NUL byte, which is skipped, or to the packet's end.
     pub(super) fn nul_terminated(&mut self) -> &'a [u8] {
         let end = memchr::memchr(0, self.rest).unwrap_or(self.rest.len());
         let text = &self.rest[..end];
@@ -90,7 +88,7 @@ impl<'a> Fields<'a> {
         text
     }
 
-    fn truncated(&self) -> CommandError {
+    fn cut_short(&self) -> CommandError {
         CommandError::Protocol(format!("{} ends in the middle of a field", self.packet))
     }
 }
@@ -109,7 +107,7 @@ pub(super) fn put_length(packet: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Appends a length, then that many bytes.
+/// Appends a length, then as many bytes.
 pub(super) fn put_length_encoded(packet: &mut Vec<u8>, bytes: &[u8]) {
     put_length(packet, bytes.len());
     packet.extend_from_slice(bytes);

@@ -1,15 +1,15 @@
-//! A connection to a server: opening it, and its commands.
+//! One connection to one server: opening it, and the commands that go over it.
 //!
-//! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading responses), `wire`
-//! (packets), `transport` (sockets and TLS).
+//! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading answers),
+//! `wire` (packets), `transport` (sockets and TLS).
 
+mod response;
 mod auth;
 mod charset;
-mod command_error;
 mod connect_options;
+mod command_error;
 mod fields;
 mod handshake;
-mod response;
 mod result;
 #[cfg(test)]
 mod script;
@@ -22,6 +22,7 @@ mod wire;
 use std::fmt;
 use std::ops::ControlFlow;
 
+pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
 pub use session_changes::SessionChanges;
 
@@ -38,14 +39,14 @@ const COM_PING: u8 = 0x0e;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_SET_OPTION: u8 = 0x1b;
-/// `MYSQL_OPTION_MULTI_STATEMENTS_ON`, as the argument of COM_SET_OPTION.
+/// `MYSQL_OPTION_MULTI_STATEMENTS_ON`, as COM_SET_OPTION takes it.
 const MULTI_STATEMENTS_ON: [u8; 2] = [0, 0];
 
-/// A blocking connection to a server. Dropping it sends COM_QUIT, best effort.
+/// A blocking connection to a server. Dropping it says goodbye to the server, best effort.
 ///
-/// Every command returns either the server's response, with the connection ready for the next command, or an error.
-/// After [`Error::Server`] and [`Error::Unsupported`] the connection is usable as before; after [`Error::Lost`] and
-/// [`Error::Protocol`] every further call fails with the same error.
+/// Every command either returns what the server answered, with the connection ready for the next, or an error.
+/// After [`Error::Server`] and [`Error::Unsupported`] the connection is as good as before; after
+/// [`Error::Lost`] and [`Error::Protocol`] every further call fails with the same error.
 pub struct Connection {
     wire: Wire<Transport>,
     address: String,
@@ -56,7 +57,7 @@ pub struct Connection {
     supports_bulk: bool,
     /// CLIENT_SESSION_TRACK was agreed on.
     tracks_session: bool,
-    takes_several_statements: bool,
+    has_multi_statements: bool,
     session_changes: SessionChanges,
     /// Why nothing goes over this connection any more.
     broken: Option<Error>,
@@ -66,9 +67,9 @@ impl Connection {
     /// Connects and authenticates.
     ///
     /// # Errors
-    /// [`Error::Connect`] when no server answers, [`Error::Server`] when the server refuses (a wrong password, an
-    /// unknown database, too many connections), [`Error::Tls`], [`Error::Unsupported`] for an unsupported
-    /// authentication method or character set, [`Error::Protocol`].
+    /// [`Error::Connect`] when nobody answers, [`Error::Server`] when the server refuses (a wrong password, an
+    /// unknown database, too many connections), [`Error::Tls`], [`Error::Unsupported`] for an authentication
+    /// method or a character set that cannot be used, [`Error::Protocol`].
     pub fn open(options: &ConnectOptions) -> Result<Connection, Error> {
         let opened = handshake::open(options)?;
         Ok(Connection {
@@ -80,7 +81,7 @@ impl Connection {
             deprecate_eof: opened.deprecate_eof,
             supports_bulk: opened.supports_bulk,
             tracks_session: opened.tracks_session,
-            takes_several_statements: false,
+            has_multi_statements: false,
             session_changes: SessionChanges::default(),
             broken: None,
         })
@@ -91,12 +92,12 @@ impl Connection {
         &self.version
     }
 
-    /// The server's id of this connection, as for `KILL`.
+    /// The server's id of this connection, as `KILL` takes it.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The session's status in the last response without an error.
+    /// The session's state as of the last answer that was not an error.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -111,27 +112,28 @@ impl Connection {
         self.wire.stream().is_encrypted()
     }
 
-    /// Whether the server supports bulk execution (`COM_STMT_BULK_EXECUTE`).
+    /// Whether the server takes arrays of parameters (`COM_STMT_BULK_EXECUTE`).
     pub fn supports_bulk(&self) -> bool {
         self.supports_bulk
     }
 
-    /// Executes one statement and passes the rows of its result sets on as they arrive. `sql` is bytes in the
+    /// Runs one statement and hands over the rows of its result sets as they arrive. `sql` is bytes in the
     /// connection's character set, without the `;`.
     ///
     /// # Errors
-    /// See [`Connection`]. A statement longer than the server's `max_allowed_packet` gives [`Error::Server`] with the
-    /// code 1153, after which the server may have closed the connection: the next call then fails with [`Error::Lost`].
+    /// See [`Connection`]. A statement longer than the server's `max_allowed_packet` gives [`Error::Server`] with
+    /// the code 1153, after which the server may have ended the connection: the next call then fails with
+    /// [`Error::Lost`].
     pub fn query(&mut self, sql: &[u8], rows: &mut dyn RowSink) -> Result<ExecResult, Error> {
         self.command("a statement", &[COM_QUERY], sql, Some(rows))
     }
 
-    /// Executes one statement and drops its rows. Errors as in [`Connection::query`].
+    /// Runs one statement and drops its rows. Errors as in [`Connection::query`].
     pub fn execute(&mut self, sql: &[u8]) -> Result<ExecResult, Error> {
         self.command("a statement", &[COM_QUERY], sql, None)
     }
 
-    /// Executes one statement and returns all rows of all its result sets: for small results. Errors as in
+    /// Runs one statement and returns all rows of all its result sets: for small answers. Errors as in
     /// [`Connection::query`].
     pub fn fetch(&mut self, sql: &[u8]) -> Result<Vec<Row>, Error> {
         let mut collected = Collected(Vec::new());
@@ -146,53 +148,47 @@ impl Connection {
         outcome.map_err(|failure| self.explain("waiting for the answer to a preparation", failure))
     }
 
-    /// Closes a prepared statement. The server does not respond to this.
+    /// Frees a prepared statement. The server does not answer to this.
     pub fn close(&mut self, prepared: Prepared) -> Result<(), Error> {
-        self.send("the closing of a prepared statement", &[COM_STMT_CLOSE], &prepared.id.to_le_bytes())
+        self.send("the end of a prepared statement", &[COM_STMT_CLOSE], &prepared.id.to_le_bytes())
     }
 
-    /// Sends a whole command packet (its first byte is the command, as 0xfa for `COM_STMT_BULK_EXECUTE`) of any length
-    /// without copying it, and drops the rows of the response. Errors as in [`Connection::query`].
+    /// Sends a whole command packet (its first byte is the command, as 0xfa for `COM_STMT_BULK_EXECUTE`) of any
+    /// length without copying it, and drops the rows of the answer. Errors as in [`Connection::query`].
     pub fn execute_raw(&mut self, command: &[u8]) -> Result<ExecResult, Error> {
         self.command("a prepared statement", &[], command, None)
     }
 
     /// Lets statements from here on be several, with `;` between them, as the `mariadb` client does. Never for text that
     /// is put together from values.
-    pub fn take_several_statements(&mut self) -> Result<(), Error> {
+    pub fn enable_multi_statements(&mut self) -> Result<(), Error> {
         let doing = "a change of the connection's options";
-        self.send(doing, &[COM_SET_OPTION], &SEVERAL_STATEMENTS)?;
-        let outcome = self.answer().read_acknowledgement();
+        self.send(doing, &[COM_SET_OPTION], &MULTI_STATEMENTS_ON)?;
+        let outcome = self.response().read_acknowledgement();
         outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))?;
-        self.takes_several_statements = true;
+        self.has_multi_statements = true;
         Ok(())
     }
 
-    /// Checks the connection with a ping.
+    /// Asks whether the server is there.
     pub fn ping(&mut self) -> Result<(), Error> {
         self.command("a ping", &[COM_PING], &[], None).map(drop)
     }
 
-    /// Makes `name` (unquoted) the default database.
+    /// Makes `name` (as it is, without quotes) the default database.
     pub fn select_db(&mut self, name: &[u8]) -> Result<(), Error> {
         self.command("a change of the database", &[COM_INIT_DB], name, None).map(drop)
     }
 
-    /// Sends one command and reads its response.
-    fn command(
-        &mut self,
-        what: &str,
-        head: &[u8],
-        body: &[u8],
-        rows: Option<&mut dyn RowSink>,
-    ) -> Result<ExecResult, Error> {
+    /// Sends one command and reads its answer.
+    fn command(&mut self, what: &str, head: &[u8], body: &[u8], rows: Option<&mut dyn RowSink>) -> Result<ExecResult, Error> {
         self.send(what, head, body)?;
         let outcome = self.response().read(rows);
         outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {what}"), failure))
     }
 
-    fn answer(&mut self) -> Answer<'_, Transport> {
-        Answer {
+    fn response(&mut self) -> ResponseReader<'_, Transport> {
+        ResponseReader {
             wire: &mut self.wire,
             status: &mut self.status,
             changes: &mut self.session_changes,
@@ -206,30 +202,30 @@ impl Connection {
         }
         self.wire.begin();
         let Err(error) = self.wire.send(head, body) else { return Ok(()) };
-        let action = format!("sending {what}");
-        // A server that closes the connection sends the reason first: most often that a packet is too large.
-        let failure = match self.unread_error() {
+        let doing = format!("sending {what}");
+        // A server that ends the connection says why before it does: most of all that a packet is too big for it.
+        let failure = match self.closing_error() {
             Some(CommandError::Server(words)) => {
-                self.lose(&action, words.to_string());
+                self.lose(&doing, words.to_string());
                 CommandError::Server(words)
             }
             _ => CommandError::Io(error),
         };
-        Err(self.explain(&action, failure))
+        Err(self.explain(&doing, failure))
     }
 
-    /// The unread error packet in a connection that cannot be written to any more.
-    fn unread_error(&mut self) -> Option<CommandError> {
+    /// The error that lies unread in a connection that cannot be written to any more.
+    fn closing_error(&mut self) -> Option<CommandError> {
         let packet = self.wire.receive().ok()?;
         (packet.first() == Some(&ERR_HEADER)).then(|| CommandError::from_err_packet(packet))
     }
 
-    fn explain(&mut self, action: &str, failure: CommandError) -> Error {
+    fn explain(&mut self, doing: &str, failure: CommandError) -> Error {
         match failure {
-            CommandError::Server(error) if ends_connection(&error) => self.lose(action, error.to_string()),
+            CommandError::Server(error) if ends_connection(&error) => self.lose(doing, error.to_string()),
             CommandError::Server(error) => Error::Server(error),
             CommandError::Unsupported(message) => Error::Unsupported(message),
-            CommandError::Io(error) => self.lose(action, describe(&error)),
+            CommandError::Io(error) => self.lose(doing, describe(&error)),
             CommandError::Protocol(found) => {
                 let error = Error::Protocol { address: self.address.clone(), found };
                 self.broken.insert(error).clone()
@@ -237,8 +233,8 @@ impl Connection {
         }
     }
 
-    fn lose(&mut self, action: &str, reason: String) -> Error {
-        let error = Error::Lost { address: self.address.clone(), action: action.to_owned(), reason };
+    fn lose(&mut self, doing: &str, reason: String) -> Error {
+        let error = Error::Lost { address: self.address.clone(), doing: doing.to_owned(), reason };
         self.broken.insert(error).clone()
     }
 }
@@ -253,13 +249,13 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if self.broken.is_none() {
             self.wire.begin();
-            // Without it the server counts an aborted client; a failure has no receiver.
+            // Without it the server counts an aborted client; nobody is left to tell of a failure.
             let _ = self.wire.send(&[COM_QUIT], &[]);
         }
     }
 }
 
-/// Collects all rows.
+/// Keeps every row.
 struct Collected(Vec<Row>);
 
 impl RowSink for Collected {

@@ -1,29 +1,30 @@
-//! Reads a server's response to a command: OK, an error, or result sets.
+//! Reads a server's answer to a command: OK, an error, or result sets.
 //!
 //! Source: MariaDB knowledge base, "4 - Server Response Packets".
 
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
+use super::response::{Column, ExecResult, Prepared, RowSink, Status};
 use super::command_error::CommandError;
 use super::fields::{Fields, NULL};
 use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
 const OK_HEADER: u8 = 0x00;
-/// A request for the content of a local file.
+/// A request for the contents of a file of ours.
 const LOCAL_INFILE_HEADER: u8 = 0xfb;
 /// The end of columns or rows; with CLIENT_DEPRECATE_EOF an OK packet with this header ends the rows.
 const EOF_HEADER: u8 = 0xfe;
-/// A row may begin with the same byte, but then its first value is longer than any EOF packet.
+/// A row may begin with the same byte, then its first value is longer than any end.
 const EOF_LIMIT_BYTES: usize = 0xff_ffff;
-/// A packet with more columns than any table or result can have is invalid.
+/// More columns than any server's table or result can have are a broken packet.
 const COLUMN_LIMIT: u64 = 65_535;
 
-/// Reads one response from `wire`.
+/// Reads one answer off `wire`.
 pub(super) struct ResponseReader<'a, T> {
     pub(super) wire: &'a mut Wire<T>,
-    /// The latest status of the server.
+    /// The last status the server gave; kept up to date.
     pub(super) status: &'a mut Status,
     /// Collects what OK packets say of changes of the session.
     pub(super) changes: &'a mut SessionChanges,
@@ -32,8 +33,8 @@ pub(super) struct ResponseReader<'a, T> {
 }
 
 impl<T: Read + Write> ResponseReader<'_, T> {
-    /// Reads to the end of the response. Rows go to `rows` until it breaks; without `rows` they are dropped, and may be
-    /// of the binary protocol.
+    /// Reads to the answer's end. RowSink go to `rows` as long as it wants them; without it they are dropped, and
+    /// may be of the binary protocol.
     pub(super) fn read(&mut self, mut rows: Option<&mut dyn RowSink>) -> Result<ExecResult, CommandError> {
         let mut done = ExecResult::default();
         let mut refused = None;
@@ -49,19 +50,19 @@ impl<T: Read + Write> ResponseReader<'_, T> {
     /// is noted in `refused`, and takes the place of an error that follows it.
     pub(super) fn read_one(
         &mut self,
-        rows: &mut Option<&mut dyn Rows>,
-        done: &mut Done,
-        refused: &mut Option<Failure>,
-    ) -> Result<(), Failure> {
+        rows: &mut Option<&mut dyn RowSink>,
+        done: &mut ExecResult,
+        refused: &mut Option<CommandError>,
+    ) -> Result<(), CommandError> {
         loop {
             let packet = self.wire.receive()?;
             match packet.first() {
                 Some(&OK_HEADER) => return read_ok(packet, done, self.status, self.changes),
-                Some(&ERR_HEADER) => return Err(refused.take().unwrap_or_else(|| Failure::from_err_packet(packet))),
+                Some(&ERR_HEADER) => return Err(refused.take().unwrap_or_else(|| CommandError::from_err_packet(packet))),
                 Some(&LOCAL_INFILE_HEADER) => {
                     *refused = Some(refuse_file(&packet[1..]));
                     // An empty file: the server goes on and answers as to any statement.
-                    self.wire.send(&[], &[]).map_err(Failure::Io)?;
+                    self.wire.send(&[], &[]).map_err(CommandError::Io)?;
                 }
                 _ => {
                     let count = Fields::new(packet, "a result set's header").length_encoded()?;
@@ -71,7 +72,7 @@ impl<T: Read + Write> ResponseReader<'_, T> {
         }
     }
 
-    /// Reads a response that is either OK or an error.
+    /// Reads an answer that says yes or no only.
     pub(super) fn read_acknowledgement(&mut self) -> Result<(), CommandError> {
         let packet = self.wire.receive()?;
         match packet.first() {
@@ -81,7 +82,7 @@ impl<T: Read + Write> ResponseReader<'_, T> {
         }
     }
 
-    /// Reads the response to COM_STMT_PREPARE.
+    /// Reads the answer to a statement's preparation.
     pub(super) fn read_prepared(&mut self) -> Result<Prepared, CommandError> {
         let packet = self.wire.receive()?;
         let mut fields = Fields::new(packet, "the answer to a preparation");
@@ -137,17 +138,17 @@ impl<T: Read + Write> ResponseReader<'_, T> {
             }
             done.rows += 1;
             let Some(wanted) = rows else { continue };
-            let mut row = cleared(values);
+            let mut row = emptied(values);
             read_row(packet, columns.len(), &mut row)?;
             let flow = wanted.row(&row);
-            values = cleared(row);
+            values = emptied(row);
             if flow == ControlFlow::Break(()) {
                 *rows = None;
             }
         }
     }
 
-    /// A packet inside a response, or an error.
+    /// A packet that can be nothing but part of an answer begun, or an error.
     fn receive_in_answer(&mut self) -> Result<&[u8], CommandError> {
         let packet = self.wire.receive()?;
         if packet.first() == Some(&ERR_HEADER) {
@@ -163,13 +164,13 @@ impl<T: Read + Write> ResponseReader<'_, T> {
         let packet = self.receive_in_answer()?;
         match packet.first() {
             Some(&EOF_HEADER) => Ok(()),
-            _ => Err(CommandError::Protocol("the packet after the columns is not an EOF packet".to_owned())),
+            _ => Err(CommandError::Protocol("no end after the columns".to_owned())),
         }
     }
 }
 
-/// The same allocation, cleared, for slices of another lifetime.
-fn cleared<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
+/// The same allocation, emptied, for slices of another lifetime.
+fn emptied<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
     values.clear();
     values.into_iter().map(|_| None).collect()
 }
@@ -177,10 +178,10 @@ fn cleared<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
 /// Reads an OK packet, under its own header or that of an EOF.
 pub(super) fn read_ok(
     packet: &[u8],
-    done: &mut Done,
+    done: &mut ExecResult,
     status: &mut Status,
     changes: &mut SessionChanges,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut fields = Fields::new(packet, "an OK packet");
     fields.u8()?;
     done.affected_rows = fields.length_encoded()?;
@@ -248,8 +249,8 @@ fn read_row<'a>(packet: &'a [u8], columns: usize, values: &mut Vec<Option<&'a [u
 fn refuse_file(name: &[u8]) -> CommandError {
     let name = String::from_utf8_lossy(name);
     CommandError::Unsupported(format!(
-        "the statement requests the local file {name:?} (LOAD DATA LOCAL INFILE); Hortator sends no file to a \
-         server on request. Load that file separately"
+        "the statement asks for the file {name:?} of this machine (LOAD DATA LOCAL INFILE); no file is sent to a \
+         server at a statement's request. Load that file on its own"
     ))
 }
 

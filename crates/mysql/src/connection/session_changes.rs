@@ -2,7 +2,7 @@
 //!
 //! Source: MariaDB knowledge base, "OK_Packet"; MySQL's manual, "Server Tracking of Client Session State".
 
-use super::failure::Failure;
+use super::command_error::CommandError;
 use super::fields::Fields;
 
 const SYSTEM_VARIABLES: u8 = 0;
@@ -13,18 +13,23 @@ const VARIABLE_LIMIT: usize = 4096;
 
 /// What a server has reported about changes of the session.
 ///
-/// The server reports with OK packets only. Changes by a statement that fails are never reported: neither with its
-/// error nor with the next OK packet (measured with MariaDB 10.11).
+/// What is not in it (measured with MariaDB 10.11):
+/// - Changes by a statement that fails: they are reported neither with its error nor with the next OK packet.
+/// - User variables that anything but SET assigns: `:=`, `SELECT … INTO`, an OUT parameter, GET DIAGNOSTICS.
+/// - Locks, handlers, savepoints, SET TRANSACTION and what LAST_INSERT_ID returns.
+///
+/// `SET STATEMENT … FOR` reports the values that hold for its one statement. That they are set back is reported with the
+/// next command that changes anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionChanges {
-    /// System variables by lower-case name, with the latest value as `SHOW VARIABLES` prints it; each name once, in the
-    /// order of their first change. Which variables a server reports is the session's
+    /// System variables by lower-case name, with the latest value as `SHOW VARIABLES` prints it; each name once, in no
+    /// certain order. Which variables a server reports is the session's
     /// `session_track_system_variables`.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
     /// The new default schema in UTF-8, without quotes; empty when the session has none any more.
     pub schema: Option<Vec<u8>>,
-    /// Something of the session changed, be it one of the above, a user variable, a temporary table or a prepared
-    /// statement. Reported only where `session_track_state_change` is on.
+    /// Something of the session changed, be it one of the above, a user variable set by SET, a role, or the definition of a
+    /// temporary table or prepared statement. Reported only where `session_track_state_change` is on.
     pub is_changed: bool,
 }
 
@@ -40,7 +45,7 @@ impl SessionChanges {
     }
 
     /// Reads what follows the info string of an OK packet whose status has `SERVER_SESSION_STATE_CHANGED`.
-    pub(super) fn read(&mut self, fields: &mut Fields<'_>) -> Result<(), Failure> {
+    pub(super) fn read(&mut self, fields: &mut Fields<'_>) -> Result<(), CommandError> {
         let mut total = fields.length_encoded()?;
         // Where the default schema's character set has 2 or 4 bytes a character, MariaDB's placeholder for the length is
         // one such character, whose last byte becomes the length.
@@ -68,14 +73,14 @@ impl SessionChanges {
         Ok(())
     }
 
-    fn set_variable(&mut self, name: &[u8], value: &[u8]) -> Result<(), Failure> {
+    fn set_variable(&mut self, name: &[u8], value: &[u8]) -> Result<(), CommandError> {
         if let Some((_, known)) = self.variables.iter_mut().find(|(known, _)| known == name) {
             known.clear();
             known.extend_from_slice(value);
             return Ok(());
         }
         if self.variables.len() == VARIABLE_LIMIT {
-            return Err(Failure::Protocol(format!("more than {VARIABLE_LIMIT} changed session variables")));
+            return Err(CommandError::Protocol(format!("more than {VARIABLE_LIMIT} changed session variables")));
         }
         self.variables.push((name.to_vec(), value.to_vec()));
         Ok(())

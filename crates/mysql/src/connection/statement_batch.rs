@@ -3,14 +3,14 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use super::failure::Failure;
-use super::result::Answer;
-use super::{COM_QUERY, Column, Connection, Done, Row, Rows};
+use super::command_error::CommandError;
+use super::result::ResponseReader;
+use super::{COM_QUERY, Column, Connection, ExecResult, Row, RowSink};
 use crate::Error;
 
 impl Connection {
     /// Runs the statements of `text`, which `;` joins, and appends the result of each to `results` as it arrives. The
-    /// connection must allow it: [`Connection::take_several_statements`]. Rows go to `rows`: each result set begins
+    /// connection must allow it: [`Connection::enable_multi_statements`]. RowSink go to `rows`: each result set begins
     /// with its columns, and `Break` drops the rest of that result set only.
     ///
     /// The server stops at the first statement that fails, and so do the results: their number is then the index of
@@ -21,16 +21,16 @@ impl Connection {
     /// As in [`Connection::query`], of the statement that failed. A parser error in a statement is found only when
     /// those before it have run. After [`Error::Unsupported`] (a statement asks for a local file) the server has run
     /// what follows too; results of it are not appended.
-    pub fn query_batch(&mut self, text: &[u8], rows: &mut dyn Rows, results: &mut Vec<Done>) -> Result<(), Error> {
+    pub fn query_batch(&mut self, text: &[u8], rows: &mut dyn RowSink, results: &mut Vec<ExecResult>) -> Result<(), Error> {
         self.send("statements", &[COM_QUERY], text)?;
-        let outcome = read_batch(&mut self.answer(), rows, results);
+        let outcome = read_batch(&mut self.response(), rows, results);
         outcome.map_err(|failure| self.explain("waiting for the answer to statements", failure))
     }
 
     /// Runs queries that have one result set each, in one packet where the connection allows that, and returns the rows
     /// of each: for small answers. Errors as in [`Connection::query`].
     pub fn fetch_each(&mut self, queries: &[Vec<u8>]) -> Result<Vec<Vec<Row>>, Error> {
-        if !self.takes_several_statements {
+        if !self.has_multi_statements {
             return queries.iter().map(|query| self.fetch(query)).collect();
         }
         let mut sets = ResultSets(Vec::new());
@@ -42,7 +42,7 @@ impl Connection {
 /// Keeps every row of every result set.
 struct ResultSets(Vec<Vec<Row>>);
 
-impl Rows for ResultSets {
+impl RowSink for ResultSets {
     fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
         self.0.push(Vec::new());
         ControlFlow::Continue(())
@@ -58,13 +58,13 @@ impl Rows for ResultSets {
 
 /// Reads results to the answer's end or to the first failure.
 fn read_batch<T: Read + Write>(
-    answer: &mut Answer<'_, T>,
-    rows: &mut dyn Rows,
-    results: &mut Vec<Done>,
-) -> Result<(), Failure> {
+    answer: &mut ResponseReader<'_, T>,
+    rows: &mut dyn RowSink,
+    results: &mut Vec<ExecResult>,
+) -> Result<(), CommandError> {
     let mut refused = None;
     loop {
-        let mut done = Done::default();
+        let mut done = ExecResult::default();
         answer.read_one(&mut Some(&mut *rows), &mut done, &mut refused)?;
         if refused.is_none() {
             results.push(done);

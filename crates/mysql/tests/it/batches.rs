@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Done, Error, Rows};
+use hortator_mysql::{Column, Connection, ExecResult, Error, RowSink};
 
 use crate::server::{Server, one_value};
 
 /// The values of the rows, and `/` where a result set begins.
 struct Values(String);
 
-impl Rows for Values {
+impl RowSink for Values {
     fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
         self.0.push('/');
         ControlFlow::Continue(())
@@ -21,7 +21,7 @@ impl Rows for Values {
     }
 }
 
-fn run(connection: &mut Connection, text: &str) -> (Result<(), Error>, Vec<Done>, String) {
+fn run(connection: &mut Connection, text: &str) -> (Result<(), Error>, Vec<ExecResult>, String) {
     let (mut values, mut results) = (Values(String::new()), Vec::new());
     let outcome = connection.query_batch(text.as_bytes(), &mut values, &mut results);
     (outcome, results, values.0)
@@ -30,7 +30,7 @@ fn run(connection: &mut Connection, text: &str) -> (Result<(), Error>, Vec<Done>
 #[test]
 fn each_statement_has_its_own_result() {
     let (_server, mut connection) = Server::shared().connection("batches");
-    connection.take_several_statements().unwrap();
+    connection.enable_multi_statements().unwrap();
     let text = "create table t (id int auto_increment primary key, a int) engine=innodb;
         insert into t (a) values (5), (6); begin; insert into t (a) values (8), (9), (1); select a from t;
         select a from t where a < 0; rollback; select count(*) from t";
@@ -47,7 +47,7 @@ fn each_statement_has_its_own_result() {
 #[test]
 fn the_first_error_ends_a_batch() {
     let (_server, mut connection) = Server::shared().connection("batch_errors");
-    connection.take_several_statements().unwrap();
+    connection.enable_multi_statements().unwrap();
     for (text, code, index) in [
         (
             "create or replace table t (a int primary key); insert into t values (1); insert into t values (1); drop table t",
@@ -55,7 +55,7 @@ fn the_first_error_ends_a_batch() {
             2,
         ),
         ("insert into t values (2); selec; drop table t", 1064, 1),
-        ("insert into t values (3); ; drop table t", 1065, 1),
+        ("insert into t values (3); ; drop table t", 1064, 1),
         ("selec; drop table t", 1064, 0),
         ("select 1; select (select a from t); drop table t", 1242, 1),
     ] {
@@ -79,7 +79,7 @@ fn one_statement_only_unless_more_are_allowed() {
 #[test]
 fn a_file_for_a_batch_is_refused() {
     let (_server, mut connection) = Server::shared().connection("batch_infile");
-    connection.take_several_statements().unwrap();
+    connection.enable_multi_statements().unwrap();
     connection.execute(b"set global local_infile = 1").unwrap();
     connection.execute(b"create table t (line text)").unwrap();
     let text = "select 1; load data local infile '/etc/passwd' into table t; select 2";

@@ -150,10 +150,10 @@ impl TotalOrder {
         let is_recorded = self.recorded_verdicts.from < seqno && seqno <= self.recorded_verdicts.upto;
         let depends_on = if is_recorded {
             let has_passed = !self.recorded_verdicts.failed.contains(&seqno);
-            self.certification.recall(&candidate, has_passed)
+            self.certification.replay_verdict(&candidate, has_passed)
         } else if !self.is_member(head.source) {
             // The member has left: the others have rolled back its streaming transactions.
-            self.certification.recall(&candidate, false)
+            self.certification.replay_verdict(&candidate, false)
         } else {
             match self.certification.certify(&candidate) {
                 Certified::Passed { depends_on } => Some(depends_on),

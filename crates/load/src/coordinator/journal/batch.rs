@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::{Done, Error};
+use hortator_mysql::{ExecResult, Error};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
@@ -37,7 +37,7 @@ pub(in crate::coordinator) struct BatchStatement {
 /// What became of a packet.
 struct Sent {
     /// Of the statements that succeeded, in order.
-    results: Vec<Done>,
+    results: Vec<ExecResult>,
     /// Of the one behind them.
     error: Option<Error>,
 }

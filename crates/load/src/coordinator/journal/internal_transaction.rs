@@ -1,7 +1,7 @@
 //! A change of rows with its record in a transaction of ours, left open for statements that ask what it did.
 
 use hortator_mysql::error::DEADLOCK;
-use hortator_mysql::{Done, Error};
+use hortator_mysql::{ExecResult, Error};
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::DiagnosticsQuery;
@@ -136,7 +136,7 @@ impl MainSession<'_> {
     }
 
     /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
-    fn commit_replaying(&mut self, open: &mut InternalTransaction) -> Result<Done, Error> {
+    fn commit_replaying(&mut self, open: &mut InternalTransaction) -> Result<ExecResult, Error> {
         let mut committed = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
@@ -164,7 +164,7 @@ impl MainSession<'_> {
         statement: &AnalyzedStatement,
         begun: &Checkpoint,
         is_within: bool,
-    ) -> Result<Done, Error> {
+    ) -> Result<ExecResult, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
@@ -174,7 +174,7 @@ impl MainSession<'_> {
         self.send(statement)
     }
 
-    fn commit_open(&mut self, open: &InternalTransaction) -> Result<Done, Error> {
+    fn commit_open(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {
         let last_id = if open.numbers { self.last_id()? } else { 0 };
         if let Some(checkpoints) = self.checkpoints {
             checkpoints.close(&mut self.connection, &Checkpoint { last_id, ..open.checkpoint.clone() })?;

@@ -21,7 +21,7 @@ mod intent;
 mod internal_transaction;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::{Connection, Done, Error};
+use hortator_mysql::{Connection, ExecResult, Error};
 
 use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::MainSession;
@@ -213,7 +213,7 @@ impl MainSession<'_> {
         &mut self,
         location: &Location,
         text: &[u8],
-        work: impl FnOnce(&Checkpoints, &mut Connection) -> Result<Done, Error>,
+        work: impl FnOnce(&Checkpoints, &mut Connection) -> Result<ExecResult, Error>,
     ) -> Result<(), Stopped> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         match checkpoints.on_internal_connection(work) {

@@ -1,4 +1,4 @@
-//! Responses and their bytes, valid and invalid.
+//! Answers against the bytes that they are, well-formed and not.
 
 use super::*;
 use crate::connection::script::{Script, packets};
@@ -34,11 +34,11 @@ impl RowSink for Journal {
     }
 }
 
-/// Reads a response of `bodies`: the outcome, the rows, and the bytes sent meanwhile.
+/// Reads an answer of `bodies`: what came of it, the rows, and what was sent meanwhile.
 fn read(bodies: &[&[u8]], deprecate_eof: bool) -> (Result<ExecResult, CommandError>, Vec<String>, Vec<u8>) {
     let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
     let mut journal = Journal::default();
-    let mut answer = Answer {
+    let mut answer = ResponseReader {
         wire: &mut wire,
         status: &mut Status::default(),
         changes: &mut SessionChanges::default(),
@@ -58,7 +58,7 @@ fn protocol_error(bodies: &[&[u8]]) -> String {
 #[test]
 fn an_ok_packet() {
     let done = read(&[OK], true).0.unwrap();
-    let expected = Done { affected_rows: 2, last_insert_id: 7, warnings: 1, status: Status(2), ..Done::default() };
+    let expected = ExecResult { affected_rows: 2, last_insert_id: 7, warnings: 1, status: Status(2), ..ExecResult::default() };
     assert_eq!(done, expected);
 }
 
@@ -101,7 +101,7 @@ fn a_value_of_16_mib_begins_like_the_end_of_rows() {
     let (first, rest) = packet.split_at(0xff_ffff);
     bytes.extend(packets(2, &[first, rest, END]));
     let mut wire = Wire::new(Script::new(&bytes, usize::MAX));
-    let mut answer = Answer {
+    let mut answer = ResponseReader {
         wire: &mut wire,
         status: &mut Status::default(),
         changes: &mut SessionChanges::default(),
@@ -120,21 +120,18 @@ fn an_error_amid_rows_ends_the_answer() {
 #[test]
 fn a_file_is_refused_with_an_empty_packet() {
     let name: &[u8] = b"\xfb/etc/shadow";
-    // The server's next packet has its own sequence number.
+    // The server's turn again has a number of its own.
     let mut bytes = packets(0, &[name]);
     bytes.extend(packets(2, &[OK]));
     let mut wire = Wire::new(Script::new(&bytes, 5));
-    let mut answer = Answer {
+    let mut answer = ResponseReader {
         wire: &mut wire,
         status: &mut Status::default(),
         changes: &mut SessionChanges::default(),
         deprecate_eof: true,
     };
     let outcome = answer.read(None);
-    assert!(
-        matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")),
-        "{outcome:?}"
-    );
+    assert!(matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")), "{outcome:?}");
     assert_eq!(wire.stream().outgoing, [0, 0, 0, 1]);
 }
 
@@ -156,17 +153,17 @@ fn broken_answers_are_named() {
 }
 
 #[test]
-fn a_truncated_response_is_a_lost_connection() {
+fn an_answer_cut_anywhere_is_a_lost_connection() {
     let whole = packets(0, &[b"\x01", &column("a"), b"\x011", END]);
     for length in 0..whole.len() {
         let mut wire = Wire::new(Script::new(&whole[..length], 4));
-        let mut answer = Answer {
+        let mut answer = ResponseReader {
             wire: &mut wire,
             status: &mut Status::default(),
             changes: &mut SessionChanges::default(),
             deprecate_eof: true,
         };
-        assert!(matches!(answer.read(None), Err(Failure::Io(_))), "{length}");
+        assert!(matches!(answer.read(None), Err(CommandError::Io(_))), "{length}");
     }
 }
 
@@ -176,7 +173,7 @@ fn a_preparations_answer() {
     let a = column("a");
     for (deprecate_eof, bodies) in [(true, &[prepared, &a, &a, &a][..]), (false, &[prepared, &a, &a, EOF, &a, EOF])] {
         let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
-        let mut answer = Answer {
+        let mut answer = ResponseReader {
             wire: &mut wire,
             status: &mut Status::default(),
             changes: &mut SessionChanges::default(),

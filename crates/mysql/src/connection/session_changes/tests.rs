@@ -1,14 +1,14 @@
 //! Session states as servers send them.
 
 use super::*;
-use crate::connection::answer::{Done, Status};
+use crate::connection::response::{ExecResult, Status};
 use crate::connection::result::read_ok;
 
 /// The changes in an OK packet with the session state `tail` behind its info string.
-fn changes(tail: &[u8]) -> Result<SessionChanges, Failure> {
+fn changes(tail: &[u8]) -> Result<SessionChanges, CommandError> {
     let mut changes = SessionChanges::default();
     let packet = [b"\x00\x00\x00\x02\x40\x00\x00\x02ok", tail].concat();
-    let (mut done, mut status) = (Done::default(), Status::default());
+    let (mut done, mut status) = (ExecResult::default(), Status::default());
     read_ok(&packet, &mut done, &mut status, &mut changes)?;
     assert_eq!((done.info.as_slice(), done.status), (&b"ok"[..], status));
     Ok(changes)
@@ -60,7 +60,7 @@ fn more_variables_than_servers_have_are_refused() {
         changes.set_variable(number.to_string().as_bytes(), b"").unwrap();
     }
     changes.set_variable(b"0", b"again").unwrap();
-    assert!(matches!(changes.set_variable(b"new", b""), Err(Failure::Protocol(_))));
+    assert!(matches!(changes.set_variable(b"new", b""), Err(CommandError::Protocol(_))));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_state_cut_anywhere_is_refused() {
     let whole = b"\x18\x00\x0e\x09sql_notes\x03OFF\x01\x03\x02tu\x02\x011";
     changes(whole).unwrap();
     for length in 1..whole.len() {
-        assert!(matches!(changes(&whole[..length]), Err(Failure::Protocol(_))), "{length}");
+        assert!(matches!(changes(&whole[..length]), Err(CommandError::Protocol(_))), "{length}");
         // The total says that the state is whole; its last entry is not.
         let mut cut = whole[..length].to_vec();
         cut[0] = u8::try_from(length - 1).unwrap();

@@ -1,7 +1,7 @@
 //! Answers to several statements against the bytes that they are.
 
 use super::*;
-use crate::connection::answer::Status;
+use crate::connection::response::Status;
 use crate::connection::script::{Script, packets};
 use crate::connection::session_changes::SessionChanges;
 use crate::connection::wire::Wire;
@@ -16,7 +16,7 @@ const ERR: &[u8] = b"\xff\x28\x04#42000You have an error";
 #[derive(Default)]
 struct First(Vec<u32>);
 
-impl Rows for First {
+impl RowSink for First {
     fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
         self.0.push(0);
         ControlFlow::Continue(())
@@ -28,10 +28,10 @@ impl Rows for First {
     }
 }
 
-fn read(bodies: &[&[u8]]) -> (Result<(), Failure>, Vec<Done>, Vec<u32>) {
+fn read(bodies: &[&[u8]]) -> (Result<(), CommandError>, Vec<ExecResult>, Vec<u32>) {
     let mut wire = Wire::new(Script::new(&packets(0, bodies), 7));
     let (mut status, mut changes) = (Status::default(), SessionChanges::default());
-    let mut answer = Answer { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
+    let mut answer = ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
     let (mut rows, mut results) = (First::default(), Vec::new());
     let outcome = read_batch(&mut answer, &mut rows, &mut results);
     (outcome, results, rows.0)
@@ -50,11 +50,11 @@ fn each_statement_has_its_own_result() {
 #[test]
 fn results_end_before_the_statement_that_fails() {
     let (outcome, results, _) = read(&[OK_MORE, ERR]);
-    assert!(matches!(outcome, Err(Failure::Server(error)) if error.code == 1064));
+    assert!(matches!(outcome, Err(CommandError::Server(error)) if error.code == 1064));
     assert_eq!(results.len(), 1);
     // Amid its rows.
     let (outcome, results, _) = read(&[OK_MORE, b"\x01", COLUMN, b"\x011", ERR]);
-    assert!(matches!(outcome, Err(Failure::Server(_))));
+    assert!(matches!(outcome, Err(CommandError::Server(_))));
     assert_eq!(results.len(), 1);
 }
 
@@ -64,10 +64,10 @@ fn results_end_before_the_statement_that_wants_a_file() {
     bytes.extend(packets(3, &[OK_MORE, OK]));
     let mut wire = Wire::new(Script::new(&bytes, 5));
     let (mut status, mut changes) = (Status::default(), SessionChanges::default());
-    let mut answer = Answer { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
+    let mut answer = ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
     let mut results = Vec::new();
     let outcome = read_batch(&mut answer, &mut First::default(), &mut results);
-    assert!(matches!(outcome, Err(Failure::Unsupported(message)) if message.contains("/etc/shadow")));
+    assert!(matches!(outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")));
     assert_eq!(results.len(), 1);
-    assert!(matches!(wire.receive(), Err(Failure::Io(_))), "all of it was read");
+    assert!(matches!(wire.receive(), Err(CommandError::Io(_))), "all of it was read");
 }
