@@ -1,4 +1,4 @@
-//! The objects that a DDL statement changes: the queries that show them, and their state after the statement.
+//! What a definition statement changes: how each of its subjects is asked for, and how they stand once it is done.
 
 use crate::lexer::{Kind, Token};
 
@@ -28,14 +28,14 @@ const OTHER_KINDS: &[&[u8]] = &[b"SERVER", b"TABLESPACE", b"LOGFILE", b"UNDO", b
 /// Changes of a table that its definition does not show.
 const UNSEEN: &[&[u8]] = &[b"EXCHANGE", b"IMPORT", b"DISCARD"];
 
-/// The state of the objects after the statement.
+/// How its subjects stand once a statement is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Postcondition {
     /// The one is another than before.
     Changed,
-    /// None of them exists.
+    /// None of them is there.
     Dropped,
-    /// The first does not exist, the second does.
+    /// The first is not there, the second is.
     Renamed,
 }
 

@@ -1,9 +1,9 @@
-//! One checkpoint: a run of consecutive statements, its state, and the hash of its text.
+//! One record: a run of statements, what became of it, and its text's hash.
 
 use hortator_mysql::catalog::TableName;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Most tables of one checkpoint whose AUTO_INCREMENT values are recorded.
+/// Tables of one record whose counters are kept.
 pub const COUNTERS_LIMIT: usize = 10;
 
 /// A run of statements of the stream.
@@ -25,14 +25,14 @@ pub struct Span {
     pub end_byte: u64,
 }
 
-/// The state of a run.
+/// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The run has started; its outcome is not recorded.
+    /// It was begun; how it ended is not recorded.
     Intent = 0,
-    /// The database has the run.
+    /// It is in the database.
     Applied = 1,
-    /// The database has the run, which also left session state that no other session has.
+    /// It is in the database, and left something in its session that no other session has.
     SessionBound = 2,
 }
 
@@ -44,26 +44,26 @@ impl State {
     }
 }
 
-/// The state before the run, to find out later whether an intent was applied.
+/// How things stood before, to find out later whether something that was begun was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecoveryHint {
-    /// No hint.
+    /// Nothing that would tell.
     None,
-    /// Next AUTO_INCREMENT values of the tables that receive rows, at most [`COUNTERS_LIMIT`]. The rows are part of a
-    /// transaction: without an applied checkpoint, the database does not have them.
+    /// Next AUTO_INCREMENT values of the tables that rows go to, at most [`COUNTERS_LIMIT`]. The rows are a transaction's:
+    /// not recorded as done, they are not there.
     Counters(Vec<(TableName, u64)>),
-    /// The row count of a table that is not transactional.
+    /// The rows of a table whose engine cannot roll back.
     Rows(u64),
-    /// The statement changes rows outside of a transaction, so the load cannot tell whether it is applied.
+    /// It changes rows and stands alone: no transaction of the load's tells whether it is done.
     NotInTransaction,
-    /// Of an applied run of a forced load: the number of failed statements.
+    /// Of something that is done: so many statements of it failed, in a forced load.
     Failed(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
 
 impl RecoveryHint {
-    /// The text in the table.
+    /// As the table keeps it.
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
@@ -82,7 +82,7 @@ impl RecoveryHint {
         }
     }
 
-    /// From the text in the table; unknown text is no hint.
+    /// From the table; what is not understood tells nothing.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         if text == "not_in_transaction" {
@@ -118,20 +118,20 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-/// A checkpoint.
+/// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The statements.
     pub span: Span,
-    /// The state of the run.
+    /// What became of them.
     pub state: State,
-    /// The table that received the rows, as `schema.table`; empty for none.
+    /// The table that their rows went to, as `schema.table`; empty for none.
     pub table: String,
     /// Rows affected, as the server says.
     pub rows: u64,
-    /// LAST_INSERT_ID() after the run; 0 if it generated no value.
+    /// LAST_INSERT_ID() behind it; 0 where it numbered nothing.
     pub last_id: u64,
-    /// The state before the run.
+    /// How things stood before.
     pub recovery_hint: RecoveryHint,
 }
 

@@ -1,4 +1,4 @@
-//! The loads with checkpoints: start, find, end, list, discard.
+//! The loads on record: begun, found again, ended, listed, discarded.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,34 +9,34 @@ use super::statements::{FORMAT, Statements, hex};
 use super::{Error, Identity, State};
 use crate::session::open_long_lived;
 
-/// Keeps one load from dropping the schema while another load starts.
+/// Guards the schema against one load that removes it while another begins.
 const SCHEMA_LOCK: &str = "hortator.schema";
 /// How long to wait for that, in seconds.
 const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
-/// Checkpoints deleted in one transaction.
+/// Checkpoints removed in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Most statements in doubt that a listing names.
-const IN_DOUBT_LISTED_LIMIT: usize = 20;
+/// Statements under way that a listing names.
+const BEGUN_SHOWN: usize = 20;
 
-/// An interrupted or running load.
+/// An interrupted load, or one that runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Interrupted {
     /// Its number.
     pub load_id: u64,
     /// Its input.
     pub input: String,
-    /// Its start, by the clock of the server.
-    pub started_at: String,
-    /// The connection of the running load; null if it does not run.
+    /// When it was begun, by the server's clock.
+    pub begun: String,
+    /// The session that runs it now, if one does.
     pub connection_id: Option<u64>,
-    /// Loaded rows.
+    /// Rows recorded as loaded.
     pub rows: u64,
-    /// Applied checkpoints.
+    /// Checkpoints of what is done.
     pub chunks: u64,
     /// Rows by table.
     pub tables: Vec<(String, u64)>,
-    /// Statements in doubt, as `file:line`; the first 20.
-    pub in_doubt_statements: Vec<String>,
+    /// Statements that had begun and of which the end is not recorded, as `file:line`; the first 20.
+    pub begun_statements: Vec<String>,
 }
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
@@ -52,7 +52,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql:
     connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
 }
 
-/// Registers a new load. Discards the checkpoints of interrupted loads of the same input.
+/// Checkpoints a new load. Interrupted loads of the same input are discarded: it begins anew.
 pub(super) fn begin(
     connection: &mut Connection,
     statements: &Statements,
@@ -116,8 +116,8 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
         [(id, _, format)] => check_format(*id, *format),
         [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
             Some((id, found, _)) => Err(nothing(format!(
-                ", but one of load {id} of {}: if that is the same dump, --resume={id} resumes it and compares the \
-                 loaded statements by their hashes",
+                ", but load {id} of {}: if that is the same dump, --resume={id} goes on with it and compares what is \
+                 loaded by its hash",
                 found.describe(),
             ))),
             None => Err(nothing(String::new())),
@@ -129,8 +129,8 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
     }
 }
 
-/// The load with this ID. To resume it, the options of `identity` must match; the files may differ: a pipe has no name,
-/// and the user may have repaired the dump.
+/// The load of this number; where it is to be gone on with, begun under the options of `identity`. Files are free: a
+/// pipe has no name, and a dump may have been mended.
 pub(super) fn find_id(
     connection: &mut Connection,
     statements: &Statements,
@@ -145,7 +145,7 @@ pub(super) fn find_id(
             differs.map_or(Ok(id), |differs| Err(Error::OtherOptions { load_id: id, differs }))
         }
         None => Err(Error::Nothing {
-            input: format!("number {id}"),
+            input: format!("the number {id}"),
             schema: statements.schema().to_owned(),
             hint: String::new(),
         }),
@@ -156,7 +156,7 @@ fn check_format(load_id: u64, format: u64) -> Result<u64, Error> {
     if format > FORMAT { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
 }
 
-/// Waits until all former sessions of the load have ended, and takes over.
+/// Waits until all sessions of the load that were there are over, and takes its place.
 pub(super) fn take_over(
     connection: &mut Connection,
     statements: &Statements,
@@ -182,7 +182,7 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// Records deferred checks, one bit for each kind; returns the bits of the whole load.
+/// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
 pub(super) fn defer(
     connection: &mut Connection,
     statements: &Statements,
@@ -205,8 +205,8 @@ fn lock(load_id: u64, session: usize) -> String {
 /// Takes the lock of one of the load's sessions.
 pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
     let name = lock(load_id, session);
-    let acquired = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
-    if acquired == 1 {
+    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
+    if took == 1 {
         return Ok(());
     }
     let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
@@ -246,7 +246,7 @@ pub(super) fn rows_by_table(
     Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
 }
 
-/// The number of applied checkpoints.
+/// How many records there are of what is done.
 pub(super) fn count_applied(
     connection: &mut Connection,
     statements: &Statements,
@@ -257,8 +257,7 @@ pub(super) fn count_applied(
     number(connection, &query)
 }
 
-/// Discards the checkpoints of a load that has ended, and the schema with the last load; returns whether checkpoints are
-/// left.
+/// Removes the records of a load that has ended, and the schema with its last load; gives whether any are kept.
 pub(super) fn end(
     connection: &mut Connection,
     statements: &Statements,
@@ -277,18 +276,18 @@ pub(super) fn end(
         })
 }
 
-/// Drops the schema with the last load, if it has no other tables.
+/// Takes the whole schema with the last load on record, if nobody else has put anything into it.
 fn drop_or_remove(
     connection: &mut Connection,
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
-    let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
-    let other_tables = format!(
+    let others = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
+    let strangers = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
         hex(statements.schema()),
     );
-    if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
+    if number(connection, &others)? == 0 && number(connection, &strangers)? == 0 {
         let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
         match dropped {
             Err(hortator_mysql::Error::Server(_)) => {}
@@ -306,7 +305,7 @@ fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) ->
     connection.execute(load.as_bytes()).map(drop)
 }
 
-/// The loads with checkpoints in a schema; none if the schema does not exist.
+/// The loads on record in a schema; none where there is no such schema.
 ///
 /// # Errors
 /// [`Error::Server`].
@@ -320,7 +319,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
     let mut found = Vec::new();
     for (load_id, input, _) in loads(&mut connection, &statements)? {
         let quoted = statements.quoted();
-        let started_at = connection
+        let begun = connection
             .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
             .first()
             .map_or_else(String::new, |row| text(row, 0));
@@ -330,31 +329,28 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             )
             .as_bytes(),
         )?;
-        let in_doubt_statements = connection.fetch(
+        let begun_statements = connection.fetch(
             format!(
                 "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
-                 ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
+                 ORDER BY `first` LIMIT {BEGUN_SHOWN}"
             )
             .as_bytes(),
         )?;
         found.push(Interrupted {
             load_id,
             input: input.describe(),
-            started_at: format!("{started_at} UTC"),
+            begun: format!("{begun} UTC"),
             connection_id: holder(&mut connection, load_id)?,
             rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
             chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
             tables: rows_by_table(&mut connection, &statements, load_id)?,
-            in_doubt_statements: in_doubt_statements
-                .iter()
-                .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
-                .collect(),
+            begun_statements: begun_statements.iter().map(|row| format!("{}:{}", text(row, 0), text(row, 1))).collect(),
         });
     }
     Ok(found)
 }
 
-/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs.
+/// Removes the records of interrupted loads: of the one named, or of all that do not run. Gives their numbers.
 ///
 /// # Errors
 /// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
@@ -392,14 +388,14 @@ fn with_schema_lock<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // Best effort: a server without user locks still stores checkpoints.
+    // Best effort: a server without user locks still keeps records.
     let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_TIMEOUT_S})").as_bytes())?;
     let result = work(connection);
     connection.execute(format!("DO RELEASE_LOCK('{SCHEMA_LOCK}')").as_bytes())?;
     result
 }
 
-/// A unique ID from the clock and the process, short enough to type.
+/// A number that no other load has: of the clock and the process, short enough to be typed.
 fn new_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));

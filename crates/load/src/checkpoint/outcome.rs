@@ -1,8 +1,8 @@
-//! The outcome of a statement that had started when a load ended, read from the objects that it changes.
+//! What became of a statement that had begun when a load ended: read from what it changes.
 //!
-//! DDL is atomic (MariaDB from 10.6, MySQL from 8.0). So a statement is applied if the definition has changed, and can be
-//! run again if it has not. A statement that names several objects may have changed some of them: then the outcome is
-//! certain only if it changed all or none.
+//! Servers of today change a definition wholly or not at all, whatever happens (MariaDB from 10.6, MySQL from 8.0). So a
+//! definition that is no longer what it was before is done, and one that is what it was can be run again. A statement
+//! that names several may have been carried through for some of them: then only the ends of the way are certain.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use super::{RecoveryHint, digest};
 use crate::analysis::{DdlTarget, JournalMode, Postcondition, StatementInfo, Trait, identifiers};
 use crate::lexer::Dialect;
 
-/// The outcome of a statement.
+/// What became of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The database has the statement.
+    /// It is in the database.
     Applied,
-    /// The statement had no effect, or is idempotent.
+    /// Nothing of it is, or running it once more makes no difference.
     Reapply,
-    /// The outcome cannot be determined.
+    /// The server cannot tell.
     InDoubt,
 }
 
@@ -30,7 +30,7 @@ const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141
 /// Names of one statement that are looked up among the tables.
 const NAMES_LIMIT: usize = 10_000;
 
-/// The hash of the definitions that a statement changes, before it runs, read in its session.
+/// How a statement's subjects stand, for a [`RecoveryHint`] before it runs: on the session in which it runs.
 ///
 /// # Errors
 /// A lost connection.
@@ -71,7 +71,7 @@ fn recovery_hint(found: &[Option<u128>]) -> RecoveryHint {
     }
 }
 
-/// The outcome of a statement that had started, from the hint that was recorded before it.
+/// What became of a statement that had begun, given how things stood before and the session that it ran in.
 ///
 /// # Errors
 /// A lost connection.
@@ -145,7 +145,7 @@ pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &D
     Ok(rows.first().and_then(|row| row.first()?.as_deref()) != Some(b"0"))
 }
 
-/// A definition without the AUTO_INCREMENT value, which changes with the rows.
+/// A definition without the counter in it, which moves with the rows.
 fn without_counter(definition: Vec<u8>) -> Vec<u8> {
     const COUNTER: &[u8] = b" AUTO_INCREMENT=";
     let Some(at) = memchr::memmem::find(&definition, COUNTER) else { return definition };

@@ -160,7 +160,7 @@ impl Targets {
     pub fn failed_over_error(&self) -> ServerError {
         ServerError::Lost {
             address: self.options().address.to_string(),
-            action: "loading".to_owned(),
+            doing: "loading".to_owned(),
             reason: self.notes().pop().unwrap_or_default(),
         }
     }

@@ -42,7 +42,7 @@ pub(super) struct MainSession<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     targets: &'l Targets,
-    /// See [`Targets::is_current`].
+    /// The home that the connection leads to: see [`Targets::is_current`].
     failover_epoch: u64,
     pub(super) connection: Connection,
     /// Where it is recorded what is done; `None` where nothing is.
@@ -137,11 +137,11 @@ impl<'l> MainSession<'l> {
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
         if self.in_xa || status.in_transaction() || !status.autocommit() {
-            Some("inside a transaction of the dump")
+            Some("inside a transaction of the dump's own")
         } else if self.tracker.has_session_local() {
-            Some("a session-local variable is set")
+            Some("a session variable is set that acts on this session only")
         } else if self.has_temporary_tables {
-            Some("the session has temporary tables")
+            Some("temporary tables belong to their session")
         } else if self.has_locks() {
             Some("tables are locked")
         } else {

@@ -1,4 +1,4 @@
-//! Resumes an interrupted load: reads the stream from its beginning and skips statements with a checkpoint.
+//! Going on with a load that ended early: the stream is read from its beginning, and what is recorded is passed over.
 //!
 //! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
 //! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::checkpoint::outcome`].
@@ -14,19 +14,19 @@ use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryH
 use crate::lexer::Location;
 use crate::report::Failure;
 
-/// How to treat a statement that is in doubt.
+/// What to take a statement for that had begun, where the server cannot tell what became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InDoubt {
-    /// Stop the load.
+    /// The load ends there and says so.
     #[default]
     Stop,
-    /// The statement is applied.
+    /// It is in the database.
     Applied,
-    /// The statement had no effect: run it again.
+    /// Nothing of it is: it is run again.
     Reapply,
 }
 
-/// The checkpoints of earlier runs, read along with the stream.
+/// What an earlier run has recorded, read along with the stream.
 #[derive(Debug)]
 pub(crate) struct Resume {
     reader: CheckpointReader,
@@ -160,8 +160,8 @@ impl Coordinator<'_> {
             if location.ordinal == checkpoint.span.last && resume.digest.value() != checkpoint.span.digest {
                 return self.stop_resume(statement,
                     format!(
-                        "the input differs from the dump that was loaded: the hash of the statements from line {} to here is not \
-                         the recorded hash; resume with the same dump and options, or load again without --resume",
+                        "the input is not the one that was loaded: what stands from line {} to here has another hash than \
+                         what was recorded; go on with the very same dump and options, or begin anew",
                         checkpoint.span.line,
                     ),
                 );
@@ -197,7 +197,7 @@ impl Coordinator<'_> {
 
     /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
     fn report_earlier_failures(&mut self, count: u64, location: &Location) {
-        let message = format!("{count} statement(s) up to here failed before the load was resumed");
+        let message = format!("{count} statement(s) up to here failed before this load was gone on with");
         self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, b"", message), false);
     }
 
@@ -301,8 +301,8 @@ impl Coordinator<'_> {
         }
         if tuples.is_none_or(|tuples| tuples > partial.rows) {
             let found = format!(
-                "the statement had started when the load ended, and table {name} is not transactional: the table has {} rows \
-                 of the statement; delete these rows and resume",
+                "{name} can't roll back, and this statement had begun when the load ended: {} of its rows are there; \
+                 remove them, or go on behind it by hand",
                 partial.rows,
             );
             return self.stop_resume(statement, found);
@@ -380,7 +380,7 @@ impl Coordinator<'_> {
     }
 
     fn stop_resume(&mut self, statement: &AnalyzedStatement, message: String) -> Result<bool, Stopped> {
-        let failure = Failure::of_record(&statement.location, &statement.text, message);
+        let failure = Failure::of_checkpoint(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
     }

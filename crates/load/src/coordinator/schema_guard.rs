@@ -24,7 +24,7 @@ impl Coordinator<'_> {
             "it concerns the schema `{}` of the checkpoints: name another with --checkpoint-schema, or leave it out",
             checkpoints.schema(),
         );
-        let failure = Failure::of_record(&statement.location, &statement.text, message);
+        let failure = Failure::of_checkpoint(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
     }

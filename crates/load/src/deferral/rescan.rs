@@ -1,8 +1,8 @@
-//! Finds the file and line of rows in the dump.
+//! Finds rows that are known to the server again in the dump, for the file and line of each.
 //!
-//! It reads the dump a second time and tracks the session on a separate connection, as `--plan` does. It recognizes a row
-//! by its values: the constraint's columns must be literals, and the primary key's columns must match if the statement
-//! has them.
+//! The dump is read once more, with the session followed on a connection of its own, as `--plan` does it. A row is told
+//! by its values: those of the constraint must all stand in it as plain values, those of the primary key must where the
+//! statement gives them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(super) struct Found {
 }
 
 const NOT_FOUND: &str =
-    "no line: no row of the dump has these values as literals; the row existed before, or another statement created it";
+    "no line: no row of the dump holds these as plain values; it was there before, or a statement has made it";
 
 /// Looks for all of them; the answers are in their order.
 pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, pool: &Pool) -> Vec<Found> {
@@ -51,7 +51,7 @@ pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, 
     }
     let can_be_read_again = |file: &Path| file != Path::new("-") && file.metadata().is_ok_and(|data| data.is_file());
     if options.files.is_empty() || !options.files.iter().all(|file| can_be_read_again(file)) {
-        return without_line("no line: the input is not a file that can be read a second time");
+        return without_line("no line: the input cannot be read a second time, as a file could");
     }
     match Rescan::open(wanted, targets, pool).and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan)) {
         Ok(rescan) => rescan
@@ -76,20 +76,20 @@ struct Rescan {
 
 impl Rescan {
     fn open(wanted: Vec<Wanted>, targets: &Targets, pool: &Pool) -> Result<Self, String> {
-        let text = |error: Error| error.to_string();
-        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(text)?.connection;
+        let told = |error: Error| error.to_string();
+        let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(told)?.connection;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
         let mut tables = HashMap::new();
         for name in wanted.iter().map(|wanted| &wanted.table).collect::<HashSet<_>>() {
-            if let Some(table) = catalog::table(&mut connection, name).map_err(text)? {
+            if let Some(table) = catalog::table(&mut connection, name).map_err(told)? {
                 tables.insert(name.clone(), Arc::new(table));
             }
         }
-        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(text)?;
+        let folds = connection.fetch(b"SELECT @@lower_case_table_names").map_err(told)?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let tracker = Tracker::new(&mut connection).map_err(text)?;
+        let tracker = Tracker::new(&mut connection).map_err(told)?;
         let found = wanted.iter().map(|_| None).collect();
         Ok(Self { connection, tracker, server, folds_case, wanted, found, tables })
     }
@@ -190,7 +190,7 @@ fn place(statement: &Statement, row: &RowText<'_>) -> Found {
     if is_whole(statement) {
         Found { file, line: at.line + lines, byte, reason: String::new() }
     } else {
-        Found { file, line: at.line, byte, reason: "line of the statement".to_owned() }
+        Found { file, line: at.line, byte, reason: "the line is that of its statement".to_owned() }
     }
 }
 
@@ -217,13 +217,7 @@ fn position(table: &Table, name: &[u8]) -> Option<usize> {
 }
 
 /// Whether a row of the dump is this one of the server's.
-fn holds(
-    row: &RowText<'_>,
-    wanted: &ViolatingRow,
-    columns: &[Option<usize>],
-    table: &Table,
-    dialect: &Dialect,
-) -> bool {
+fn holds(row: &RowText<'_>, wanted: &ViolatingRow, columns: &[Option<usize>], table: &Table, dialect: &Dialect) -> bool {
     if row.values.len() != columns.len() {
         return false;
     }

@@ -98,8 +98,8 @@ fn attempt(
         unique_keys(&mut connection, &affected_tables.unique_keys())?.into_iter().map(Constraint::Unique).collect()
     };
     let watch = PoolObserver(pool);
-    let prover = Validator { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, watch: &watch };
-    let findings = prover.prove(&constraints)?;
+    let prover = Validator { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, observer: &watch };
+    let findings = prover.validate(&constraints)?;
     let outcome = if findings.is_empty() { ValidationOutcome::Valid } else { ValidationOutcome::Violated };
     let violations = if findings.is_empty() || pool.is_interrupted() {
         Vec::new()
@@ -147,7 +147,7 @@ fn wanted((number, finding): (usize, &Finding)) -> Vec<Wanted> {
 
 /// The reported rows of a finding: rows with the same value follow each other.
 fn reported_rows(finding: &Finding) -> impl Iterator<Item = &ViolatingRow> {
-    let first = match &finding.fault {
+    let first = match &finding.violation {
         Violation::Rows { first, .. } => first.as_slice(),
         _ => &[],
     };
@@ -159,7 +159,7 @@ fn reported_rows(finding: &Finding) -> impl Iterator<Item = &ViolatingRow> {
 
 /// The report on a finding; `found` has the positions of its rows.
 fn violated_constraint(finding: &Finding, found: &mut impl Iterator<Item = Found>) -> ViolatedConstraint {
-    let (name, message, rows) = match (&finding.constraint, &finding.fault) {
+    let (name, message, rows) = match (&finding.constraint, &finding.violation) {
         (Constraint::ForeignKey(key), fault) => (&key.name, foreign_key_message(key, fault), fault_rows(fault)),
         (Constraint::Unique(key), fault) => {
             let message = match fault {

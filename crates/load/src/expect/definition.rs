@@ -1,4 +1,4 @@
-//! The effect of CREATE, DROP, ALTER and RENAME on the expected objects.
+//! CREATE, DROP, ALTER and RENAME: what is there behind them, by name.
 
 use hortator_mysql::catalog::TableName;
 
@@ -7,7 +7,7 @@ use super::{Expectations, Kind, Object, Relation, RelationKind};
 use crate::lexer::{Location, Token, Tokens};
 use crate::rows;
 
-/// Tokens between CREATE and the kind of the object: OR REPLACE, DEFINER, ALGORITHM …
+/// Tokens between CREATE and what it makes: OR REPLACE, DEFINER, ALGORITHM …
 const CLAUSES_LIMIT: usize = 40;
 
 /// What CREATE and DROP name, by its word.
@@ -40,7 +40,7 @@ struct Clauses {
     ignores: bool,
 }
 
-/// Skips the clauses of CREATE, DROP or ALTER up to the kind of the object.
+/// Passes the clauses of CREATE, DROP or ALTER up to the word that says what it is about.
 fn what(rest: &mut Tokens<'_>) -> Option<(What, Clauses)> {
     let mut clauses = Clauses::default();
     for token in rest.by_ref().take(CLAUSES_LIMIT) {
@@ -111,8 +111,7 @@ impl Expectations {
         if clauses.is_temporary {
             match self.relations.get_mut(name) {
                 Some(known) => {
-                    known
-                        .do_not_count(|| format!("a temporary table has the same name from line {} on", location.line));
+                    known.do_not_count(|| format!("a temporary table has its name from line {} on", location.line));
                 }
                 None => {
                     let temporary = Relation { is_made: false, ..Relation::made(RelationKind::Temporary) };
@@ -126,7 +125,7 @@ impl Expectations {
                 let mut relation = Relation::found();
                 relation.kind = kind;
                 relation.is_made = true;
-                relation.not_counted = Some("CREATE … IF NOT EXISTS: the table may have had rows".to_owned());
+                relation.not_counted = Some("CREATE … IF NOT EXISTS: it may have held rows".to_owned());
                 self.relations.insert(name.clone(), relation);
             }
             return;
@@ -134,7 +133,7 @@ impl Expectations {
         let mut relation = Relation::made(kind);
         if known.is_some_and(|known| known.has_rows) {
             relation.has_rows = true;
-            relation.do_not_count(|| format!("created again at line {}, after it received rows", location.line));
+            relation.do_not_count(|| format!("made anew at line {}, after it had got rows", location.line));
         }
         if kind == RelationKind::Table {
             if rest.clone().any(|token| token.is_word(b"SELECT")) {
@@ -297,7 +296,7 @@ impl Expectations {
                     false => name(at).map(|name| Name { schema: None, name }),
                 };
             } else if word(0, b"DROP") && !word(1, b"PARTITION") {
-                // Dropping a column drops its keys.
+                // A column takes its keys along.
                 relation.keys.clear();
             } else if [b"DROP".as_slice(), b"TRUNCATE", b"EXCHANGE", b"IMPORT", b"DISCARD"]
                 .iter()
@@ -314,7 +313,7 @@ impl Expectations {
     }
 }
 
-/// Removes a name, ignoring case.
+/// Takes a name out, in any case.
 fn forget(names: &mut std::collections::BTreeSet<Vec<u8>>, name: &[u8]) {
     names.retain(|known| !known.eq_ignore_ascii_case(name));
 }

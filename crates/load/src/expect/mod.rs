@@ -1,8 +1,8 @@
-//! The expected content after a stream: tables, keys, views, triggers and routines by name, and the tables that have no
-//! rows but those of the stream.
+//! What a stream should leave behind: the tables, keys, views, triggers and routines that its statements name, and which
+//! tables hold nothing but its rows.
 //!
-//! It reads the statements only and asks no server. A statement with an unknown effect makes tables *not countable*, with
-//! the reason: no count is better than a wrong one.
+//! It goes by names, as the statements pass; nothing is asked of a server. What a statement may have done that its words do
+//! not tell makes tables *not countable*, with the reason: better no figure than a wrong one.
 
 mod definition;
 mod name_context;
@@ -19,7 +19,7 @@ use crate::rows::{InsertVerb, insert_head};
 pub(crate) use name_context::NameContext;
 use name_context::{Name, name_at};
 
-/// Most names, of all kinds together.
+/// Names that are kept, of all kinds together.
 const NAMES_LIMIT: usize = 200_000;
 
 /// What is not a table, view or sequence.
@@ -34,13 +34,13 @@ pub(crate) enum Kind {
     Event,
 }
 
-/// Kinds of relations.
+/// What stands where tables do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelationKind {
     Table,
     View,
     Sequence,
-    /// The session drops it at its end.
+    /// Gone with the session.
     Temporary,
 }
 
@@ -48,15 +48,15 @@ pub(crate) enum RelationKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relation {
     pub(crate) kind: RelationKind,
-    /// Whether the stream created it, so it must exist at the end.
+    /// Whether the stream made it, and it should be there at the end.
     pub(crate) is_made: bool,
-    /// Why it may have other rows than those of the stream; `None` if it has not.
+    /// Why its rows are not those of the stream alone; `None` where they are.
     pub(crate) not_counted: Option<String>,
-    /// The statement of unknown effect that may have dropped or changed it.
+    /// What may have dropped or changed it, as its words do not tell.
     pub(crate) touched_by: Option<String>,
-    /// Names of its expected indexes.
+    /// Names of indexes that it should have.
     pub(crate) keys: BTreeSet<Vec<u8>>,
-    /// Names of its expected foreign keys.
+    /// Names of foreign keys that it should have.
     pub(crate) foreign_keys: BTreeSet<Vec<u8>>,
     is_dropped: bool,
     has_rows: bool,
@@ -64,12 +64,12 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// A relation that existed before the stream.
+    /// One that was there before the stream, as far as is known.
     fn found() -> Self {
         Self {
             kind: RelationKind::Table,
             is_made: false,
-            not_counted: Some("the table existed before the load and may have had rows".to_owned()),
+            not_counted: Some("it was there before, and may have held rows".to_owned()),
             touched_by: None,
             keys: BTreeSet::new(),
             foreign_keys: BTreeSet::new(),
@@ -88,7 +88,7 @@ impl Relation {
     }
 }
 
-/// Another object.
+/// Something that is no relation.
 #[derive(Clone, Debug, Default)]
 struct Object {
     /// The table of a trigger.
@@ -96,7 +96,7 @@ struct Object {
     touched_by: Option<String>,
 }
 
-/// The expected content after the statements so far.
+/// What the statements so far should have left behind.
 #[derive(Debug, Default)]
 pub(crate) struct Expectations {
     relations: BTreeMap<TableName, Relation>,
@@ -106,24 +106,24 @@ pub(crate) struct Expectations {
 }
 
 impl Expectations {
-    /// Every table, view and sequence that the stream names.
+    /// Every table, view and sequence that was named.
     pub(crate) fn relations(&self) -> &BTreeMap<TableName, Relation> {
         &self.relations
     }
 
-    /// All other expected objects by kind, schema and name, and the statement of unknown effect that may have changed each.
+    /// Everything else that should be there, by kind, schema and name; and what may have changed that unseen.
     pub(crate) fn objects(&self) -> impl Iterator<Item = (Kind, &[u8], &[u8], Option<&str>)> {
         self.objects.iter().map(|((kind, schema, name), object)| {
             (*kind, schema.as_slice(), name.as_slice(), object.touched_by.as_deref())
         })
     }
 
-    /// The stream ends inside a transaction, which the end of the session rolls back.
+    /// The stream ends inside of a transaction, which goes with its session.
     pub(crate) fn left_open(&mut self) {
-        self.count_nothing(None, || "a transaction is open at the end of the dump".to_owned());
+        self.count_nothing(None, || "a transaction that is open at the end".to_owned());
     }
 
-    /// Whether the stream has more names than the limit.
+    /// Whether there were more names than are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
@@ -174,7 +174,7 @@ impl Expectations {
         }
     }
 
-    /// Records an INSERT or REPLACE. A second call for the same statement changes nothing.
+    /// Takes note of an INSERT or REPLACE. May be called again for the same statement.
     pub(crate) fn rows(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let replaces = rest.next().is_some_and(|first| first.is_word(b"REPLACE"));
@@ -184,7 +184,7 @@ impl Expectations {
             Some((context.table(named)?, head.verb))
         });
         let Some((name, verb)) = name else {
-            self.count_nothing(None, || at("INSERT into a table whose name cannot be resolved"));
+            self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
             return;
         };
         let relation = self.relation(&name);
@@ -201,14 +201,14 @@ impl Expectations {
             });
         }
         if has_triggers {
-            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write to any table")));
+            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write anywhere")));
         }
         if kind == RelationKind::View {
             self.count_nothing(None, || at(&format!("rows through the view {name}")));
         }
     }
 
-    /// Records an applied statement whose rows the load did not count.
+    /// Takes note of a statement that is done already, and whose rows nobody has counted.
     pub(crate) fn uncounted(&mut self, text: &[u8], dialect: &Dialect, context: &NameContext, location: &Location) {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
@@ -219,11 +219,12 @@ impl Expectations {
         let head = insert_head(replaces, rest);
         if let Some(name) = head.and_then(|head| context.table(Name { schema: head.schema, name: head.table })) {
             let line = location.line;
-            self.relation(&name).do_not_count(|| format!("the load did not count the rows of line {line} by table"));
+            self.relation(&name)
+                .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
         }
     }
 
-    /// Makes all known relations not countable, except one.
+    /// Nothing that is known of now can be counted, but perhaps one table.
     fn count_nothing(&mut self, but: Option<&TableName>, reason: impl Fn() -> String) {
         for (name, relation) in &mut self.relations {
             if Some(name) != but {
@@ -232,7 +233,7 @@ impl Expectations {
         }
     }
 
-    /// Records a statement that may have changed anything.
+    /// Anything may have happened to what is there.
     fn touch_all(&mut self, reason: &str) {
         self.count_nothing(None, || reason.to_owned());
         let relations = self.relations.values_mut().map(|relation| &mut relation.touched_by);
@@ -242,13 +243,13 @@ impl Expectations {
         }
     }
 
-    /// A relation by name; an unknown one existed before the stream.
+    /// A relation by name; what is not known was there before.
     fn relation(&mut self, name: &TableName) -> &mut Relation {
         self.check_room();
         self.relations.entry(name.clone()).or_insert_with(Relation::found)
     }
 
-    /// Bounds the memory: beyond the limit, discards all names and reports it.
+    /// Memory stays bounded: beyond the limit all is forgotten, and said so.
     fn check_room(&mut self) {
         let keys: usize = self.objects.len() + self.relations.len();
         if keys >= NAMES_LIMIT {
@@ -267,7 +268,7 @@ impl Expectations {
         if relation.has_rows {
             relation.do_not_count(|| format!("emptied at line {}", location.line));
         } else if relation.kind == RelationKind::Table && !relation.is_made {
-            // The table is empty now.
+            // It is empty now, whatever it held.
             relation.not_counted = None;
         }
     }

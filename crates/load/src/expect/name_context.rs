@@ -1,4 +1,4 @@
-//! Names in statements, and their meaning at a position of the stream.
+//! Names in statements, and what they mean at a place.
 
 use hortator_mysql::catalog::TableName;
 
@@ -12,28 +12,28 @@ pub(super) struct Name {
     pub(super) name: Vec<u8>,
 }
 
-/// The meaning of names at a position of the stream.
+/// What names mean at a place of the stream.
 #[derive(Clone, Debug)]
 pub(crate) struct NameContext {
     /// The default schema.
     pub(crate) database: Option<Vec<u8>>,
-    /// Table names ignore case.
+    /// Table names are the same in any case.
     pub(crate) folds_case: bool,
     /// Names that are not ASCII are UTF-8.
     pub(crate) names_are_utf8: bool,
-    /// Deleted rows may cascade.
+    /// Rows that go may take others along.
     pub(crate) checks_foreign_keys: bool,
 }
 
 impl NameContext {
-    /// The table of a name; `None` if it cannot be resolved.
+    /// The table that is meant; `None` where that is not certain.
     pub(super) fn table(&self, name: Name) -> Option<TableName> {
         let (schema, table) = self.object(name)?;
         let fold = |name: Vec<u8>| if self.folds_case { name.to_ascii_lowercase() } else { name };
         Some(TableName { schema: fold(schema), table: fold(table) })
     }
 
-    /// Schema and name of another object.
+    /// Schema and name of anything else.
     pub(super) fn object(&self, name: Name) -> Option<(Vec<u8>, Vec<u8>)> {
         let is_readable = |name: &[u8]| name.is_ascii() || self.names_are_utf8;
         let schema = name.schema.or_else(|| self.database.clone())?;
@@ -52,7 +52,7 @@ pub(super) fn name_at(rest: &mut Tokens<'_>) -> Option<Name> {
     Some(Name { schema: None, name: first })
 }
 
-/// Skips the words if they come next; returns whether they did.
+/// Passes the words, if they stand there; tells whether they did.
 pub(super) fn pass(rest: &mut Tokens<'_>, words: &[&[u8]]) -> bool {
     let mut ahead = rest.clone();
     let are_there = words.iter().all(|word| ahead.next().is_some_and(|token| token.is_word(word)));

@@ -1,5 +1,5 @@
-//! The plan of a load: the tables, their order and protocols, the barriers with their reasons, and the settings of the
-//! server that slow it.
+//! What a load would do, without doing it: the tables, their order and roads, the barriers with their reasons, and what
+//! on this server will slow it.
 //!
 //! It reads the whole dump and writes nothing. Only SET statements of the session run, on a connection of its own,
 //! because they decide how the text behind them is read. Tables that the dump itself creates are not there yet, so
@@ -41,7 +41,7 @@ pub struct Plan {
     pub barrier_count: u64,
     /// Statements read.
     pub statements: u64,
-    /// Statements that a load would skip.
+    /// Statements that would be left out.
     pub skipped: u64,
     /// The nodes of the cluster and how they would be used; empty for a single server.
     pub cluster: Vec<String>,
@@ -64,7 +64,7 @@ pub struct PlannedTable {
     pub rows: u64,
     /// Text of its INSERT statements.
     pub bytes: u64,
-    /// The protocol for its rows.
+    /// How its rows would travel.
     pub protocol: &'static str,
     /// How its statements would be ordered, and why.
     pub order: String,
@@ -172,7 +172,7 @@ impl Reader {
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         let takes_arrays = options.batch_rows.is_none() && self.connection.supports_bulk();
-        let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
+        let typed = if takes_arrays { "arrays" } else { "prepared rows" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
             self.plan.tables.push(planned(&name, found, typed));
@@ -256,7 +256,7 @@ impl Reader {
         };
         self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
         if self.in_transaction || !self.connection.status().autocommit() {
-            self.barrier(text, location, "inside a transaction of the dump");
+            self.barrier(text, location, "inside a transaction of the dump's own");
             return Ok(());
         }
         let known = self.look(&name)?;
@@ -264,8 +264,8 @@ impl Reader {
             self.barrier(text, location, "triggers fire on the table and may write elsewhere");
             return Ok(());
         }
-        let defers = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
-        let checks = self.tracker.state().checks_foreign_keys() && !defers;
+        let puts_off = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
+        let checks = self.tracker.state().checks_foreign_keys() && !puts_off;
         self.needs.checks_foreign_keys |= checks;
         let facts = SessionFacts { dialect: self.dialect(), functions, known_head: None };
         let (placed, refers_to_itself) = match known {
@@ -398,8 +398,8 @@ fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable 
         format!("in order: {}", found.order.into_iter().collect::<Vec<_>>().join(", "))
     };
     if found.is_new {
-        order.push_str(" (prediction: the table does not exist yet)");
+        order.push_str(" (expected: the table is not there yet)");
     }
-    let protocol = if found.is_text { "text" } else { typed };
+    let protocol = if found.is_text { "as written" } else { typed };
     PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order }
 }

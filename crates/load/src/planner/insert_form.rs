@@ -48,10 +48,10 @@ impl InsertForm {
     pub(crate) fn new(head: InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
         match table.kind {
             TableKind::Base { .. } => {}
-            TableKind::Other => return Err("the statement inserts through a view"),
+            TableKind::Other => return Err("it inserts through a view"),
         }
         if table.has_triggers {
-            return Err("triggers of the table may write to other tables");
+            return Err("triggers fire on the table and may write elsewhere");
         }
         let columns = match &head.columns {
             Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),
@@ -93,7 +93,7 @@ impl InsertForm {
         let checks_foreign_keys = state.checks_foreign_keys();
         let replaces = self.replaces();
         if replaces && checks_foreign_keys {
-            return Err("REPLACE may delete a row that other rows refer to");
+            return Err("it may change or delete a row that others refer to");
         }
         if let Some(reason) = self.left_out {
             return Err(reason);

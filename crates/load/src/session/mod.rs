@@ -1,4 +1,4 @@
-//! The session state at a position of the stream, and how to sync another connection to it.
+//! The session's state at a statement's place in the stream, and how another connection takes it on.
 //!
 //! The main session runs every SET and USE itself, and the server reports what it made of them with its answers: values are
 //! never computed here, and nothing of ours runs in between. A [`SessionState`] is what was reported up to a place; chunks
@@ -100,7 +100,7 @@ impl SessionState {
         !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF")
     }
 
-    /// Whether the dump has unique checks on.
+    /// Whether the dump has unique keys checked.
     #[must_use]
     pub fn checks_unique_keys(&self) -> bool {
         !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF")
@@ -117,7 +117,7 @@ impl SessionState {
         state
     }
 
-    /// Whether a worker turns unique checks off.
+    /// Whether a worker goes without unique checks.
     #[must_use]
     pub fn defers_unique_checks(&self) -> bool {
         self.defers_unique_checks
@@ -192,7 +192,7 @@ fn as_reported(name: &str, value: Vec<u8>) -> Option<Vec<u8>> {
     (!value.is_empty() || !NULLABLE.contains(&name)).then_some(value)
 }
 
-/// The session state that a worker's connection has.
+/// The state that a worker's connection has taken on.
 #[derive(Debug, Default)]
 pub struct AppliedState {
     state: SessionState,
@@ -202,7 +202,7 @@ pub struct AppliedState {
 }
 
 impl AppliedState {
-    /// Syncs the connection to `target`, except for settings that parallel connections must not have; returns whether
+    /// Brings the connection to `target`, but for what connections that share tables must not have; tells whether
     /// anything changed.
     ///
     /// # Errors

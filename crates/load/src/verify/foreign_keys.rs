@@ -37,9 +37,9 @@ pub(super) fn validate(
         open: &|| verify.open(),
         threads: verify.threads,
         rows_limit: REPORTED_ROWS_LIMIT,
-        watch: &NoObserver,
+        observer: &NoObserver,
     };
-    let violations = prover.prove(&keys)?;
+    let violations = prover.validate(&keys)?;
     findings.foreign_keys = (keys.len() - violations.len()) as u64;
     for finding in &violations {
         findings.problem(shown(finding));

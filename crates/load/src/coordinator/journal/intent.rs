@@ -24,7 +24,7 @@ impl MainSession<'_> {
         };
         let recovery_hint = match recovery_hint {
             Ok(recovery_hint) => recovery_hint,
-            Err(error) => return self.checkpoint_failed(location, text, &error).map(|()| 0),
+            Err(error) => return self.record_failed(location, text, &error).map(|()| 0),
         };
         let begun = checkpoint_of(statement, State::Intent, &effects.table, recovery_hint);
         self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
@@ -34,10 +34,9 @@ impl MainSession<'_> {
         let has_failed = result.is_err() || self.failures() > failures;
         if has_failed && !self.is_forced() {
             // A refused definition leaves nothing. Of anything else a part may be there: its record stays open and says so.
-            if matches!(intent.recovery_hint, RecoveryHint::Definition(_)) && !self.is_gone() && !self.is_interrupted()
-            {
+            if matches!(begun.recovery_hint, RecoveryHint::Definition(_)) && !self.is_gone() && !self.is_interrupted() {
                 self.on_internal_connection(location, text, |checkpoints, internal| {
-                    checkpoints.retract(internal, intent.span.first)
+                    checkpoints.retract(internal, begun.span.first)
                 })?;
             }
             return result;
@@ -63,7 +62,7 @@ impl MainSession<'_> {
         }
         match checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint)) {
             Ok(_) => result,
-            Err(error) => self.checkpoint_failed(location, text, &error).and(result),
+            Err(error) => self.record_failed(location, text, &error).and(result),
         }
     }
 

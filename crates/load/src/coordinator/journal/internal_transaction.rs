@@ -49,13 +49,13 @@ impl MainSession<'_> {
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
         let is_within = effects.counters.is_empty() && !effects.names_other_engines;
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
-        let intent = match is_within {
+        let begun = match is_within {
             true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
             false => checkpoints
                 .on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint))
                 .and_then(|_| begin(self)),
         };
-        match intent {
+        match begun {
             Err(error) if error.code() == Some(READ_ONLY) => {
                 // Nothing can be changed here, so there is nothing to record.
                 return match self.connection.execute(ROLLBACK) {
@@ -63,7 +63,7 @@ impl MainSession<'_> {
                     Err(error) => self.record_failed(location, text, &error).map(|()| 0),
                 };
             }
-            Err(error) => self.checkpoint_failed(location, text, &error)?,
+            Err(error) => self.record_failed(location, text, &error)?,
             Ok(_) => {}
         }
         let failures = self.failures();
@@ -169,7 +169,7 @@ impl MainSession<'_> {
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
         if let Some(checkpoints) = self.checkpoints.filter(|_| is_within) {
-            checkpoints.write(&mut self.connection, intent)?;
+            checkpoints.write(&mut self.connection, begun)?;
         }
         self.send(statement)
     }
@@ -206,7 +206,7 @@ impl MainSession<'_> {
         if !counts || self.failures() > failures {
             return Ok(rows);
         }
-        intent.rows = rows;
+        begun.rows = rows;
         let checkpoint =
             Checkpoint { state: applied_or_bound(query.keeps), recovery_hint: RecoveryHint::None, ..begun };
         match &mut self.journal {

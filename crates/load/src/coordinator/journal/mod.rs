@@ -1,4 +1,4 @@
-//! The journal: the checkpoints of the statements that the main session runs.
+//! What is recorded of the statements that the main session runs: each with what it changes, where that can be.
 //!
 //! ```text
 //!            write of rows                      next statement
@@ -72,7 +72,7 @@ pub(super) struct Run {
     /// Statements that failed in a forced load.
     failed: u64,
     /// It is recorded as begun, and to be closed.
-    has_intent: bool,
+    is_begun: bool,
 }
 
 /// What a statement of the main session is known to do with rows.
@@ -204,7 +204,7 @@ impl MainSession<'_> {
     /// A record could not be written: that ends the load, forced or not.
     fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
         let message = format!("its checkpoint could not be written: {error}");
-        self.end_at(Failure::of_record(location, text, message), error);
+        self.end_at(Failure::of_checkpoint(location, text, message), error);
         Err(Stopped)
     }
 
@@ -218,7 +218,7 @@ impl MainSession<'_> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         match checkpoints.on_internal_connection(work) {
             Ok(_) => Ok(()),
-            Err(error) => self.checkpoint_failed(location, text, &error),
+            Err(error) => self.record_failed(location, text, &error),
         }
     }
 
