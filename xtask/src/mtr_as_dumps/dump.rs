@@ -39,6 +39,12 @@ impl Dump {
         text
     }
 
+    /// Without LOCK TABLES and UNLOCK TABLES, which Hortator leaves out; `None` where it has none.
+    pub(super) fn without_locks(&self) -> Option<Dump> {
+        let without = self.filtered(|_, statement| !statement.locks_tables());
+        (without.statements.len() < self.statements.len()).then_some(without)
+    }
+
     /// Only the statements that `is_kept` says.
     pub(super) fn filtered(&self, is_kept: impl Fn(usize, &Statement) -> bool) -> Dump {
         let statements = self.statements.iter().enumerate();
@@ -80,6 +86,13 @@ impl Statement {
         let text = self.text.trim_ascii_start();
         let length = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
         String::from_utf8_lossy(&text[..length]).to_ascii_uppercase()
+    }
+
+    fn locks_tables(&self) -> bool {
+        let words = self.text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let mut words = words.map(<[u8]>::to_ascii_uppercase);
+        let is_lock = matches!(words.next().as_deref(), Some(b"LOCK" | b"UNLOCK"));
+        is_lock && words.next().is_some_and(|word| word.starts_with(b"TABLE"))
     }
 
     fn only_reads(&self) -> bool {

@@ -113,14 +113,17 @@ impl Run<'_> {
             Ok(dump) => dump,
             Err(reason) => return Ok(Result::Skipped(reason)),
         };
-        let (mut differences, is_certain) = match trial.run(&dump)? {
-            Verdict::Same => return Ok(Result::Same),
-            Verdict::Skipped(reason) => return Ok(Result::Skipped(reason)),
-            Verdict::Differs { differences, is_certain } => (differences, is_certain),
+        let found = self.unexplained(trial, source, &dump)?;
+        let Result::Differs { differences, is_certain } = found else { return Ok(found) };
+        // What comes of locks is not looked at, but what differs without them is.
+        let (dump, differences, is_certain) = match dump.without_locks() {
+            None => (dump, differences, is_certain),
+            Some(dump) => match self.unexplained(trial, source, &dump)? {
+                Result::Differs { differences, is_certain } => (dump, differences, is_certain),
+                Result::Same | Result::Explained => return Ok(Result::Explained),
+                Result::Skipped(reason) => return Ok(Result::Skipped(reason)),
+            },
         };
-        let is_explained =
-            |difference: &Difference| self.explained.iter().any(|row| row.covers(&source.name, difference));
-        differences.retain(|difference| !is_explained(difference));
         let Some(first) = differences.first() else { return Ok(Result::Explained) };
         if let Some(folder) = &self.arguments.keep {
             let path = |end: &str| folder.join(format!("{}.{end}", source.name.replace('/', "_")));
@@ -135,6 +138,19 @@ impl Run<'_> {
             }
         }
         Ok(Result::Differs { differences, is_certain })
+    }
+
+    /// What differs, without what the page explains.
+    fn unexplained(&self, trial: &mut Trial, source: &Source, dump: &Dump) -> anyhow::Result<Result> {
+        let (mut differences, is_certain) = match trial.run(dump)? {
+            Verdict::Same => return Ok(Result::Same),
+            Verdict::Skipped(reason) => return Ok(Result::Skipped(reason)),
+            Verdict::Differs { differences, is_certain } => (differences, is_certain),
+        };
+        let is_explained =
+            |difference: &Difference| self.explained.iter().any(|row| row.covers(&source.name, difference));
+        differences.retain(|difference| !is_explained(difference));
+        Ok(if differences.is_empty() { Result::Explained } else { Result::Differs { differences, is_certain } })
     }
 
     /// The dump of a source, or why there is none.

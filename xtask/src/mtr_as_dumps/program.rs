@@ -37,14 +37,21 @@ pub(super) struct Outcome {
 }
 
 /// An error as both programs tell it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Failure {
     /// The server's error number; none for an error of the program's own.
     pub(super) code: Option<u16>,
     /// The line on which the statement begins.
     pub(super) line: u64,
-    /// The first line of the server's message; empty for an error of the program's own, whose words differ.
+    /// The first line of its message.
     pub(super) message: String,
+}
+
+impl PartialEq for Failure {
+    /// The words of a program's own errors are its own, too.
+    fn eq(&self, other: &Failure) -> bool {
+        self.code == other.code && self.line == other.line && (self.code.is_none() || self.message == other.message)
+    }
 }
 
 impl Program {
@@ -104,8 +111,7 @@ impl Outcome {
                 _ => (None, told.strip_prefix("at line ")?),
             };
             let (line, message) = rest.split_once(": ")?;
-            let message = if code.is_some() { message.to_owned() } else { String::new() };
-            Some(Failure { code, line: line.parse().ok()?, message })
+            Some(Failure { code, line: line.parse().ok()?, message: message.to_owned() })
         })
         .collect()
     }
@@ -121,7 +127,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.code {
             Some(code) => write!(f, "line {}: {code} {}", self.line, self.message),
-            None => write!(f, "line {}: an error of the program", self.line),
+            None => write!(f, "line {}: its own error: {}", self.line, self.message),
         }
     }
 }

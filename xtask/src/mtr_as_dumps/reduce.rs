@@ -7,7 +7,7 @@ use super::dump::Dump;
 use super::trial::{Trial, Verdict};
 
 /// How long one dump may take.
-const LIMIT: Duration = Duration::from_secs(600);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// The smallest dump found with a difference of the same kind and key.
 pub(super) fn reduce(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> anyhow::Result<Dump> {
@@ -34,7 +34,7 @@ pub(super) fn reduce(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> any
 
 fn differs(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> anyhow::Result<bool> {
     let same = |found: &Difference| found.kind == wanted.kind && found.key == wanted.key;
-    match trial.run(dump)? {
+    match trial.run_once(dump)? {
         Verdict::Differs { differences, .. } => Ok(differences.iter().any(same)),
         Verdict::Same | Verdict::Skipped(_) => Ok(false),
     }
