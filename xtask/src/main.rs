@@ -1,9 +1,10 @@
 //! Repository tasks for which cargo has no command: `cargo xtask tidy`, `cargo xtask kills`, `cargo xtask mysql`,
-//! `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
+//! `cargo xtask mtr`, `cargo xtask mtr-as-dumps`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
 
 mod fire;
 mod kills;
 mod mtr;
+mod mtr_as_dumps;
 mod mysql;
 mod provider_kills;
 mod sim;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         Some("kills") => report("kills", kills::run(repository(), std::env::args().nth(2).as_deref())),
         Some("mysql") => report("mysql", mysql::run(repository())),
         Some("mtr") => report("mtr", mtr::run(repository(), std::env::args().skip(2))),
+        Some("mtr-as-dumps") => report("mtr-as-dumps", mtr_as_dumps::run(repository(), std::env::args().skip(2))),
         Some("provider-kills") => report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2))),
         Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
         Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
@@ -32,6 +34,16 @@ fn main() -> ExitCode {
             eprintln!("       cargo xtask mtr [--provider ours|galera|both] [SUITE | single | SUITE.TEST]...");
             eprintln!(
                 "                            runs the server's own suites with Hortator's provider and Galera (slow)"
+            );
+            eprintln!(
+                "       cargo xtask mtr-as-dumps [SUITE | SUITE.TEST | FILE.sql]... [--seed N] [--limit N] [--jobs N]"
+            );
+            eprintln!(
+                "                            [--variant whole|cut] [--hortator PATH] [--timeout SECONDS] [--keep DIR]"
+            );
+            eprintln!("                            [--reduce] [--set NAME=VALUE]... [-- OPTION...]");
+            eprintln!(
+                "                            loads the server's own tests with the client and with Hortator (hours)"
             );
             eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
             eprintln!(

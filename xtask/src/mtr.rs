@@ -24,6 +24,7 @@ use anyhow::Context;
 use arguments::Arguments;
 use output::{Outcome, Test};
 use runner::Runner;
+pub(crate) use runner::suites_folder;
 
 /// The page with what the suites did.
 const STATUS_PAGE: &str = "docs/provider-status.md";

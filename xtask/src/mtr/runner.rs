@@ -35,12 +35,7 @@ pub(super) struct Runner {
 impl Runner {
     /// Installs the suites where they are missing.
     pub(super) fn new(repository: &Path) -> anyhow::Result<Runner> {
-        let program = Path::new(INSTALLED).join(PROGRAM);
-        let script = repository.join("scripts/packages");
-        let installed = Command::new(&script).arg(&program).arg("mariadb-test").status();
-        if !installed.with_context(|| format!("cannot run {}", script.display()))?.success() || !program.is_file() {
-            bail!("the server's suites are not installed; on Debian: apt-get install mariadb-test");
-        }
+        suites_folder(repository)?;
         let account = Account::for_servers()?;
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(PARENT).context("making a folder")?;
         account.own(folder.path())?;
@@ -102,6 +97,18 @@ impl Runner {
         }
         Ok(group.suites.iter().map(|suite| folder.join(suite).display().to_string()).collect())
     }
+}
+
+/// The folder of all suites. Installs them where they are missing.
+pub(crate) fn suites_folder(repository: &Path) -> anyhow::Result<&'static Path> {
+    let folder = Path::new(INSTALLED);
+    let program = folder.join(PROGRAM);
+    let script = repository.join("scripts/packages");
+    let installed = Command::new(&script).arg(&program).arg("mariadb-test").status();
+    if !installed.with_context(|| format!("cannot run {}", script.display()))?.success() || !program.is_file() {
+        bail!("the server's suites are not installed; on Debian: apt-get install mariadb-test");
+    }
+    Ok(folder)
 }
 
 /// A regular expression of the tests' own names.

@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("hortator-mysql", &["hortator-core"]),
     ("hortator-provider", &["hortator-core"]),
     ("hortator-core", &[]),
-    ("xtask", &[]),
+    ("xtask", &["hortator-check", "hortator-mysql", "hortator-sandbox"]),
 ];
 
 /// What tests may use in addition, of any crate but those that stand alone: they need real servers.

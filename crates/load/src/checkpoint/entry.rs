@@ -1,9 +1,9 @@
-//! One record: a run of statements, what became of it, and its text's hash.
+//! One checkpoint: a run of consecutive statements, its state, and the hash of its text.
 
 use hortator_mysql::catalog::TableName;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Tables of one record whose counters are kept.
+/// Most tables of one checkpoint whose AUTO_INCREMENT values are recorded.
 pub const COUNTERS_LIMIT: usize = 10;
 
 /// A run of statements of the stream.
@@ -25,14 +25,14 @@ pub struct Span {
     pub end_byte: u64,
 }
 
-/// What became of it.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It was begun; how it ended is not recorded.
+    /// The run has started; its outcome is not recorded.
     Intent = 0,
-    /// It is in the database.
+    /// The database has the run.
     Applied = 1,
-    /// It is in the database, and left something in its session that no other session has.
+    /// The database has the run, which also left session state that no other session has.
     SessionBound = 2,
 }
 
@@ -44,26 +44,26 @@ impl State {
     }
 }
 
-/// How things stood before, to find out later whether something that was begun was done.
+/// The state before the run, to find out later whether an intent was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecoveryHint {
-    /// Nothing that would tell.
+    /// No hint.
     None,
-    /// Next AUTO_INCREMENT values of the tables that rows go to, at most [`COUNTERS_LIMIT`]. The rows are a transaction's:
-    /// not recorded as done, they are not there.
+    /// Next AUTO_INCREMENT values of the tables that receive rows, at most [`COUNTERS_LIMIT`]. The rows are part of a
+    /// transaction: without an applied checkpoint, the database does not have them.
     Counters(Vec<(TableName, u64)>),
-    /// The rows of a table whose engine cannot roll back.
+    /// The row count of a table that is not transactional.
     Rows(u64),
-    /// It changes rows and stands alone: no transaction of the load's tells whether it is done.
+    /// The statement changes rows outside of a transaction, so the load cannot tell whether it is applied.
     NotInTransaction,
-    /// Of something that is done: so many statements of it failed, in a forced load.
+    /// Of an applied run of a forced load: the number of failed statements.
     Failed(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
 
 impl RecoveryHint {
-    /// As the table keeps it.
+    /// The text in the table.
     #[must_use]
     pub fn to_text(&self) -> String {
         match self {
@@ -82,7 +82,7 @@ impl RecoveryHint {
         }
     }
 
-    /// From the table; what is not understood tells nothing.
+    /// From the text in the table; unknown text is no hint.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         if text == "not_in_transaction" {
@@ -118,20 +118,20 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
-/// A record.
+/// A checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The statements.
     pub span: Span,
-    /// What became of them.
+    /// The state of the run.
     pub state: State,
-    /// The table that their rows went to, as `schema.table`; empty for none.
+    /// The table that received the rows, as `schema.table`; empty for none.
     pub table: String,
     /// Rows affected, as the server says.
     pub rows: u64,
-    /// LAST_INSERT_ID() behind it; 0 where it numbered nothing.
+    /// LAST_INSERT_ID() after the run; 0 if it generated no value.
     pub last_id: u64,
-    /// How things stood before.
+    /// The state before the run.
     pub recovery_hint: RecoveryHint,
 }
 

@@ -1,16 +1,16 @@
-//! Why a load's records cannot be had, in words for its user.
+//! Why the checkpoints of a load are not available.
 
-/// Why records cannot be kept or gone on with.
+/// Why a load cannot write checkpoints or resume from them.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The server refused, or is gone.
+    /// The server refused, or the connection is lost.
     #[error("{0}")]
     Server(#[from] hortator_mysql::Error),
 
-    /// The account may not make the schema or its tables.
+    /// The account may not create the schema or its tables.
     #[error(
-        "cannot keep progress records in the schema `{schema}`: {reason}; grant the account all rights on it, name \
-         another with --checkpoint-schema, or go without (--no-checkpoint)"
+        "cannot write checkpoints to the schema `{schema}`: {reason}; grant the account all rights on the schema, choose \
+         another schema with --checkpoint-schema, or load with --no-checkpoint"
     )]
     Unavailable {
         /// The schema.
@@ -19,8 +19,8 @@ pub enum Error {
         reason: String,
     },
 
-    /// There is nothing to go on with.
-    #[error("nothing to resume: no interrupted load of {input} is on record in the schema `{schema}`{hint}")]
+    /// There is nothing to resume.
+    #[error("nothing to resume: the schema `{schema}` has no checkpoint of a load of {input}{hint}")]
     Nothing {
         /// The input asked for.
         input: String,
@@ -30,17 +30,17 @@ pub enum Error {
         hint: String,
     },
 
-    /// The load was begun under options that give its statements another meaning.
-    #[error("cannot go on with load {load_id} like this: {differs}; go on with the options that it was begun with")]
+    /// The load was started with options that change the meaning of its statements.
+    #[error("cannot resume load {load_id} with these options: {differs}; resume with the options of the first run")]
     OtherOptions {
         /// The load's number.
         load_id: u64,
-        /// What it was begun with, and what is asked for now.
+        /// The options then and now.
         differs: String,
     },
 
     /// Several loads could be meant.
-    #[error("several interrupted loads of {input} are on record: name one with --resume=ID, of {ids}")]
+    #[error("several loads of {input} are interrupted: choose one with --resume=ID ({ids})")]
     Several {
         /// The input asked for.
         input: String,
@@ -50,8 +50,8 @@ pub enum Error {
 
     /// Sessions of the load are still there.
     #[error(
-        "load {load_id} still has a session on the server (connection {connection_id}): it is running, or the server has \
-         not noticed yet that its program is gone; wait, or end it with KILL {connection_id}"
+        "load {load_id} still has a session on the server (connection {connection_id}): the load is running, or the server \
+         has not yet detected that the client is gone; wait, or end the session with KILL {connection_id}"
     )]
     Running {
         /// The load's number.
@@ -60,9 +60,9 @@ pub enum Error {
         connection_id: u64,
     },
 
-    /// The records are written by a later version.
+    /// A later version wrote the checkpoints.
     #[error(
-        "load {load_id} was recorded in format {format}, which this version of Hortator does not know: use a later one"
+        "load {load_id} has checkpoints in format {format}, which this version of Hortator does not support: use a later version"
     )]
     Newer {
         /// The load's number.

@@ -63,7 +63,7 @@ impl Identity {
         };
         let switch = |is_on: bool, name: &str| if is_on { format!("--{name}") } else { format!("no --{name}") };
         let differs = |before: String, now: String| {
-            (before != now).then(|| format!("it was begun with {before}, and there is {now} now"))
+            (before != now).then(|| format!("the first run had {before}, this run has {now}"))
         };
         differs(database(self), database(other))
             .or_else(|| differs(switch(self.comments, "comments"), switch(other.comments, "comments")))

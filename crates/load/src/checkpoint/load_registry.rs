@@ -1,4 +1,4 @@
-//! The loads on record: begun, found again, ended, listed, discarded.
+//! The loads with checkpoints: start, find, end, list, discard.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,34 +9,34 @@ use super::statements::{FORMAT, Statements, hex};
 use super::{Error, Identity, State};
 use crate::session::open_long_lived;
 
-/// Guards the schema against one load that removes it while another begins.
+/// Keeps one load from dropping the schema while another load starts.
 const SCHEMA_LOCK: &str = "hortator.schema";
 /// How long to wait for that, in seconds.
 const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
-/// Checkpoints removed in one transaction.
+/// Checkpoints deleted in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Statements under way that a listing names.
-const BEGUN_SHOWN: usize = 20;
+/// Most statements in doubt that a listing names.
+const IN_DOUBT_LISTED_LIMIT: usize = 20;
 
-/// An interrupted load, or one that runs.
+/// An interrupted or running load.
 #[derive(Clone, Debug, Serialize)]
 pub struct Interrupted {
     /// Its number.
     pub load_id: u64,
     /// Its input.
     pub input: String,
-    /// When it was begun, by the server's clock.
-    pub begun: String,
-    /// The session that runs it now, if one does.
+    /// Its start, by the clock of the server.
+    pub started_at: String,
+    /// The connection of the running load; null if it does not run.
     pub connection_id: Option<u64>,
-    /// Rows recorded as loaded.
+    /// Loaded rows.
     pub rows: u64,
-    /// Checkpoints of what is done.
+    /// Applied checkpoints.
     pub chunks: u64,
     /// Rows by table.
     pub tables: Vec<(String, u64)>,
-    /// Statements that had begun and of which the end is not recorded, as `file:line`; the first 20.
-    pub begun_statements: Vec<String>,
+    /// Statements in doubt, as `file:line`; the first 20.
+    pub in_doubt_statements: Vec<String>,
 }
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
@@ -52,7 +52,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql:
     connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
 }
 
-/// Checkpoints a new load. Interrupted loads of the same input are discarded: it begins anew.
+/// Registers a new load. Discards the checkpoints of interrupted loads of the same input.
 pub(super) fn begin(
     connection: &mut Connection,
     statements: &Statements,
@@ -116,8 +116,8 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
         [(id, _, format)] => check_format(*id, *format),
         [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
             Some((id, found, _)) => Err(nothing(format!(
-                ", but load {id} of {}: if that is the same dump, --resume={id} goes on with it and compares what is \
-                 loaded by its hash",
+                ", but one of load {id} of {}: if that is the same dump, --resume={id} resumes it and compares the \
+                 loaded statements by their hashes",
                 found.describe(),
             ))),
             None => Err(nothing(String::new())),
@@ -129,8 +129,8 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
     }
 }
 
-/// The load of this number; where it is to be gone on with, begun under the options of `identity`. Files are free: a
-/// pipe has no name, and a dump may have been mended.
+/// The load with this ID. To resume it, the options of `identity` must match; the files may differ: a pipe has no name,
+/// and the user may have repaired the dump.
 pub(super) fn find_id(
     connection: &mut Connection,
     statements: &Statements,
@@ -145,7 +145,7 @@ pub(super) fn find_id(
             differs.map_or(Ok(id), |differs| Err(Error::OtherOptions { load_id: id, differs }))
         }
         None => Err(Error::Nothing {
-            input: format!("the number {id}"),
+            input: format!("number {id}"),
             schema: statements.schema().to_owned(),
             hint: String::new(),
         }),
@@ -156,7 +156,7 @@ fn check_format(load_id: u64, format: u64) -> Result<u64, Error> {
     if format > FORMAT { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
 }
 
-/// Waits until all sessions of the load that were there are over, and takes its place.
+/// Waits until all former sessions of the load have ended, and takes over.
 pub(super) fn take_over(
     connection: &mut Connection,
     statements: &Statements,
@@ -182,7 +182,7 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
+/// Records deferred checks, one bit for each kind; returns the bits of the whole load.
 pub(super) fn defer(
     connection: &mut Connection,
     statements: &Statements,
@@ -205,8 +205,8 @@ fn lock(load_id: u64, session: usize) -> String {
 /// Takes the lock of one of the load's sessions.
 pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
     let name = lock(load_id, session);
-    let took = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
-    if took == 1 {
+    let acquired = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
+    if acquired == 1 {
         return Ok(());
     }
     let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
@@ -246,7 +246,7 @@ pub(super) fn rows_by_table(
     Ok(rows.iter().map(|row| (text(row, 0), text(row, 1).parse().unwrap_or(0))).collect())
 }
 
-/// How many records there are of what is done.
+/// The number of applied checkpoints.
 pub(super) fn count_applied(
     connection: &mut Connection,
     statements: &Statements,
@@ -257,7 +257,8 @@ pub(super) fn count_applied(
     number(connection, &query)
 }
 
-/// Removes the records of a load that has ended, and the schema with its last load; gives whether any are kept.
+/// Discards the checkpoints of a load that has ended, and the schema with the last load; returns whether checkpoints are
+/// left.
 pub(super) fn end(
     connection: &mut Connection,
     statements: &Statements,
@@ -276,18 +277,18 @@ pub(super) fn end(
         })
 }
 
-/// Takes the whole schema with the last load on record, if nobody else has put anything into it.
+/// Drops the schema with the last load, if it has no other tables.
 fn drop_or_remove(
     connection: &mut Connection,
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
-    let others = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
-    let strangers = format!(
+    let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
+    let other_tables = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
         hex(statements.schema()),
     );
-    if number(connection, &others)? == 0 && number(connection, &strangers)? == 0 {
+    if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
         let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
         match dropped {
             Err(hortator_mysql::Error::Server(_)) => {}
@@ -305,7 +306,7 @@ fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) ->
     connection.execute(load.as_bytes()).map(drop)
 }
 
-/// The loads on record in a schema; none where there is no such schema.
+/// The loads with checkpoints in a schema; none if the schema does not exist.
 ///
 /// # Errors
 /// [`Error::Server`].
@@ -319,7 +320,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
     let mut found = Vec::new();
     for (load_id, input, _) in loads(&mut connection, &statements)? {
         let quoted = statements.quoted();
-        let begun = connection
+        let started_at = connection
             .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
             .first()
             .map_or_else(String::new, |row| text(row, 0));
@@ -329,28 +330,31 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             )
             .as_bytes(),
         )?;
-        let begun_statements = connection.fetch(
+        let in_doubt_statements = connection.fetch(
             format!(
                 "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
-                 ORDER BY `first` LIMIT {BEGUN_SHOWN}"
+                 ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
             )
             .as_bytes(),
         )?;
         found.push(Interrupted {
             load_id,
             input: input.describe(),
-            begun: format!("{begun} UTC"),
+            started_at: format!("{started_at} UTC"),
             connection_id: holder(&mut connection, load_id)?,
             rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
             chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
             tables: rows_by_table(&mut connection, &statements, load_id)?,
-            begun_statements: begun_statements.iter().map(|row| format!("{}:{}", text(row, 0), text(row, 1))).collect(),
+            in_doubt_statements: in_doubt_statements
+                .iter()
+                .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
+                .collect(),
         });
     }
     Ok(found)
 }
 
-/// Removes the records of interrupted loads: of the one named, or of all that do not run. Gives their numbers.
+/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs.
 ///
 /// # Errors
 /// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
@@ -388,14 +392,14 @@ fn with_schema_lock<T>(
     connection: &mut Connection,
     work: impl FnOnce(&mut Connection) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // Best effort: a server without user locks still keeps records.
+    // Best effort: a server without user locks still stores checkpoints.
     let _ = connection.fetch(format!("SELECT GET_LOCK('{SCHEMA_LOCK}', {SCHEMA_LOCK_TIMEOUT_S})").as_bytes())?;
     let result = work(connection);
     connection.execute(format!("DO RELEASE_LOCK('{SCHEMA_LOCK}')").as_bytes())?;
     result
 }
 
-/// A number that no other load has: of the clock and the process, short enough to be typed.
+/// A unique ID from the clock and the process, short enough to type.
 fn new_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));

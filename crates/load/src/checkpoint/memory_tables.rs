@@ -1,18 +1,18 @@
-//! Rows that are on record and gone nevertheless: those of MEMORY tables do not outlive their server.
+//! Lost rows of MEMORY tables, which a restart of the server empties.
 
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::load_registry::{number, rows_by_table, text};
 use super::statements::Statements;
 
-/// A table of which rows are gone.
+/// A table that has lost rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostRows {
     /// The table, as `schema.table`.
     pub table: String,
-    /// Rows on record.
+    /// Rows that the checkpoints record.
     pub recorded: u64,
-    /// Rows that are there.
+    /// Rows in the table.
     pub found: u64,
 }
 
@@ -21,15 +21,14 @@ impl std::fmt::Display for LostRows {
         let Self { table, recorded, found } = self;
         write!(
             f,
-            "{table} is a MEMORY table: {recorded} rows are on record as loaded, and it holds {found}, as its server was \
-             started anew, or is another; the load can't be gone on with as it is: begin anew, or put the rows back and go \
-             on with --in-doubt=applied"
+            "table {table} is a MEMORY table that has {found} rows, but {recorded} rows are recorded as loaded: the server was \
+             restarted or replaced; load again without --resume, or restore the rows and resume with --in-doubt=applied"
         )
     }
 }
 
-/// The first table of which rows are gone. Fewer rows than on record are taken for that where the server was started
-/// since the load began, or none are left: a dump may delete rows itself.
+/// The first table that has lost rows: it has fewer rows than recorded, and the server was restarted since the load
+/// started or the table is empty. A dump may delete rows itself.
 pub(super) fn lost_rows(
     connection: &mut Connection,
     statements: &Statements,

@@ -1,22 +1,23 @@
-//! Progress records: which statements of the stream are in the database, kept in the database itself.
+//! Checkpoints: which statements of the stream the database has, stored in the database itself.
 //!
-//! Every chunk of rows commits together with one row of the table `chunks`, in its own transaction, so that the rows are
-//! there exactly if the record is: for tables without a primary key too, and however the load, the server or the machine
-//! ended. What commits by itself (definitions, rows of engines that cannot roll back) is bracketed: a record says that
-//! it has begun, with what its outcome can be found out from, and is closed behind it.
+//! Every chunk of rows commits together with its checkpoint, one row of the table `chunks`, in one transaction. So the
+//! database has either both or neither, also for tables without a primary key, and after any crash of the load, the server
+//! or the machine. A statement that commits implicitly (DDL, rows of engines without transactions) has an intent: a
+//! checkpoint that the load writes before the statement, with a hint for recovery, and marks as applied after it.
 //!
-//! A load that goes on reads its stream from the beginning, runs what only concerns the session again, and passes over
-//! what is recorded, once its text is seen to be the same by its hash.
+//! A resumed load reads its stream from the beginning, runs statements again that only change the session, and skips
+//! statements with a checkpoint after it has compared their hashes.
 //!
 //! ```text
-//!   loads   one row for each load that has not ended well: its input, since when
-//!   chunks  one row for each run of statements: its place, its hash, begun or done, its rows
+//!   loads   one row for each load that is running or interrupted: its input, its start
+//!   chunks  one row for each run of statements: position, hash, state, rows
 //! ```
 //!
-//! Sessions of a load hold a user lock each (`GET_LOCK`), named by load and number. The server gives it back when it has
-//! ended the session and rolled back what was open: so a replay on a new connection begins after the old one is over.
+//! Each session of a load holds a user lock (`GET_LOCK`), named after load and session number. The server releases it after
+//! it has ended the session and rolled back its transaction: so a replay on a new connection starts after the old session
+//! has ended.
 //!
-//! This room writes and reads records. What is recorded, and when, is the coordinator's and the workers' business.
+//! This module writes and reads checkpoints. Coordinator and workers decide what has a checkpoint, and when.
 
 mod entry;
 mod error;
@@ -42,56 +43,56 @@ pub use outcome::{Outcome, fingerprint, outcome};
 pub use reader::CheckpointReader;
 use statements::Statements;
 
-/// The schema that records are kept in, unless another is named.
+/// The default schema of the checkpoints.
 pub const SCHEMA: &str = "hortator";
 
-/// How long a session of the same number may take to end before its successor gives up, in seconds.
+/// How long a session waits for the former session of the same number to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 60;
 
-/// The main session's number; workers have theirs from 1, and 0 is the records' own connection.
+/// The number of the main session; workers have numbers from 1, and 0 is the internal connection for checkpoints.
 pub const MAIN_SESSION: usize = 1000;
 
-/// What a load does about records.
+/// Whether a load writes checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckpointMode {
-    /// None are kept; the load cannot be gone on with.
+    /// No checkpoints: the load cannot be resumed.
     Disabled,
-    /// They are kept in this schema. Where that is not possible the load goes without, and says so.
+    /// Checkpoints in this schema.
     Enabled {
         /// The schema's name.
         schema: String,
-        /// Whether the load may go without.
+        /// Whether the load runs without checkpoints, with a warning, if it cannot write them.
         is_optional: bool,
     },
 }
 
-/// Which load is begun or gone on with.
+/// Which load to start or resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// From the beginning.
+    /// A new load.
     New,
-    /// Where the interrupted load of the same input ended.
+    /// The interrupted load of the same input.
     Resume,
-    /// Where this load ended, whatever is known of its input.
+    /// The load with this ID, whatever its input.
     ResumeId(u64),
 }
 
-/// The records of one load.
+/// The checkpoints of one load.
 #[derive(Debug)]
 pub struct Checkpoints {
     load_id: u64,
     statements: Statements,
     targets: Arc<Targets>,
-    /// For what cannot be written by the connection that does the work; holds the lock of number 0.
+    /// For checkpoints that the connection of the statement cannot write; holds the lock of number 0.
     internal: Mutex<Option<WriterConnection>>,
 }
 
 impl Checkpoints {
-    /// Makes the schema where it is missing, and begins a load or finds the one to go on with. `threads` is the number
-    /// of workers.
+    /// Creates the schema if it is missing, and starts a load or finds the load to resume. `threads` is the number of
+    /// workers.
     ///
     /// # Errors
-    /// [`Error`]: no rights, nothing to resume, another process is at it.
+    /// [`Error`]: no rights, nothing to resume, the load is still running.
     pub fn open(
         targets: &Arc<Targets>,
         schema: &str,
@@ -114,7 +115,7 @@ impl Checkpoints {
         Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(writer)) })
     }
 
-    /// The load's number, as `--status` shows it.
+    /// The ID of the load, as `--status` shows it.
     #[must_use]
     pub fn load_id(&self) -> u64 {
         self.load_id
@@ -129,7 +130,7 @@ impl Checkpoints {
     /// Takes the lock of a session; waits until the server has ended the one that held it before.
     ///
     /// # Errors
-    /// When that one does not end, in words; or what the server says.
+    /// When that session does not end; or an error of the server.
     pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
         load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(|error| match error {
             Error::Server(error) => error,
@@ -137,8 +138,8 @@ impl Checkpoints {
         })
     }
 
-    /// Writes a record with the connection that does the work, within its transaction or, outside of one, at once. A
-    /// duplicate key (1062) means that it is there already.
+    /// Writes a checkpoint over the connection of the statement, within its transaction if there is one. A duplicate key
+    /// (1062) means that the checkpoint exists.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -146,7 +147,7 @@ impl Checkpoints {
         connection.execute(&self.statements.insert(self.load_id, checkpoint))
     }
 
-    /// Closes a record that says "begun", likewise. No row affected means that it was closed before.
+    /// Marks an intent as applied, in the same way. No affected row means that it was already marked.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -166,7 +167,7 @@ impl Checkpoints {
         self.statements.close(self.load_id, checkpoint)
     }
 
-    /// Takes a record away with the connection that does the work: what it says has begun had no effect.
+    /// Deletes an intent over the connection of the statement: the statement had no effect.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -174,7 +175,7 @@ impl Checkpoints {
         connection.execute(&self.statements.retract(self.load_id, first))
     }
 
-    /// Runs one of the above on a connection of the records' own, at once.
+    /// Runs one of the above on the internal connection, outside of any transaction.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -203,8 +204,7 @@ impl Checkpoints {
         result
     }
 
-    /// Whether a chunk that begins with this statement is recorded as done, asked after its COMMIT went unanswered. The
-    /// session that sent it is over: its successor has its lock.
+    /// Whether the chunk that starts with this statement is applied. For a COMMIT without an answer, whose session has ended.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -212,7 +212,7 @@ impl Checkpoints {
         Ok(!connection.fetch(&self.statements.look_up(self.load_id, first))?.is_empty())
     }
 
-    /// All that is recorded, in the stream's order, read bit by bit.
+    /// A reader of all checkpoints in stream order, which reads page by page.
     ///
     /// # Errors
     /// When there is no connection.
@@ -226,7 +226,7 @@ impl Checkpoints {
         Ok(writer)
     }
 
-    /// Rows that are recorded as loaded, by table.
+    /// Rows that the checkpoints record as loaded, by table.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -236,7 +236,7 @@ impl Checkpoints {
         })
     }
 
-    /// The first table of which rows are on record and gone nevertheless.
+    /// The first table that has lost recorded rows.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -246,7 +246,7 @@ impl Checkpoints {
         })
     }
 
-    /// How many records there are of what is done.
+    /// The number of applied checkpoints.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -256,7 +256,7 @@ impl Checkpoints {
         })
     }
 
-    /// Takes note of checks that are deferred from now on, one bit for each kind; gives those of the load so far and these.
+    /// Records deferred checks, one bit for each kind; returns the bits of the whole load.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -266,8 +266,8 @@ impl Checkpoints {
         })
     }
 
-    /// The load has ended. Its records go, unless it is to be gone on with and anything is recorded; the schema goes
-    /// with its last load. Gives whether the load can be gone on with.
+    /// The load has ended. Discards its checkpoints, unless the load is incomplete and has any; drops the schema with the
+    /// last load. Returns whether the load can be resumed.
     ///
     /// # Errors
     /// What the server or the connection says.

@@ -1,4 +1,4 @@
-//! What is recorded of a load, read along with its stream.
+//! Reads the checkpoints of a load along with its stream.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use hortator_mysql::{Connection, Error, Row};
 use super::statements::Statements;
 use super::{Checkpoint, RecoveryHint, Span, State};
 
-/// Checkpoints read at a time.
+/// Checkpoints per page.
 const PAGE_RECORDS: usize = 1000;
 
-/// The records of one load in the stream's order.
+/// The checkpoints of one load in stream order.
 #[derive(Debug)]
 pub struct CheckpointReader {
     connection: Connection,
     statements: Statements,
     load_id: u64,
     page: VecDeque<Checkpoint>,
-    /// The first statement of the last record that was read.
+    /// The first statement of the last checkpoint that was read.
     read_to: u64,
     is_over: bool,
 }
@@ -27,7 +27,7 @@ impl CheckpointReader {
         Self { connection, statements, load_id, page: VecDeque::new(), read_to: 0, is_over: false }
     }
 
-    /// The record that a statement belongs to. Statements must be asked for in their order.
+    /// The checkpoint that a statement belongs to. Call it with ascending statement numbers.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -44,19 +44,19 @@ impl CheckpointReader {
         Ok(self.page.front().filter(|checkpoint| checkpoint.span.first <= ordinal))
     }
 
-    /// The record that was last asked for was begun, and is found to be done: so it is for its other statements.
+    /// Marks the current checkpoint, an intent, as applied for its other statements.
     pub fn mark_applied(&mut self) {
         if let Some(checkpoint) = self.page.front_mut() {
             checkpoint.state = State::Applied;
         }
     }
 
-    /// The record that was last asked for was begun, and nothing of it is there: its statements have none from here on.
+    /// Discards the current checkpoint, an intent that had no effect: its statements have no checkpoint.
     pub fn discard_current(&mut self) {
         self.page.pop_front();
     }
 
-    /// Whether there are records behind the last that was asked for.
+    /// Whether there are checkpoints after the current one.
     #[must_use]
     pub fn has_more(&self) -> bool {
         !self.page.is_empty() || !self.is_over
@@ -67,7 +67,7 @@ impl CheckpointReader {
         self.is_over = rows.len() < PAGE_RECORDS;
         for row in &rows {
             let found = read_checkpoint(row).ok_or_else(|| {
-                Error::Unsupported(format!("load {}: a progress record is damaged: {row:?}", self.load_id))
+                Error::Unsupported(format!("load {}: a checkpoint is damaged: {row:?}", self.load_id))
             })?;
             self.page.push_back(found);
         }

@@ -1,5 +1,5 @@
-//! The SQL of the records, which must mean the same whatever a dump has set in its session: names in backticks, numbers,
-//! and strings as hexadecimal literals only.
+//! The SQL for checkpoints. It has the same meaning under all session variables: names in backticks, numbers, and strings
+//! as hexadecimal literals only.
 
 use hortator_mysql::quote_identifier;
 
@@ -11,7 +11,7 @@ pub(super) const FORMAT: u64 = 1;
 /// Bytes kept of a file's or a table's name.
 const NAME_LIMIT_BYTES: usize = 1024;
 
-/// Statements for the records in one schema.
+/// SQL for the checkpoints in one schema.
 #[derive(Clone, Debug)]
 pub(super) struct Statements {
     schema: String,
@@ -34,7 +34,7 @@ impl Statements {
         &self.quoted
     }
 
-    /// What makes the schema and its tables where they are missing.
+    /// Creates the schema and its tables if they are missing.
     pub(super) fn create(&self) -> [String; 3] {
         let schema = &self.quoted;
         [
@@ -106,7 +106,7 @@ impl Statements {
         .into_bytes()
     }
 
-    /// The next records behind statement number `behind`.
+    /// The next checkpoints after statement number `behind`.
     pub(super) fn page(&self, load_id: u64, behind: u64, limit: usize) -> Vec<u8> {
         format!(
             "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`recovery_hint`,`file`,`line`,`byte`,`end_byte`,`last_id` \

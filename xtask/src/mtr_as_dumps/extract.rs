@@ -1,0 +1,220 @@
+//! Makes a dump of a test: its statements in the order in which mysqltest would send them, over one connection.
+//!
+//! Variables that the file itself sets are filled in, loops on them run, and files that it includes are read. What depends on
+//! a query's result is left out: the dump has to be the same whatever the server says. All connections of a test become the
+//! one of the dump.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::commands::{self, Step};
+use super::dump::{Dump, Statement};
+use super::variables::Variables;
+
+/// What a dump may have at most: some tests loop for long.
+const STATEMENTS_LIMIT: usize = 10_000;
+const BYTES_LIMIT: usize = 8 << 20;
+/// Rounds of all loops together, also of those that send nothing.
+const ROUNDS_LIMIT: usize = 100_000;
+/// Includes within includes.
+const DEPTH_LIMIT: usize = 20;
+
+/// Includes that need another set-up than one server that stays up: a test with one of them is no dump.
+const OTHER_SETUP: [&str; 16] = [
+    "big_test",
+    "long_test",
+    "restart_mysqld",
+    "shutdown_mysqld",
+    "start_mysqld",
+    "crash_mysqld",
+    "kill_mysqld",
+    "kill_and_restart",
+    "expect_crash",
+    "search_pattern_in_file_and_restart",
+    "master-slave",
+    "rpl_",
+    "have_wsrep",
+    "galera",
+    "have_s3",
+    "have_rocksdb",
+];
+/// Includes that look at the server or wait for it, and have no statements for a dump.
+const WITHOUT_STATEMENTS: [&str; 14] = [
+    "have_",
+    "not_",
+    "is_",
+    "no_",
+    "wait_",
+    "count_sessions",
+    "maybe_",
+    "analyze-",
+    "innodb_page_size",
+    "innodb_row_format",
+    "check_",
+    "assert",
+    "search_",
+    "diff_",
+];
+/// Statements that the client takes for commands of its own, and those that end connections.
+const DROPPED_HEADS: [&str; 12] =
+    ["KILL", "EDIT", "PAGER", "NOPAGER", "TEE", "NOTEE", "SYSTEM", "SOURCE", "QUIT", "EXIT", "PROMPT", "CONNECT"];
+
+/// Why there is no dump, or no more of it.
+#[derive(Debug)]
+enum Stop {
+    /// The test ends here.
+    End,
+    /// It is no dump at all.
+    Skip(String),
+}
+
+/// The dump of a test below the folder of all suites; or why it is none.
+pub(super) fn extract(suites: &Path, test: &Path) -> Result<Dump, String> {
+    let mut variables = Variables::default();
+    variables.set("MYSQL_TEST_DIR", &suites.to_string_lossy());
+    // Below the server's own folder: both servers have one, and paths in a dump are relative to the data folder.
+    for (name, value) in
+        [("MYSQLTEST_VARDIR", "../var"), ("MYSQL_TMP_DIR", "../var/tmp"), ("MYSQL_STD_DATA", "../../std_data")]
+    {
+        variables.set(name, value);
+    }
+    let mut extractor = Extractor { suites, variables, dump: Dump::default(), bytes: 0, rounds: 0, depth: 0 };
+    match extractor.run_file(test) {
+        Ok(()) | Err(Stop::End) if extractor.dump.statements.is_empty() => Err("it has no statements".to_owned()),
+        Ok(()) | Err(Stop::End) => Ok(extractor.dump),
+        Err(Stop::Skip(reason)) => Err(reason),
+    }
+}
+
+/// A dump that [`Dump::text`] has written.
+pub(super) fn read(path: &Path) -> anyhow::Result<Dump> {
+    let text = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        // The client's command as mysqltest has it.
+        if line.starts_with(b"DELIMITER ") {
+            lines.extend(b"--");
+        }
+        lines.extend(line);
+    }
+    let steps = commands::parse(&lines).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
+    let statements = steps.into_iter().filter_map(|step| match step {
+        Step::Statement { text, delimiter } => Some(Statement { text, delimiter }),
+        Step::Command { .. } | Step::Block { .. } => None,
+    });
+    Ok(Dump { statements: statements.collect() })
+}
+
+struct Extractor<'a> {
+    suites: &'a Path,
+    variables: Variables,
+    dump: Dump,
+    bytes: usize,
+    rounds: usize,
+    depth: usize,
+}
+
+impl Extractor<'_> {
+    fn run_file(&mut self, path: &Path) -> Result<(), Stop> {
+        let text = fs::read(path).map_err(|error| Stop::Skip(format!("{}: {error}", path.display())))?;
+        let steps = commands::parse(&text).map_err(|error| Stop::Skip(format!("{}: {error}", path.display())))?;
+        self.run(&steps, path)
+    }
+
+    fn run(&mut self, steps: &[Step], path: &Path) -> Result<(), Stop> {
+        for step in steps {
+            match step {
+                Step::Statement { text, delimiter } => self.send(text.clone(), delimiter)?,
+                Step::Command { name, arguments, delimiter } => self.command(name, arguments, delimiter, path)?,
+                Step::Block { is_loop, condition, body } => {
+                    while self.variables.holds(condition) == Some(true) {
+                        self.rounds += 1;
+                        if self.rounds > ROUNDS_LIMIT {
+                            return Err(Stop::End);
+                        }
+                        self.run(body, path)?;
+                        if !is_loop {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, name: &str, arguments: &[u8], delimiter: &[u8], path: &Path) -> Result<(), Stop> {
+        match name {
+            "eval" | "evalp" | "send_eval" => match self.variables.substitute(arguments) {
+                Some(text) => self.send(text, delimiter),
+                None => Ok(()),
+            },
+            "query" | "query_vertical" | "query_horizontal" | "send" => self.send(arguments.to_vec(), delimiter),
+            "let" => {
+                self.variables.assign(arguments);
+                Ok(())
+            }
+            "inc" | "dec" => {
+                self.variables.add(arguments, if name == "inc" { 1 } else { -1 });
+                Ok(())
+            }
+            "source" => match self.variables.substitute(arguments) {
+                Some(file) => self.include(&String::from_utf8_lossy(&file), path),
+                None => Ok(()),
+            },
+            "exit" | "die" => Err(Stop::End),
+            "skip" => Err(Stop::Skip(format!("it skips itself: {}", String::from_utf8_lossy(arguments)))),
+            "shutdown_server" | "send_shutdown" | "sync_slave_with_master" | "sync_with_master" => {
+                Err(Stop::Skip(format!("it has `{name}`")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn include(&mut self, file: &str, path: &Path) -> Result<(), Stop> {
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if OTHER_SETUP.iter().any(|head| name.starts_with(head)) {
+            return Err(Stop::Skip(format!("it needs {name}")));
+        }
+        if WITHOUT_STATEMENTS.iter().any(|head| name.starts_with(head)) || self.depth == DEPTH_LIMIT {
+            return Ok(());
+        }
+        let Some(found) = self.find(file, path) else { return Ok(()) };
+        self.depth += 1;
+        let result = self.run_file(&found);
+        self.depth -= 1;
+        result
+    }
+
+    /// An included file: below the folder of all suites, or beside the file that includes it, or above that.
+    fn find(&self, file: &str, path: &Path) -> Option<PathBuf> {
+        let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.suites));
+        let candidates = std::iter::once(self.suites).chain(folders).map(|folder| folder.join(file));
+        candidates.into_iter().find(|candidate| candidate.is_file())
+    }
+
+    fn send(&mut self, text: Vec<u8>, delimiter: &[u8]) -> Result<(), Stop> {
+        let statement = Statement { text: text.trim_ascii().to_vec(), delimiter: delimiter.to_vec() };
+        let head = statement.head();
+        if head == "SHUTDOWN" {
+            return Err(Stop::Skip("it shuts the server down".to_owned()));
+        }
+        if statement.text.is_empty() || DROPPED_HEADS.contains(&head.as_str()) || names_mtr(&statement.text) {
+            return Ok(());
+        }
+        self.bytes += statement.text.len();
+        if self.dump.statements.len() >= STATEMENTS_LIMIT || self.bytes > BYTES_LIMIT {
+            return Err(Stop::End);
+        }
+        self.dump.statements.push(statement);
+        Ok(())
+    }
+}
+
+/// Whether it speaks to the schema of the test program, as `CALL mtr.add_suppression(…)` does.
+fn names_mtr(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(40)];
+    head.to_ascii_lowercase().windows(4).any(|window| window == b"mtr.")
+}
