@@ -1,7 +1,7 @@
-//! Proves to the server who we are, by whichever method it asks for.
+//! Authenticates with the method that the server requests.
 //!
-//! The methods themselves are `mysql_common`'s; here is the conversation around them, and the rule which of them
-//! may be used on which transport.
+//! The methods themselves are `mysql_common`'s; this module exchanges the packets, and enforces which method may be
+//! used on which transport.
 //!
 //! Source: MariaDB knowledge base, "Connecting", "Authentication Plugins".
 
@@ -10,27 +10,26 @@ use std::io::{Read, Write};
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Error as MethodError, Response};
 use mysql_common::packets::AuthPlugin;
 
-use super::response::{ExecResult, Status};
 use super::command_error::CommandError;
 use super::fields::Fields;
+use super::response::{ExecResult, Status};
 use super::result::read_ok;
-use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
-/// A server that has not decided after so many packets never will.
-const ROUND_LIMIT: usize = 32;
+/// A server that has not decided after this many packets never will.
+const AUTH_PACKETS_LIMIT: usize = 32;
 const NATIVE: &[u8] = b"mysql_native_password";
-/// Accounts that are known by the operating system's user have nothing to say.
+/// Methods that identify the account by the operating system's user, without data from the client.
 const SILENT_METHODS: [&[u8]; 2] = [b"unix_socket", b"auth_socket"];
 
-/// What the methods may know. No `Debug`: it holds the password.
+/// The input of the methods. No `Debug`: it holds the password.
 #[derive(Clone, Copy)]
 pub(super) struct Credentials<'a> {
     pub(super) password: &'a [u8],
     /// The server's nonce in the handshake.
     pub(super) nonce: &'a [u8],
     pub(super) is_encrypted: bool,
-    /// Nobody but the server can read along.
+    /// Whether the transport protects against eavesdroppers.
     pub(super) is_private: bool,
 }
 
@@ -56,7 +55,7 @@ impl Context for &Credentials<'_> {
     }
 }
 
-/// A method at work.
+/// A method in use.
 #[derive(Debug)]
 enum Method {
     Silent,
@@ -72,17 +71,17 @@ impl Method {
         let plugin = AuthPlugin::from_bytes(name);
         match plugin {
             AuthPlugin::MysqlOldPassword => Err(CommandError::Unsupported(
-                "the account has a password of before MySQL 4.1 (mysql_old_password), which anybody on the network \
-                 can recover; set it anew on the server"
+                "the account has a password in the format before MySQL 4.1 (mysql_old_password), which anyone on the network \
+                 can recover: set the password again on the server"
                     .to_owned(),
             )),
             AuthPlugin::MysqlClearPassword if !credentials.is_private => Err(CommandError::Unsupported(
-                "the account wants its password in the clear (mysql_clear_password), which is sent over TLS or a \
-                 Unix socket only; ask for TLS"
+                "the account needs its password in clear text (mysql_clear_password), which is sent over TLS or a \
+                 Unix socket only: use TLS"
                     .to_owned(),
             )),
             AuthPlugin::Parsec | AuthPlugin::Other(_) => Err(CommandError::Unsupported(format!(
-                "the account wants the authentication method `{shown}`; known are mysql_native_password, \
+                "the account needs the authentication method `{shown}`, but Hortator supports only mysql_native_password, \
                  caching_sha2_password, sha256_password, client_ed25519, mysql_clear_password and unix_socket"
             ))),
             _ => match plugin.init() {
@@ -100,25 +99,25 @@ impl Method {
         match method.run(credentials, challenge) {
             Ok(Response::Next { packet } | Response::Last { packet }) => Ok(packet),
             Err(MethodError::Logic | MethodError::Challenge) => {
-                Err(CommandError::Protocol("the server's challenge is not one of the authentication method".to_owned()))
+                Err(CommandError::Protocol("the server's challenge does not fit the authentication method".to_owned()))
             }
             Err(error) => Err(CommandError::Unsupported(format!("the authentication method failed: {error}"))),
         }
     }
 }
 
-/// The conversation, begun with the handshake response.
+/// The authentication, started with the handshake response.
 pub(super) struct Authentication {
     method: Method,
     /// The method's name, for the handshake response.
     pub(super) name: Vec<u8>,
-    /// The method's first answer, for the handshake response.
+    /// The method's first data, for the handshake response.
     pub(super) first: Vec<u8>,
 }
 
 impl Authentication {
-    /// Begins with the server's favourite method where that gives nothing away, else with
-    /// mysql_native_password: a server whose account wants another names it.
+    /// Starts with the server's preferred method if that reveals nothing, else with mysql_native_password: the server
+    /// names another method if the account needs one.
     pub(super) fn begin(favourite: &[u8], credentials: &Credentials<'_>) -> Authentication {
         let name = match AuthPlugin::from_bytes(favourite) {
             AuthPlugin::CachingSha2Password => favourite,
@@ -133,18 +132,17 @@ impl Authentication {
         Authentication { method, name: name.to_vec(), first }
     }
 
-    /// Converses until the server lets us in or refuses.
+    /// Exchanges packets until the server accepts or refuses.
     pub(super) fn converse<T: Read + Write>(
         mut self,
         wire: &mut Wire<T>,
         credentials: &Credentials<'_>,
     ) -> Result<Status, CommandError> {
-        for _ in 0..ROUND_LIMIT {
+        for _ in 0..AUTH_PACKETS_LIMIT {
             let packet = wire.receive()?;
             let answer = match packet.first() {
                 Some(0x00) => {
                     let mut status = Status::default();
-                    // What the session begins with is no change.
                     read_ok(packet, &mut ExecResult::default(), &mut status, &mut SessionChanges::default())?;
                     return Ok(status);
                 }
@@ -152,7 +150,7 @@ impl Authentication {
                 Some(0xfe) => {
                     let mut fields = Fields::new(packet, "a change of the authentication method");
                     fields.u8()?;
-                    // Nothing but the header: a server that knows no method by name.
+                    // Only the header: a server that does not know methods by name.
                     let name = if fields.is_empty() { b"mysql_old_password" } else { fields.nul_terminated() };
                     self.method = Method::new(name, credentials)?;
                     self.method.answer(challenge(name, fields.rest()), credentials)?
@@ -164,11 +162,11 @@ impl Authentication {
                 wire.send(&[], &answer).map_err(CommandError::Io)?;
             }
         }
-        Err(CommandError::Protocol(format!("no end of the authentication after {ROUND_LIMIT} packets")))
+        Err(CommandError::Protocol(format!("the authentication did not end after {AUTH_PACKETS_LIMIT} packets")))
     }
 }
 
-/// Methods with a nonce of 20 bytes get it with or without a NUL behind it.
+/// Methods with a nonce of 20 bytes get it with or without a trailing NUL.
 fn challenge<'a>(name: &[u8], data: &'a [u8]) -> &'a [u8] {
     match (AuthPlugin::from_bytes(name), data) {
         (
