@@ -31,6 +31,6 @@ pub mod statement_kind;
 pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
-pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
+pub use load::{InDoubt, Interrupter, Load, OpenError, Options, StartError};
 pub use output::Output;
 pub use plan_report::plan;
