@@ -113,11 +113,15 @@ impl<T: Read + Write> Answer<'_, T> {
             match packet.first() {
                 Some(&ERR_HEADER) => return Err(Failure::from_err_packet(packet)),
                 Some(&EOF_HEADER) if packet.len() < EOF_LIMIT_BYTES => {
-                    return if self.deprecate_eof {
-                        read_ok(packet, done, self.status)
+                    if self.deprecate_eof {
+                        read_ok(packet, done, self.status)?;
                     } else {
-                        read_eof(packet, done, self.status)
-                    };
+                        read_eof(packet, done, self.status)?;
+                    }
+                    if let Some(wanted) = rows {
+                        wanted.end();
+                    }
+                    return Ok(());
                 }
                 _ => {}
             }
