@@ -32,6 +32,6 @@ mod stall;
 pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
-pub use load::{InDoubt, Interrupter, Load, OpenError, Options};
+pub use load::{InDoubt, Interrupter, Load, OpenError, Options, StartError};
 pub use output::Output;
 pub use plan_report::plan;

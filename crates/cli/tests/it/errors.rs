@@ -82,6 +82,29 @@ fn a_database_that_is_not_there() {
 }
 
 #[test]
+fn too_few_connections_for_all_workers() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mut root = pair.hortator.connect();
+    root.execute(b"DROP USER IF EXISTS limited@localhost").unwrap();
+    root.execute(b"CREATE USER limited@localhost WITH MAX_USER_CONNECTIONS 7").unwrap();
+    root.execute(b"GRANT ALL ON *.* TO limited@localhost").unwrap();
+    let (_folder, dump) = dump_file("dump.sql", b"CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1);\n");
+    let load = |threads| {
+        let mut command = hortator("load");
+        command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "limited", "-D", DATABASE]);
+        command.args(["--threads", threads, path(&dump)]).env_remove("MYSQL_PWD");
+        run(command)
+    };
+    // All connect before the first statement, so that none has run.
+    assert_tells(&load("12"), 1, &["worker ", " of 12 cannot connect", "max_user_connections", "--threads"]);
+    assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty(), "a statement has run");
+    assert!(pair.hortator.rows_of_case("SHOW DATABASES LIKE 'hortator'").is_empty(), "checkpoints are left");
+    assert_tells(&load("2"), 0, &[]);
+    root.execute(b"DROP USER limited@localhost").unwrap();
+}
+
+#[test]
 fn a_password_is_not_in_the_process_list() {
     let pair = pair();
     let mut root = pair.hortator.connect();

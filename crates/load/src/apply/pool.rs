@@ -392,12 +392,11 @@ impl Pool {
     /// All failures in the stream's order, and how many there were. What failed behind the place at which the load
     /// stopped does not count: it was not to be done any more.
     pub fn failures(&self) -> (Vec<Failure>, u64) {
-        let mut state = self.lock();
-        let mut failures = std::mem::take(&mut state.failures);
-        let found = failures.len();
-        failures.retain(|noted| state.stop_at.is_none_or(|stop| noted.seqno <= stop));
+        let state = self.lock();
+        let is_counted = |noted: &&FailureAt| state.stop_at.is_none_or(|stop| noted.seqno <= stop);
+        let mut failures: Vec<&FailureAt> = state.failures.iter().filter(is_counted).collect();
         failures.sort_by_key(|noted| noted.seqno);
-        let behind = (found - failures.len()) as u64;
-        (failures.into_iter().map(|noted| noted.failure).collect(), state.failure_count - behind)
+        let behind = (state.failures.len() - failures.len()) as u64;
+        (failures.into_iter().map(|noted| noted.failure.clone()).collect(), state.failure_count - behind)
     }
 }

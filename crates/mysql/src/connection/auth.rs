@@ -14,6 +14,7 @@ use super::command_error::CommandError;
 use super::fields::Fields;
 use super::response::{ExecResult, Status};
 use super::result::read_ok;
+use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
 /// A server that has not decided after this many packets never will.

@@ -12,6 +12,8 @@ pub trait RowSink {
     /// One row of the latest result set: the text of each value in the connection's character set, `None` for
     /// NULL.
     fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()>;
+    /// The latest result set is complete. A result set that fails midway has no end.
+    fn end(&mut self) {}
 }
 
 /// A column of a result set.

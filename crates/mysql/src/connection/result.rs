@@ -128,11 +128,15 @@ impl<T: Read + Write> ResponseReader<'_, T> {
             match packet.first() {
                 Some(&ERR_HEADER) => return Err(CommandError::from_err_packet(packet)),
                 Some(&EOF_HEADER) if packet.len() < EOF_LIMIT_BYTES => {
-                    return if self.deprecate_eof {
-                        read_ok(packet, done, self.status, self.changes)
+                    if self.deprecate_eof {
+                        read_ok(packet, done, self.status, self.changes)?;
                     } else {
-                        read_eof(packet, done, self.status)
-                    };
+                        read_eof(packet, done, self.status)?;
+                    }
+                    if let Some(wanted) = rows {
+                        wanted.end();
+                    }
+                    return Ok(());
                 }
                 _ => {}
             }

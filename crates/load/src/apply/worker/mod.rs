@@ -110,7 +110,7 @@ enum Attempt {
 }
 
 impl<'l> Worker<'l> {
-    /// A worker that connects when it gets its first chunk.
+    /// A worker without a connection: [`Worker::connect`] opens it.
     #[must_use]
     pub fn new(
         number: usize,

@@ -1,4 +1,5 @@
-//! The worker's connection: opened on demand, synced to the session state of each chunk, dropped when lost.
+//! The worker's connection: opened before the first statement, brought to the session state of each chunk, given up when
+//! lost and then opened again for the next chunk.
 
 use hortator_mysql::{Connection, Error};
 
@@ -19,6 +20,31 @@ pub(super) struct WorkerConnection {
 }
 
 impl Worker<'_> {
+    /// Opens the connection, so that the first chunk need not: until then the dump may have changed who can log in.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, refuses the login, or has not ended the session that had this worker's number.
+    pub fn connect(&mut self) -> Result<(), Error> {
+        match self.open_connection() {
+            // A server that has just come back may go once more.
+            Err(error) if error.is_lost() && !self.pool.is_interrupted() => self.open_connection(),
+            outcome => outcome,
+        }
+    }
+
+    fn open_connection(&mut self) -> Result<(), Error> {
+        let WriterConnection { mut connection, failover_epoch, .. } =
+            self.targets.connect(&|| self.pool.is_interrupted())?;
+        if let Some(checkpoints) = self.checkpoints {
+            // The session before this one is over then, and what it had open is rolled back or committed.
+            checkpoints.claim(&mut connection, self.number)?;
+        }
+        let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
+        self.sender = RowSender::new(packet_limit_bytes, self.batch_rows, self.targets.auto_increment_prefix());
+        self.connection = Some(WorkerConnection { connection, applied_state: AppliedState::default(), failover_epoch });
+        Ok(())
+    }
+
     /// Runs `work` on a connection that has the chunk's session state.
     pub(super) fn on_connection<T>(
         &mut self,
@@ -29,16 +55,7 @@ impl Worker<'_> {
             self.connection = None;
         }
         if self.connection.is_none() {
-            let WriterConnection { mut connection, failover_epoch, .. } =
-                self.targets.connect(&|| self.pool.is_interrupted())?;
-            if let Some(checkpoints) = self.checkpoints {
-                // The session before this one is over then, and what it had open is rolled back or committed.
-                checkpoints.claim(&mut connection, self.number)?;
-            }
-            let packet_limit_bytes = number(&mut connection, b"SELECT @@max_allowed_packet")?;
-            self.sender = RowSender::new(packet_limit_bytes, self.batch_rows, self.targets.auto_increment_prefix());
-            self.connection =
-                Some(WorkerConnection { connection, applied_state: AppliedState::default(), failover_epoch });
+            self.open_connection()?;
         }
         let current = self.connection.as_mut().expect("set just above");
         self.pool.runs_on(self.number, current.connection.id());

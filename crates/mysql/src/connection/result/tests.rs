@@ -32,6 +32,10 @@ impl RowSink for Journal {
         self.0.push(format!("{values:?}"));
         ControlFlow::Continue(())
     }
+
+    fn end(&mut self) {
+        self.0.push("end".to_owned());
+    }
 }
 
 /// Reads an answer of `bodies`: what came of it, the rows, and what was sent meanwhile.
@@ -74,7 +78,7 @@ fn an_error_packet() {
 fn result_sets_with_and_without_the_older_ends() {
     let (a, b) = (column("a"), column("b"));
     let rows: [&[u8]; 2] = [b"\x011\xfb", b"\x00\x02xy"];
-    let expected = ["ab", "[Some([49]), None]", "[Some([]), Some([120, 121])]"];
+    let expected = ["ab", "[Some([49]), None]", "[Some([]), Some([120, 121])]", "end"];
     let (outcome, seen, _) = read(&[b"\x02", &a, &b, rows[0], rows[1], END], true);
     let done = outcome.unwrap();
     assert_eq!((done.rows, done.warnings, &seen[..]), (2, 3, &expected.map(String::from)[..]));
@@ -88,7 +92,7 @@ fn several_results_end_with_the_last_ones_counts() {
     let (outcome, seen, _) = read(&[OK_MORE, b"\x01", &a, b"\x011", END_MORE, b"\x01", &a, END_MORE, OK], true);
     let done = outcome.unwrap();
     assert_eq!((done.affected_rows, done.rows), (2, 1));
-    assert_eq!(seen, ["a", "[Some([49])]", "a"]);
+    assert_eq!(seen, ["a", "[Some([49])]", "end", "a", "end"]);
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn a_value_of_16_mib_begins_like_the_end_of_rows() {
 fn an_error_amid_rows_ends_the_answer() {
     let (outcome, seen, _) = read(&[b"\x01", &column("a"), b"\x011", ERR], true);
     assert!(matches!(outcome, Err(CommandError::Server(error)) if error.code == 1064));
-    assert_eq!(seen.len(), 2);
+    assert_eq!(seen, ["a", "[Some([49])]"]);
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! One load from beginning to end: open it, read the input, validate, verify, and sum up.
+//!
+//! [`Load::run`] shows the phases. `stream` reads the input, `phases` holds what each later phase leaves to the next,
+//! `state` what the threads share while they run.
+
+mod error;
+mod interrupter;
+mod options;
+mod phases;
+mod state;
+mod stream;
+mod worker_count;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use hortator_mysql::Connection;
+
+use crate::apply::Pool;
+use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
+use crate::cluster::{NodeMonitor, Targets};
+pub use crate::coordinator::InDoubt;
+use crate::deferral::Deferral;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::report::Summary;
+use crate::stall::Stall;
+pub use error::{OpenError, StartError};
+pub use interrupter::Interrupter;
+pub use options::Options;
+use phases::Loaded;
+use state::LoadState;
+use worker_count::WorkerCount;
+
+/// Text of all chunks that wait or run, unless said otherwise.
+const IN_FLIGHT_BYTES: usize = 64 << 20;
+/// Text of one chunk: what a connection applies and commits at a time.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// How often a load resumes automatically after it lost its main session.
+const RESTARTS_LIMIT: u64 = 100;
+
+/// A load that is ready to run.
+pub struct Load {
+    options: Options,
+    state: Arc<LoadState>,
+}
+
+impl Load {
+    /// Reads the properties of the server and chooses the number of workers.
+    ///
+    /// # Errors
+    /// When there is no connection, the server refuses it, nodes do not belong together, or what is recorded does not
+    /// allow it.
+    pub fn open(options: Options) -> Result<Self, OpenError> {
+        let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
+        let mut connection = Connection::open(targets.options())?;
+        let WorkerCount { threads, reason: threads_reason } = WorkerCount::choose(options.threads, &mut connection)?;
+        let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
+        let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
+        let pool = Pool::new(threads, limit_bytes, options.force);
+        let progress = Arc::new(Progress::new(threads));
+        let (checkpoints, checkpoints_disabled_reason) = open_checkpoints(&options, &targets, threads)?;
+        let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
+        let mut rows_before = 0;
+        if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
+            for (table, rows) in checkpoints.rows_by_table()? {
+                progress.loaded_before(table, rows);
+                rows_before += rows;
+            }
+        }
+        let state = LoadState {
+            threads,
+            threads_reason,
+            start: Instant::now(),
+            monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
+            targets,
+            pool,
+            progress,
+            checkpoints,
+            checkpoints_disabled_reason,
+            rows_before,
+            restarts: AtomicU64::new(0),
+            deferral,
+        };
+        Ok(Self { options, state: Arc::new(state) })
+    }
+
+    /// Why an interruption would leave nothing to resume; `None` for a load with checkpoints.
+    #[must_use]
+    pub fn checkpoints_disabled_reason(&self) -> Option<&str> {
+        self.state.checkpoints_disabled_reason.as_deref()
+    }
+
+    /// Counters to read while it runs.
+    #[must_use]
+    pub fn progress(&self) -> Arc<Progress> {
+        self.state.progress.clone()
+    }
+
+    /// A handle to end it with.
+    #[must_use]
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter { state: self.state.clone() }
+    }
+
+    /// Runs it. Failures of statements and of the input are in the summary; rows that statements return go to `output`.
+    ///
+    /// # Errors
+    /// When a connection cannot be opened. No statement of the input has run then.
+    pub fn run(self, output: &mut dyn Output) -> Result<Summary, StartError> {
+        let state = &*self.state;
+        let LoadState { targets, monitor, .. } = state;
+        std::thread::scope(|scope| {
+            let _guard = monitor.start_guard();
+            for node in 0..targets.size() {
+                scope.spawn(move || monitor.monitor_node(targets, node));
+            }
+            let loaded = self.load(output).inspect_err(|_| state.forget_empty_checkpoints())?;
+            let validated = loaded.validate(state, &self.options);
+            let verified = validated.verify(state);
+            Ok(state.summary(Some(verified)))
+        })
+    }
+
+    /// Reads the input; restarts from its beginning each time that only a lost main session has stopped the load.
+    fn load(&self, output: &mut dyn Output) -> Result<Loaded, StartError> {
+        let state = &*self.state;
+        let mut loaded = self.load_stream(self.options.start != Start::New, output)?;
+        let mut stall = Stall::default();
+        while self.may_restart() && !stall.is_reached(&state.pool, state.checkpoints.as_ref()) && state.pool.reopen() {
+            state.restarts.fetch_add(1, Relaxed);
+            state.progress.restart();
+            match self.load_stream(true, output) {
+                Ok(again) => loaded = again,
+                Err(error) => state.pool.fail(state.pool.position(), error.failure(), true),
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// Whether a load that lost its main session can resume automatically.
+    fn may_restart(&self) -> bool {
+        let LoadState { checkpoints, restarts, .. } = &*self.state;
+        checkpoints.is_some() && self.options.identity().is_certain() && restarts.load(Relaxed) < RESTARTS_LIMIT
+    }
+}
+
+/// The checkpoints of the load, or why there are none.
+fn open_checkpoints(
+    options: &Options,
+    targets: &Arc<Targets>,
+    threads: usize,
+) -> Result<(Option<Checkpoints>, Option<String>), OpenError> {
+    let CheckpointMode::Enabled { schema, is_optional } = &options.checkpoint_mode else {
+        return Ok((None, Some("--no-checkpoint is set".to_owned())));
+    };
+    match Checkpoints::open(targets, schema, &options.identity(), threads, options.start) {
+        Ok(checkpoints) => Ok((Some(checkpoints), None)),
+        Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
+        Err(checkpoint::Error::Server(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
+    }
+}

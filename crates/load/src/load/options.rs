@@ -1,0 +1,53 @@
+//! What to load, and how.
+
+use std::path::PathBuf;
+
+use hortator_mysql::ConnectOptions;
+
+use super::InDoubt;
+use crate::checkpoint::{CheckpointMode, Identity, Start};
+use crate::deferral::Checks;
+
+/// What to load, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The server, and how to connect to any other node.
+    pub connect: ConnectOptions,
+    /// Whether a lagging node of a cluster throttles the workers. Off only to measure the throttle.
+    pub is_throttled: bool,
+    /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
+    pub nodes: Vec<String>,
+    /// The files in their order; none, or `-`, is standard input.
+    pub files: Vec<PathBuf>,
+    /// Connections that apply chunks; `None` lets the server's cores decide.
+    pub threads: Option<usize>,
+    /// Text of one chunk, in bytes; `None` for the default.
+    pub chunk_bytes: Option<usize>,
+    /// Rows of one batch. With a value, the load sends batches even to a server that supports bulk execute.
+    pub batch_rows: Option<usize>,
+    /// Continue after a statement fails.
+    pub force: bool,
+    /// Send comments too.
+    pub comments: bool,
+    /// Take CR LF and NUL as they are.
+    pub binary_mode: bool,
+    /// Whether the load writes checkpoints, and where.
+    pub checkpoint_mode: CheckpointMode,
+    /// From the beginning, or where an interrupted load ended.
+    pub start: Start,
+    /// How to treat a statement that is in doubt.
+    pub in_doubt: InDoubt,
+    /// When to check foreign keys.
+    pub foreign_keys: Checks,
+    /// When to check unique keys.
+    pub unique_checks: Checks,
+    /// Verify at the end that the server has the content of the stream.
+    pub verify: bool,
+}
+
+impl Options {
+    /// What tells this input from others.
+    pub(super) fn identity(&self) -> Identity {
+        Identity::new(&self.files, self.connect.database.as_deref(), self.comments, self.binary_mode)
+    }
+}

@@ -1,0 +1,105 @@
+//! What the threads of a load share while it runs, and the summary of it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use super::phases::Verified;
+use crate::apply::Pool;
+use crate::checkpoint::Checkpoints;
+use crate::cluster::{NodeMonitor, Targets};
+use crate::deferral::{Deferral, Validations};
+use crate::progress::Progress;
+use crate::report::{CheckpointSummary, End, Summary, TableRows};
+
+/// What the threads of a load share. All of it is complete when the load is opened; only counters move. What a load
+/// learns at its end goes from phase to phase as a value ([`super::phases`]).
+pub(super) struct LoadState {
+    pub(super) threads: usize,
+    pub(super) threads_reason: String,
+    pub(super) start: Instant,
+    pub(super) targets: Arc<Targets>,
+    pub(super) monitor: NodeMonitor,
+    pub(super) pool: Pool,
+    pub(super) progress: Arc<Progress>,
+    /// `None` for a load without checkpoints.
+    pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) checkpoints_disabled_reason: Option<String>,
+    pub(super) rows_before: u64,
+    /// How often the load has lost its main session and resumed automatically.
+    pub(super) restarts: AtomicU64,
+    pub(super) deferral: Deferral,
+}
+
+impl LoadState {
+    /// Whether the whole input was tried: neither a failure nor the user has ended the load.
+    pub(super) fn is_through(&self) -> bool {
+        !self.pool.has_stopped() && !self.pool.is_interrupted()
+    }
+
+    /// The load did not begin: nothing of it stays on record, unless an earlier run has recorded something.
+    pub(super) fn forget_empty_checkpoints(&self) {
+        if let Some(checkpoints) = &self.checkpoints {
+            // Where the server is gone, the next load of the same input discards them.
+            let _ = checkpoints.end(false);
+        }
+    }
+
+    /// What the load did. `verified` is `None` for a load that is interrupted before it gets there: then what is known
+    /// only at the end is absent.
+    pub(super) fn summary(&self, verified: Option<Verified>) -> Summary {
+        let Verified { validations, can_resume, all_nodes_s, verification } = verified.unwrap_or_default();
+        let (failures, failure_count) = self.pool.failures();
+        let validations = validations.unwrap_or_else(|| Validations::skipped(&self.deferral));
+        let progress = &self.progress;
+        let barrier_reasons = progress.barriers();
+        let tables = progress.rows_by_table().into_iter().map(|(table, rows)| TableRows { table, rows }).collect();
+        Summary {
+            end: self.end(&validations, failure_count),
+            statements: Progress::value(&progress.statements),
+            rows: Progress::value(&progress.rows),
+            read_bytes: progress.read_bytes(),
+            elapsed_s: self.start.elapsed().as_secs_f64() - verification.as_ref().map_or(0.0, |found| found.elapsed_s),
+            threads: self.threads,
+            threads_reason: self.threads_reason.clone(),
+            all_nodes_s,
+            cluster: self.monitor.summary(&self.targets),
+            binary_statements: Progress::value(&progress.binary_statements),
+            text_statements: Progress::value(&progress.text_statements),
+            skipped: Progress::value(&progress.skipped),
+            barriers: barrier_reasons.values().sum(),
+            barrier_reasons,
+            foreign_keys: self.deferral.report_foreign_keys(validations.foreign_keys),
+            unique_checks: self.deferral.report_unique_checks(validations.unique_keys),
+            replays: Progress::value(&progress.replays),
+            warnings: Progress::value(&progress.warnings),
+            checkpoint: CheckpointSummary {
+                load_id: self.checkpoints.as_ref().map(Checkpoints::load_id),
+                schema: self.checkpoints.as_ref().map(|checkpoints| checkpoints.schema().to_owned()),
+                disabled_reason: self.checkpoints_disabled_reason.clone(),
+                can_resume,
+                rows_before: self.rows_before,
+                restarts: self.restarts.load(Relaxed),
+            },
+            verification,
+            tables,
+            failures,
+            failure_count,
+        }
+    }
+
+    fn end(&self, validations: &Validations, failure_count: u64) -> End {
+        if self.pool.is_interrupted() {
+            End::Interrupted
+        } else if self.pool.has_stopped() {
+            End::Failed
+        } else if !validations.are_valid() {
+            End::NotValidated
+        } else if failure_count > 0 {
+            End::WithErrors
+        } else {
+            End::Complete
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One reading of the input: all connections first, then every statement through the coordinator to the workers.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use hortator_mysql::Error;
+
+use super::phases::Loaded;
+use super::state::LoadState;
+use super::{CHUNK_BYTES, InDoubt, Load, StartError};
+use crate::apply::{Stopped, Worker};
+use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
+use crate::expect::Expectations;
+use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
+use crate::output::Output;
+use crate::report::Failure;
+
+impl Load {
+    /// Connects, and reads the input from its beginning. Failures of statements and of the input go to the pool.
+    ///
+    /// # Errors
+    /// When a connection cannot be opened. Nothing of the input is read then.
+    pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
+        let LoadState { targets, pool, progress, checkpoints, deferral, .. } = &*self.state;
+        let checkpoints = checkpoints.as_ref();
+        let resume = if is_resume { self.open_resume()? } else { None };
+        let load_context = LoadContext { pool, progress, targets, deferral, checkpoints };
+        let mut coordinator = Coordinator::open(load_context, self.chunk_limits(), resume, output)?
+            .with_expectations(self.options.verify.then(Expectations::default));
+        let workers = self.connect_workers()?;
+        if let Some(checkpoints) = checkpoints {
+            checkpoints.on_internal_connection(|_, _| Ok(()))?;
+        }
+        thread::scope(|scope| {
+            for worker in workers {
+                scope.spawn(move || {
+                    if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+                        pool.poison();
+                    }
+                });
+            }
+            // Stopped or not: what is admitted is carried through, or given up, by the workers.
+            let _ = self.read_stream(&mut coordinator);
+            let _ = pool.drain(&mut || {});
+            coordinator.end();
+            pool.close();
+        });
+        Ok(Loaded { expectations: coordinator.into_expectations() })
+    }
+
+    /// What an earlier run of this load has recorded; `None` where nothing is recorded.
+    fn open_resume(&self) -> Result<Option<Resume>, Error> {
+        let LoadState { targets, pool, checkpoints, restarts, .. } = &*self.state;
+        let in_doubt = self.options.in_doubt;
+        targets.connect(&|| pool.is_interrupted())?;
+        let Some(checkpoints) = checkpoints else { return Ok(None) };
+        if in_doubt != InDoubt::Applied
+            && let Some(lost) = checkpoints.lost_rows()?
+        {
+            return Err(Error::Unsupported(lost.to_string()));
+        }
+        Ok(Some(Resume::new(checkpoints.reader()?, in_doubt, restarts.load(Relaxed) > 0)))
+    }
+
+    /// All workers, each with its connection: the dump may change who can log in (its own account's password, say).
+    fn connect_workers(&self) -> Result<Vec<Worker<'_>>, StartError> {
+        let LoadState { threads, targets, monitor, pool, progress, checkpoints, .. } = &*self.state;
+        let worker = |number| {
+            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref())
+                .with_batch_rows(self.options.batch_rows)
+        };
+        let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();
+        let outcomes: Vec<_> = thread::scope(|scope| {
+            let connecting: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(|| worker.connect())).collect();
+            connecting.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        for (index, outcome) in outcomes.into_iter().enumerate() {
+            match outcome {
+                Err(error) if !pool.is_interrupted() => {
+                    return Err(StartError::Worker { number: index + 1, threads: *threads, error });
+                }
+                // An interrupted load has nothing to connect for.
+                _ => {}
+            }
+        }
+        Ok(workers)
+    }
+
+    fn chunk_limits(&self) -> ChunkLimits {
+        let caps = self.state.targets.caps();
+        let asked_bytes = self.options.chunk_bytes.or(caps.usual_text_bytes).unwrap_or(CHUNK_BYTES);
+        ChunkLimits {
+            bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
+            rows: caps.rows.unwrap_or(u64::MAX),
+        }
+    }
+
+    fn read_stream(&self, coordinator: &mut Coordinator<'_>) -> Result<(), Stopped> {
+        let client_charset = Charset::from_name(self.options.connect.charset.as_bytes());
+        let options = StatementsOptions {
+            // MySQL's own client sends them, so that routines keep theirs.
+            comments: self.options.comments || !coordinator.dialect().mariadb,
+            binary_mode: self.options.binary_mode,
+            ..StatementsOptions::new(Dialect { charset: client_charset, ..coordinator.dialect() })
+        };
+        let mut statements = match Statements::open(&self.options.files, options) {
+            Ok(statements) => statements,
+            Err(error) => return self.handle_input_error(&error.into()),
+        };
+        self.state.progress.follow(statements.progress());
+        while let Some(item) = statements.next() {
+            match item {
+                Ok(Item::Statement(statement)) => coordinator.statement(statement)?,
+                Ok(Item::Use { database, location }) => coordinator.use_database(&database, &location)?,
+                Ok(Item::Charset { name, location }) => coordinator.use_charset(&name, &location)?,
+                Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
+                Err(error) => {
+                    // What is whole before the error goes in, as it does with the client.
+                    coordinator.finish_stream()?;
+                    self.handle_input_error(&error)?;
+                }
+            }
+            statements.set_dialect(coordinator.dialect());
+        }
+        coordinator.finish_stream()
+    }
+
+    /// Takes note of an input that cannot be read on, or of something in it that is not understood.
+    fn handle_input_error(&self, error: &lexer::Error) -> Result<(), Stopped> {
+        let pool = &self.state.pool;
+        pool.fail(pool.position(), Failure::of_input(error), error.is_final());
+        if error.is_final() || !pool.is_forced() { Err(Stopped) } else { Ok(()) }
+    }
+}
