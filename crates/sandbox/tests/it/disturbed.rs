@@ -165,7 +165,7 @@ fn a_node_that_was_told_to_connect_to_nobody_can_be_told_again() {
     thread::scope(|scope| {
         let start = scope.spawn(|| first.start());
         // The first may take longer to come than the second waits.
-        let is_back = (0..4).any(|_| {
+        let is_back = (0..16).any(|_| {
             run(second, &[&connect]);
             let deadline = Instant::now() + PATIENCE / 4;
             while is_cut_off(second) && Instant::now() < deadline {

@@ -14,6 +14,11 @@ fn seen(sample: Sample) -> Seen {
     seen
 }
 
+/// A look that is fresh however long the test takes.
+fn fresh(sample: Sample) -> Seen {
+    Seen { latest: Some((Instant::now() + Duration::from_secs(3_600), sample)), ..seen(sample) }
+}
+
 fn ago(duration: Duration) -> Instant {
     Instant::now().checked_sub(duration).expect("the machine has been up for longer")
 }
@@ -30,9 +35,9 @@ fn counters_count_from_the_load_on_also_where_a_node_is_started_again() {
 
 #[test]
 fn only_nodes_that_can_stop_the_cluster_count_for_the_gate() {
-    assert!(seen(sample()).look().is_some());
-    assert!(seen(Sample { is_synced: false, ..sample() }).look().is_none());
-    assert!(seen(Sample { is_member: false, ..sample() }).look().is_none());
+    assert!(fresh(sample()).look().is_some());
+    assert!(fresh(Sample { is_synced: false, ..sample() }).look().is_none());
+    assert!(fresh(Sample { is_member: false, ..sample() }).look().is_none());
     let mut old = seen(sample());
     old.latest = Some((ago(LOOK_AGE_LIMIT), sample()));
     assert!(old.look().is_none());
@@ -41,9 +46,13 @@ fn only_nodes_that_can_stop_the_cluster_count_for_the_gate() {
 #[test]
 fn a_node_has_everything_once_it_has_applied_it() {
     let start = Instant::now();
-    let mut moved = (0, start);
+    let long_ahead = start + Duration::from_secs(3_600);
+    let mut moved = (100, long_ahead);
     assert_eq!(seen(sample()).has(100, start, &mut moved), Has::Everything);
     assert_eq!(seen(sample()).has(101, start, &mut moved), Has::NotYet);
+    // It has moved.
+    moved = (99, ago(STANDSTILL_LIMIT));
+    assert_eq!(fresh(sample()).has(101, start, &mut moved), Has::NotYet);
     assert_eq!(moved.0, 100);
     // It has not moved for too long.
     moved.1 = ago(STANDSTILL_LIMIT);
@@ -62,8 +71,9 @@ fn a_look_from_before_the_last_commit_says_nothing() {
 fn a_node_that_does_not_answer_is_waited_for_a_while_if_it_ever_did() {
     let start = Instant::now();
     let mut seen = seen(sample());
-    seen.away = Some(start);
-    assert_eq!(seen.has(101, start, &mut (0, start)), Has::NotYet);
+    let long_ahead = start + Duration::from_secs(3_600);
+    seen.away = Some(long_ahead);
+    assert_eq!(seen.has(101, start, &mut (100, long_ahead)), Has::NotYet);
     seen.away = Some(ago(SILENCE_LIMIT));
     assert_eq!(seen.has(100, start, &mut (0, start)), Has::Gone);
     let never = Seen { was_away: true, ..Seen::default() };
