@@ -160,7 +160,13 @@ fn nodes_that_do_not_belong_together_are_refused_before_anything_is_written() {
 #[test]
 fn a_write_from_outside_that_is_in_the_way() {
     let pair = cluster();
-    let server = &pair.hortator;
+    // Whether they meet is a matter of chance.
+    let has_met = (0..20).any(|_| replays_beside_writes(&pair.hortator) > 0);
+    assert!(has_met, "nothing was in the way");
+}
+
+/// Loads children while their parents are changed on another node; how often the load had to replay.
+fn replays_beside_writes(server: &Server) -> u64 {
     server.reset();
     let parents: Vec<String> = (0..50).map(|id| format!("({id},0)")).collect();
     let mut text = format!(
@@ -191,10 +197,10 @@ fn a_write_from_outside_that_is_in_the_way() {
         (outcome, outside.join().unwrap())
     });
     assert_tells(&outcome, 0, &[]);
-    assert!(summary(&outcome)["replays"].as_u64() > Some(0), "nothing was in the way: {}", summary(&outcome));
     assert_eq!(server.rows_of_case("SELECT COUNT(*), SUM(p) FROM c"), [["20000", &(400 * 1225).to_string()]]);
     assert_same(&server.node_differences(true, false));
     assert_eq!(server.rows_of_case("SELECT SUM(n) FROM p"), [[updates.to_string()]]);
+    summary(&outcome)["replays"].as_u64().expect("the summary counts them")
 }
 
 #[test]

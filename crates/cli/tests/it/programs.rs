@@ -14,7 +14,7 @@ use crate::servers::{DATABASE, Server};
 use crate::target;
 
 /// Longer than any dump of these tests takes on a busy machine; a program that runs longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(2);
 
 /// What is loaded.

@@ -1,7 +1,10 @@
 //! Dumps made from seeds: random tables, keys, session states, forms of INSERT, transactions and changes of the schema.
 //!
-//! A seed that fails is replayed by `HORTATOR_SEED=n`; it is then cut down to the statements that it takes to differ,
-//! and the dump that is left is printed. `HORTATOR_SEEDS=201-900` runs others than the usual ones.
+//! [`script`] writes dumps that are close to what tools write, [`wide`] dumps of everything else that a server takes. A seed
+//! that fails is replayed by `HORTATOR_SEED=n` and the name of its test; it is then cut down to the statements that it takes
+//! to differ, and the dump that is left is printed. `HORTATOR_SEEDS=201-900` runs others than the usual ones, and
+//! `HORTATOR_ROUNDS=2000` so many of the wide ones. With a folder in `HORTATOR_KEEP` every seed that differs is cut down, and
+//! its dump is kept there.
 
 mod collisions;
 mod detours;
@@ -11,8 +14,10 @@ mod inserts;
 mod script;
 mod tables;
 mod values;
+mod wide;
 
 use std::env;
+use std::fs;
 use std::ops::RangeInclusive;
 
 use crate::compare::{Comparison, Terms, compare};
@@ -22,6 +27,8 @@ use crate::target;
 
 /// Seeds of a usual run.
 const SEEDS: RangeInclusive<u64> = 1..=200;
+/// The same of wide dumps.
+const WIDE_SEEDS: RangeInclusive<u64> = 1..=40;
 /// Seeds with foreign keys put off, besides.
 const DEFERRED_SEEDS: RangeInclusive<u64> = 1..=40;
 /// The server's error for a row whose parent is not there.
@@ -30,36 +37,81 @@ const NO_PARENT: u16 = 1452;
 const ARRAYS_PER_DUMP: u64 = 6;
 /// The same on MySQL, where one way of four has pieces as small as these dumps' statements.
 const PIECES_PER_DUMP: u64 = 1;
+/// Loads that a dump is cut down by, at most.
+const CUTS_LIMIT: u32 = 200;
+
+/// Makes the statements of a seed's dump.
+type Generator = fn(u64) -> Vec<Vec<u8>>;
 
 #[test]
 fn dumps_from_seeds() {
-    let pair = pair();
-    if let Some(seed) = env::var("HORTATOR_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        return replay(&pair, seed);
-    }
-    let seeds = seeds();
-    let mut differing = Vec::new();
-    let mut arrays = 0;
-    for seed in seeds.clone() {
-        let found = compare_seed(&pair, seed, &script::statements(seed));
-        arrays += found.arrays;
-        if !found.differences.is_empty() {
-            differing.push(format!("== HORTATOR_SEED={seed}: {}", found.differences.join("\n")));
-        }
-    }
-    let count = differing.len();
-    assert!(count == 0, "{count} of the seeds {seeds:?} differ from the client:\n\n{}\n", differing.join("\n\n"));
+    let (dumps, arrays) = compare_seeds(script::statements, SEEDS);
     // Dumps of which all runs in one session would prove nothing.
-    let dumps = seeds.count() as u64;
     let least = if target::mysql().is_some() { PIECES_PER_DUMP } else { ARRAYS_PER_DUMP };
     assert!(arrays >= dumps * least || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
 }
 
-fn seeds() -> RangeInclusive<u64> {
+#[test]
+fn wide_dumps_from_seeds() {
+    if target::mysql().is_some() {
+        // Much of what they hold is MariaDB's own.
+        return;
+    }
+    let rounds = number_of("HORTATOR_ROUNDS");
+    let (dumps, arrays) = compare_seeds(wide::statements, rounds.map_or(WIDE_SEEDS, |rounds| 1..=rounds));
+    assert!(arrays >= dumps || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
+}
+
+fn number_of(variable: &str) -> Option<u64> {
+    env::var(variable).ok().map(|number| number.parse().expect("a number"))
+}
+
+/// Compares the dumps of seeds; how many there were, and how many INSERTs of theirs travelled as arrays.
+fn compare_seeds(generator: Generator, usual: RangeInclusive<u64>) -> (u64, u64) {
+    let pair = pair();
+    let seeds = match number_of("HORTATOR_SEED") {
+        Some(seed) => seed..=seed,
+        None => seeds(usual),
+    };
+    let keep = env::var_os("HORTATOR_KEEP");
+    let mut differing = Vec::new();
+    let mut arrays = 0;
+    for seed in seeds.clone() {
+        let statements = generator(seed);
+        let found = compare_seed(&pair, seed, &statements);
+        arrays += found.arrays;
+        if found.differences.is_empty() {
+            continue;
+        }
+        let mut told = found.differences.join("\n");
+        if keep.is_some() || seeds.start() == seeds.end() {
+            let (statements, differences) = cut_down(&pair, seed, statements, found.differences);
+            let dump = String::from_utf8_lossy(&statements.concat()).into_owned();
+            told = format!("by {:?}:\n{}\n\nwith\n{dump}", way(seed), differences.join("\n"));
+            if let Some(folder) = &keep {
+                let comment = differences.join("\n").replace('\n', "\n-- ");
+                let text = format!("-- seed {seed} by {:?}:\n-- {comment}\n{dump}", way(seed));
+                fs::write(std::path::Path::new(folder).join(format!("seed-{seed}.sql")), text).unwrap();
+            }
+        }
+        differing.push(format!("== HORTATOR_SEED={seed} {told}"));
+    }
+    let count = differing.len();
+    assert!(count == 0, "{count} of the seeds {seeds:?} differ from the client:\n\n{}\n", differing.join("\n\n"));
+    if seeds.start() == seeds.end() {
+        // One alone proves nothing of how they travel.
+        let text = generator(*seeds.start()).concat();
+        eprintln!("seed {} does not differ:\n{}", seeds.start(), String::from_utf8_lossy(&text));
+        return (0, 0);
+    }
+    (seeds.count() as u64, arrays)
+}
+
+fn seeds(usual: RangeInclusive<u64>) -> RangeInclusive<u64> {
     let named = env::var("HORTATOR_SEEDS").ok();
     let bounds = named.as_deref().and_then(|named| named.split_once('-'));
     let parsed = bounds.map(|(first, last)| (first.parse().expect("a number"), last.parse().expect("a number")));
-    parsed.map_or(SEEDS, |(first, last)| first..=last)
+    parsed.map_or(usual, |(first, last)| first..=last)
 }
 
 /// Every fourth seed runs in the same way.
@@ -111,20 +163,22 @@ fn dumps_from_seeds_with_checks_put_off() {
     assert!(compared >= 8, "only {compared} seeds were compared, {with_orphans} of them with orphans");
 }
 
-fn replay(pair: &Pair, seed: u64) {
-    let mut statements = script::statements(seed);
-    let mut found = compare_seed(pair, seed, &statements).differences;
-    if found.is_empty() {
-        eprintln!("seed {seed} does not differ:\n{}", String::from_utf8_lossy(&statements.concat()));
-        return;
-    }
+/// The statements that it takes to differ in the same way, and how they differ.
+fn cut_down(
+    pair: &Pair,
+    seed: u64,
+    mut statements: Vec<Vec<u8>>,
+    mut found: Vec<String>,
+) -> (Vec<Vec<u8>>, Vec<String>) {
     let wanted = what(&found[0]);
+    let mut cuts = 0;
     let mut step = statements.len().div_ceil(2);
     while step > 0 {
         let mut index = 0;
-        while index < statements.len() {
+        while index < statements.len() && cuts < CUTS_LIMIT {
             let mut fewer = statements.clone();
             fewer.drain(index..(index + step).min(statements.len()));
+            cuts += 1;
             let differing = compare_seed(pair, seed, &fewer).differences;
             // Another difference would lead elsewhere.
             if differing.iter().any(|other| what(other) == wanted) {
@@ -135,8 +189,7 @@ fn replay(pair: &Pair, seed: u64) {
         }
         step /= 2;
     }
-    let dump = String::from_utf8_lossy(&statements.concat()).into_owned();
-    panic!("HORTATOR_SEED={seed} by {:?} differs:\n{}\n\nwith\n{dump}", way(seed), found.join("\n"));
+    (statements, found)
 }
 
 /// What a difference is about, without its numbers: `Default: hortator_case: rows of log`.
@@ -146,6 +199,8 @@ fn what(difference: &str) -> String {
 
 #[test]
 fn a_seed_gives_one_dump() {
-    assert_eq!(script::statements(7), script::statements(7));
-    assert_ne!(script::statements(7), script::statements(8));
+    for generator in [script::statements as Generator, wide::statements] {
+        assert_eq!(generator(7), generator(7));
+        assert_ne!(generator(7), generator(8));
+    }
 }

@@ -9,7 +9,7 @@ use crate::servers::{Server, pair};
 use crate::target;
 
 /// An ended load on a busy machine.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Loads a dump whose last statement needs a table `later`, which is not there.
 fn load_failing(server: &Server, file: &str) -> Outcome {

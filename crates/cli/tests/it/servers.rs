@@ -19,17 +19,18 @@ use crate::target;
 pub const DATABASE: &str = "hortator_case";
 
 /// Loads here need not outlive a power cut: the tests spend their time in loading, not in waiting for a disk.
-pub const SETTINGS: [(&str, &str); 5] = [
+pub const SETTINGS: [(&str, &str); 6] = [
     ("innodb_flush_log_at_trx_commit", "0"),
     ("innodb_doublewrite", "0"),
     ("innodb_flush_method", "nosync"),
     ("debug_no_sync", "1"),
     // A statement that waits for a lock this long is a fault, and should be told as one within the test's patience.
     ("innodb_lock_wait_timeout", "20"),
+    ("lock_wait_timeout", "120"),
 ];
 
-/// Half a minute.
-const PATIENCE_TRIES: u32 = 6_000;
+/// Five minutes, of which an idle machine needs a moment.
+const PATIENCE_TRIES: u32 = 60_000;
 const PATIENCE_PAUSE: Duration = Duration::from_millis(5);
 
 const OF_THE_SERVER: &str = "'mysql', 'sys', 'information_schema', 'performance_schema'";

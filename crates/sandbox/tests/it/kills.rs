@@ -271,7 +271,7 @@ impl Killed<'_> {
 
 /// Fragments of abandoned transactions are rolled back soon.
 fn wait_until_empty(connection: &mut hortator_mysql::Connection) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while number(connection, "SELECT COUNT(*) FROM mysql.wsrep_streaming_log") > 0 {
         let left = "SELECT node_uuid, trx_id, seqno, flags FROM mysql.wsrep_streaming_log";
         assert!(Instant::now() < deadline, "parts are left: {:?}", fetch(connection, left));

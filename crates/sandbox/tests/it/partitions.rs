@@ -164,8 +164,8 @@ fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
     }
     thread::scope(|scope| {
         let start = scope.spawn(|| first.start());
-        // The first node may need longer to start than the second waits.
-        let is_back = (0..4).any(|_| {
+        // The first may take longer to come than the second waits.
+        let is_back = (0..16).any(|_| {
             run(second, &[&connect]);
             let deadline = Instant::now() + WAIT_TIMEOUT / 4;
             while is_non_primary(second) && Instant::now() < deadline {

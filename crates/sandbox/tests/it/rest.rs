@@ -9,6 +9,7 @@ use hortator_sandbox::{Builder, Node};
 use crate::provider;
 
 const LOOK: Duration = Duration::from_secs(3);
+const LOOKS: u32 = 20;
 
 /// CPU time that the server has used, in hundredths of a second.
 fn used(node: Node<'_>) -> u64 {
@@ -23,12 +24,12 @@ fn an_idle_node_uses_hardly_any_cpu() {
     provider::build();
     for nodes in [1, 2] {
         let cluster = Builder::cluster(nodes).start_temporary().unwrap();
-        thread::sleep(Duration::from_secs(2));
-        let before: Vec<u64> = cluster.nodes().map(used).collect();
-        thread::sleep(LOOK);
-        for (node, before) in cluster.nodes().zip(before) {
-            let spent = used(node) - before;
-            assert!(spent < 60, "{} of {nodes}: {spent} hundredths of a second in {LOOK:?}", node.name());
-        }
+        // Their start goes on for a while, and longer beside other work.
+        let comes_to_rest = (0..LOOKS).any(|_| {
+            let before: Vec<u64> = cluster.nodes().map(used).collect();
+            thread::sleep(LOOK);
+            cluster.nodes().zip(before).all(|(node, before)| used(node) - before < 60)
+        });
+        assert!(comes_to_rest, "{nodes} nodes at rest use more than a fifth of a processor");
     }
 }

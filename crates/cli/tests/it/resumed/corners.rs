@@ -239,7 +239,7 @@ fn a_deadlock_of_the_main_session() {
     let running = Running::start(load_into(server, &[path.to_str().unwrap()]));
     let waits = "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'UPDATE t SET v = v + 1%'";
     server.wait_until(waits);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.wait_until("SELECT COUNT(*) > 0 FROM information_schema.INNODB_TRX WHERE TRX_STATE = 'LOCK WAIT'");
     root.execute(b"UPDATE hortator_case.t SET v = v + 1000 WHERE id = 1").unwrap();
     root.execute(b"COMMIT").unwrap();
     let outcome = running.finish_within(LIMIT);

@@ -15,7 +15,7 @@ use crate::identity::Uuid;
 use std::net::SocketAddr;
 
 /// Limit of each wait.
-const WAIT_LIMIT: Duration = Duration::from_secs(20);
+const WAIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// A node's hello. Its node id is its number, and so is its instance id: the connection of the smaller one stays.
 fn tag(number: u64) -> Hello {
