@@ -373,7 +373,8 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             if info.is(Trait::UsesHandler) {
                 info.handler = handler::handler_use(all);
             }
-            if info.is(Trait::MayLockServer) && all.iter().any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"))
+            if info.is(Trait::MayLockServer)
+                && all.iter().any(|token| token.is_word(b"LOCK") || token.is_word(b"EXPORT"))
             {
                 info.traits = info.traits.with(Trait::Locks);
             }
@@ -453,8 +454,8 @@ fn assigns_user_variable(all: &[Token<'_>], traits: &Traits) -> bool {
     let (mut assigns, mut has_variable) = (false, false);
     for (index, token) in all.iter().enumerate() {
         // LOAD DATA names the variables that it fills; SELECT does so behind INTO.
-        names_targets |= traits.has(Trait::NamesVariables)
-            && (token.is_word(b"INTO") || (index == 0 && token.is_word(b"LOAD")));
+        names_targets |=
+            traits.has(Trait::NamesVariables) && (token.is_word(b"INTO") || (index == 0 && token.is_word(b"LOAD")));
         assigns |= token.is_symbol(b":=");
         has_variable |= matches!(token.kind, Kind::UserVariable(_));
     }

@@ -59,20 +59,38 @@ pub fn brings_rows(behind: &[Token<'_>]) -> bool {
     let words: [&[u8]; 4] = [b"SELECT", b"VALUES", b"TABLE", b"WITH"];
     behind.iter().enumerate().any(|(index, token)| {
         words.iter().any(|word| token.is_word(word))
-            && !behind.get(index + 1).is_some_and(|next| {
-                [&b"LESS"[..], b"IN", b"SYSTEM", b"PARSER"].iter().any(|word| next.is_word(word))
-            })
+            && !behind
+                .get(index + 1)
+                .is_some_and(|next| [&b"LESS"[..], b"IN", b"SYSTEM", b"PARSER"].iter().any(|word| next.is_word(word)))
     })
 }
 
 /// Words that make an ALTER TABLE concern other tables or files.
 const ALTERS_OTHERS: &[&[u8]] = &[
-    b"RENAME", b"CONVERT", b"EXCHANGE", b"UNION", b"CONNECTION", b"IMPORT", b"DISCARD", b"NEXTVAL", b"NEXT", b"LASTVAL",
+    b"RENAME",
+    b"CONVERT",
+    b"EXCHANGE",
+    b"UNION",
+    b"CONNECTION",
+    b"IMPORT",
+    b"DISCARD",
+    b"NEXTVAL",
+    b"NEXT",
+    b"LASTVAL",
 ];
 
 /// Words of an ALTER TABLE that may take data away.
 const DESTROYS: &[&[u8]] = &[
-    b"DROP", b"TRUNCATE", b"MODIFY", b"CHANGE", b"COALESCE", b"REORGANIZE", b"REMOVE", b"PARTITION", b"ENGINE", b"IGNORE",
+    b"DROP",
+    b"TRUNCATE",
+    b"MODIFY",
+    b"CHANGE",
+    b"COALESCE",
+    b"REORGANIZE",
+    b"REMOVE",
+    b"PARTITION",
+    b"ENGINE",
+    b"IGNORE",
 ];
 
 /// Why an ALTER TABLE cannot run on any connection.

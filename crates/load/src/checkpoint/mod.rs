@@ -143,7 +143,11 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn write(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<ExecResult, hortator_mysql::Error> {
+    pub fn write(
+        &self,
+        connection: &mut Connection,
+        checkpoint: &Checkpoint,
+    ) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.insert(self.load_id, checkpoint))
     }
 
@@ -151,7 +155,11 @@ impl Checkpoints {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn close(&self, connection: &mut Connection, checkpoint: &Checkpoint) -> Result<ExecResult, hortator_mysql::Error> {
+    pub fn close(
+        &self,
+        connection: &mut Connection,
+        checkpoint: &Checkpoint,
+    ) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.close(self.load_id, checkpoint))
     }
 

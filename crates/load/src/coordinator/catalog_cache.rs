@@ -116,13 +116,7 @@ impl CatalogCache {
         if self.relations.contains_key(schema) {
             return Ok(false);
         }
-        let query = [
-            b"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
-            &quote_string(schema),
-        ]
-        .concat();
-        let rows = self.connection.fetch(&query)?;
-        let names: HashSet<Vec<u8>> = rows.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+        let names: HashSet<Vec<u8>> = catalog::relations(&mut self.connection, schema)?.into_keys().collect();
         self.names += names.len();
         if self.names > NAMES_LIMIT {
             self.relations.clear();

@@ -47,8 +47,7 @@ impl Coordinator<'_> {
         let RowPolicy { session: state, first } = self.deferral.row_policy(&own_state, &form.table, form.only_adds());
         let placement = Placement { in_order: placement.in_order || first, ..placement };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
-        let statement =
-            ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
+        let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
         if let Some(open) = &mut self.open
             && let ChunkContent::Rows(of, placed) = &open.content
             && Arc::ptr_eq(of, form)

@@ -40,7 +40,9 @@ impl Coordinator<'_> {
         let checks = self.main.state().checks_foreign_keys();
         let defers = self.deferral.foreign_keys() == Checks::Deferred;
         match &info.kind {
-            StatementKind::Rows(_) | StatementKind::Write { .. } if info.is(Trait::NumbersRows) && self.is_insert(info) => {
+            StatementKind::Rows(_) | StatementKind::Write { .. }
+                if info.is(Trait::NumbersRows) && self.is_insert(info) =>
+            {
                 let Some(name) = self.written_table(info) else {
                     self.note_anything();
                     return Ok(());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, ExecResult, Error, Flavor, SessionChanges, Status};
+use hortator_mysql::{Connection, Error, ExecResult, Flavor, SessionChanges, Status};
 
 use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
@@ -211,8 +211,8 @@ impl<'l> MainSession<'l> {
         self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
         let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
         self.is_stale |= is_block;
-        self.left_behind.ran_routines |=
-            info.is(Trait::MayCallFunction) || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
+        self.left_behind.ran_routines |= info.is(Trait::MayCallFunction)
+            || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
         self.apply_changes(changes, restored, is_set)
     }
 

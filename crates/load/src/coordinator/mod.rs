@@ -48,8 +48,8 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
-pub(crate) use load_context::{ChunkLimits, LoadContext};
 use journal::RowEffects;
+pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
 use main_session::MainSession;
 pub use resume::InDoubt;
@@ -136,8 +136,7 @@ impl<'l> Coordinator<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.progress.statement_read(&text);
         let info = self.analyze(&text);
-        let statement =
-            AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         if statement.info.reads_diagnostics() {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
@@ -191,9 +190,11 @@ impl<'l> Coordinator<'l> {
     }
 
     fn analyze(&self, text: &[u8]) -> StatementInfo {
-        let known_head = self.known.as_ref().filter(|known| Arc::ptr_eq(&known.session, self.main.state())).map(|known| {
-            KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value }
-        });
+        let known_head = self
+            .known
+            .as_ref()
+            .filter(|known| Arc::ptr_eq(&known.session, self.main.state()))
+            .map(|known| KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value });
         analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head })
     }
 
@@ -252,12 +253,7 @@ impl<'l> Coordinator<'l> {
                 self.add_table_ddl(statement, tables, references, drains)
             }
             Step::OtherDdl { tables, drains } => self.run_other_ddl(&statement, &tables, drains),
-            Step::Set => {
-                self.flush()?;
-                self.main.run(&statement)?;
-                self.look_after_main(&statement.location)
-            }
-            Step::Use => {
+            Step::Set | Step::Use => {
                 self.flush()?;
                 self.main.run(&statement)?;
                 self.look_after_main(&statement.location)
@@ -292,11 +288,7 @@ impl<'l> Coordinator<'l> {
     /// How names are understood at this place.
     fn names(&self) -> Names<'_> {
         let state = self.main.state();
-        Names {
-            database: state.database.as_deref(),
-            folds_case: self.folds_case,
-            are_utf8: state.names_are_utf8(),
-        }
+        Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
     }
 
     /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan
@@ -351,10 +343,7 @@ impl<'l> Coordinator<'l> {
     }
 
     fn analyze_anew(&self, text: &[u8]) -> StatementInfo {
-        analyze(
-            text,
-            &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None },
-        )
+        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None })
     }
 
     fn run_other_ddl(

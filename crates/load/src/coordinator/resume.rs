@@ -202,11 +202,7 @@ impl Coordinator<'_> {
     }
 
     /// A statement of a record that says "begun".
-    fn resolve_intent(
-        &mut self,
-        checkpoint: &Checkpoint,
-        statement: &AnalyzedStatement,
-    ) -> Result<bool, Stopped> {
+    fn resolve_intent(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
         let (text, location) = (&statement.text[..], &statement.location);
         self.main.sync(location)?;
         match checkpoint.recovery_hint {
@@ -363,11 +359,7 @@ impl Coordinator<'_> {
         Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
     }
 
-    fn check_resume_result(
-        &mut self,
-        result: Result<(), Error>,
-        statement: &AnalyzedStatement,
-    ) -> Result<(), Stopped> {
+    fn check_resume_result(&mut self, result: Result<(), Error>, statement: &AnalyzedStatement) -> Result<(), Stopped> {
         match result {
             Ok(()) => Ok(()),
             Err(error) => self.fail_resume(statement, &error).map(drop),

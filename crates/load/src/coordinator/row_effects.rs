@@ -32,20 +32,20 @@ impl Coordinator<'_> {
         table: Option<&TableName>,
         location: &Location,
     ) -> Result<RowEffects, Stopped> {
-        let mut effects = RowEffects { table: table.map(ToString::to_string).unwrap_or_default(), ..Default::default() };
+        let mut effects =
+            RowEffects { table: table.map(ToString::to_string).unwrap_or_default(), ..Default::default() };
         if !info.is(Trait::WritesRows) {
             return Ok(effects);
         }
         if info.is(Trait::AnyEngine) {
-            effects.names_other_engines = self.ask(location, |catalog| catalog.has_other_engines())?;
+            effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
         }
         effects.must_stand_alone = info.is(Trait::ReadsTransaction);
         let Some(name) = table else { return Ok(effects) };
         let Some(known) = self.table(name, location)? else { return Ok(effects) };
         // A view's rows may be anywhere.
         effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
-        effects.must_stand_alone |=
-            known.versioned || known.columns.iter().any(|column| column.default_reads_session);
+        effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => self.trigger_facts(name, location)?,
             false => TriggerFacts::default(),
@@ -102,9 +102,9 @@ impl Coordinator<'_> {
 /// Whether a body assigns anything that it does not qualify, as it does `NEW.a`: a variable of its own, or of the session.
 fn sets_variables(body: &[u8], dialect: &Dialect) -> bool {
     let all: Vec<_> = crate::lexer::tokens(body, dialect).collect();
-    all.iter().enumerate().any(|(index, token)| {
-        token.is_word(b"SET") && !all.get(index + 1).is_some_and(|target| target.is_word(b"NEW"))
-    })
+    all.iter()
+        .enumerate()
+        .any(|(index, token)| token.is_word(b"SET") && !all.get(index + 1).is_some_and(|target| target.is_word(b"NEW")))
 }
 
 /// The counters of a table and of those in its schema that its triggers name.
@@ -114,7 +114,7 @@ fn counters(
     named_by_triggers: &[Vec<u8>],
 ) -> Result<Vec<(TableName, u64)>, Error> {
     let mut names = vec![quote_string(&name.table)];
-    names.extend(named_by_triggers.iter().map(|name| quote_string(name)));
+    names.extend(named_by_triggers.iter().map(Vec::as_slice).map(quote_string));
     let query = [
         b"SELECT TABLE_NAME, AUTO_INCREMENT FROM information_schema.TABLES WHERE AUTO_INCREMENT IS NOT NULL \
           AND TABLE_SCHEMA = "

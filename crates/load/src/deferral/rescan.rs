@@ -13,13 +13,13 @@ use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
 use super::row_text::{RowText, RowTexts, stands_for};
+use crate::analysis::{FunctionSet, RowsStatement, SessionFacts, StatementKind, analyze};
 use crate::apply::Pool;
 use crate::cluster::Targets;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::rows::InsertHead;
 use crate::session::Tracker;
-use crate::analysis::{FunctionSet, RowsStatement, SessionFacts, StatementKind, analyze};
 
 /// A row to look for.
 #[derive(Debug)]
@@ -217,7 +217,13 @@ fn position(table: &Table, name: &[u8]) -> Option<usize> {
 }
 
 /// Whether a row of the dump is this one of the server's.
-fn holds(row: &RowText<'_>, wanted: &ViolatingRow, columns: &[Option<usize>], table: &Table, dialect: &Dialect) -> bool {
+fn holds(
+    row: &RowText<'_>,
+    wanted: &ViolatingRow,
+    columns: &[Option<usize>],
+    table: &Table,
+    dialect: &Dialect,
+) -> bool {
     if row.values.len() != columns.len() {
         return false;
     }

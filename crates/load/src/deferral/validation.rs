@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hortator_check::constraints::{
-    Constraint, Violation, Finding, ForeignKey, ViolatingRow, Validator, Observer, foreign_keys, unique_keys,
+    Constraint, Finding, ForeignKey, Observer, Validator, ViolatingRow, Violation, foreign_keys, unique_keys,
 };
 use hortator_mysql::{Connection, Error};
 
@@ -98,7 +98,8 @@ fn attempt(
         unique_keys(&mut connection, &affected_tables.unique_keys())?.into_iter().map(Constraint::Unique).collect()
     };
     let watch = PoolObserver(pool);
-    let prover = Validator { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, observer: &watch };
+    let prover =
+        Validator { open: &|| open(targets, pool), threads, rows_limit: REPORTED_ROWS_LIMIT, observer: &watch };
     let findings = prover.validate(&constraints)?;
     let outcome = if findings.is_empty() { ValidationOutcome::Valid } else { ValidationOutcome::Violated };
     let violations = if findings.is_empty() || pool.is_interrupted() {

@@ -21,8 +21,8 @@ use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::Options;
-use crate::report::{Failure, beginning};
 use crate::planner::insert_form::InsertForm;
+use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, prescan};
 use crate::session::Tracker;
 use server_notes::{Needs, server_notes};
@@ -201,7 +201,8 @@ impl Reader {
             }
             StatementKind::OtherDdl => {
                 if info.is(Trait::HasBody) {
-                    self.triggers.extend(info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>());
+                    self.triggers
+                        .extend(info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>());
                 }
             }
             StatementKind::Set | StatementKind::Use(_) => self.set(text, location, &info)?,

@@ -60,12 +60,13 @@ impl InsertForm {
         let id_column = table.auto_increment();
         let id_value = columns.as_ref().and_then(|columns| columns.iter().position(|&index| Some(index) == id_column));
         let is_given = |index: usize| columns.as_ref().is_some_and(|all| all.contains(&index));
-        let left_out = table.columns.iter().enumerate().filter(|(index, _)| !is_given(*index)).find_map(|(_, column)| {
-            column
-                .draws_from_sequence
-                .then_some(DRAWS_FROM_SEQUENCE)
-                .or_else(|| column.default_reads_session.then_some(READS_SESSION))
-        });
+        let left_out =
+            table.columns.iter().enumerate().filter(|(index, _)| !is_given(*index)).find_map(|(_, column)| {
+                column
+                    .draws_from_sequence
+                    .then_some(DRAWS_FROM_SEQUENCE)
+                    .or_else(|| column.default_reads_session.then_some(READS_SESSION))
+            });
         Ok(Self {
             leaves_id_out: id_column.is_some() && id_value.is_none(),
             left_out,

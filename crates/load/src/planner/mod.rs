@@ -124,7 +124,6 @@ pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     if let Some(reason) = facts.serial {
         return match info.kind {
             StatementKind::Skip => plan_skip_in_serial(info, facts, reason),
-            StatementKind::Set | StatementKind::Use(_) => Step::Main { reason },
             _ => Step::Main { reason },
         };
     }

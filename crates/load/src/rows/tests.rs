@@ -89,7 +89,14 @@ fn sql_modes_change_what_quotes_and_backslashes_are() {
 
 #[test]
 fn a_survey_tells_rows_ids_suffixes_and_expressions() {
-    let look = |text: &str, id| prescan(text.as_bytes(), 0, id, &SessionFacts { dialect: dialect(), functions: &FunctionSet::all(), known_head: None });
+    let look = |text: &str, id| {
+        prescan(
+            text.as_bytes(),
+            0,
+            id,
+            &SessionFacts { dialect: dialect(), functions: &FunctionSet::all(), known_head: None },
+        )
+    };
     let rows = |rows| Prescan { rows, ..Prescan::default() };
     assert_eq!(look(" (1,'a;)'),(2,'(')", Some(0)), Ok(rows(2)));
     assert_eq!(look("('7',1)", Some(0)), Ok(rows(1)));

@@ -23,7 +23,8 @@ pub(super) fn compare_all(verify: &Verify<'_>, findings: &mut Findings) {
         for name in &names {
             // Each node numbers rows in a series of its own.
             let options = Options { threads: verify.threads, counters: false, ..Options::default() };
-            let sides = [writer, connect].map(|connect| Endpoint { connect: connect.clone(), schema: Some(name.clone()) });
+            let sides =
+                [writer, connect].map(|connect| Endpoint { connect: connect.clone(), schema: Some(name.clone()) });
             match compare(&sides, &options, &Progress::default()) {
                 Ok(report) => {
                     let reported: Vec<_> = report.differences.iter().filter(|found| !is_switched_off(found)).collect();

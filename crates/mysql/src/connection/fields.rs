@@ -63,7 +63,9 @@ impl<'a> Fields<'a> {
             0xfc => self.u16().map(u64::from),
             0xfd => self.array().map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
             0xfe => self.array().map(u64::from_le_bytes),
-            NULL | 0xff => Err(CommandError::Protocol(format!("a length in {} begins with no known byte", self.packet))),
+            NULL | 0xff => {
+                Err(CommandError::Protocol(format!("a length in {} begins with no known byte", self.packet)))
+            }
             short => Ok(u64::from(short)),
         }
     }

@@ -9,12 +9,12 @@ use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 
-use super::response::Status;
 use super::auth::{Authentication, Credentials};
 use super::charset;
-use super::connect_options::ConnectOptions;
 use super::command_error::{CommandError, describe};
+use super::connect_options::ConnectOptions;
 use super::fields::{Fields, put_length, put_length_encoded};
+use super::response::Status;
 use super::transport::{Socket, Transport};
 use super::wire::{ERR_HEADER, Wire};
 use crate::tls::{self, Tls, TlsSettings, Verify};

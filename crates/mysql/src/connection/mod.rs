@@ -3,13 +3,13 @@
 //! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading answers),
 //! `wire` (packets), `transport` (sockets and TLS).
 
-mod response;
 mod auth;
 mod charset;
-mod connect_options;
 mod command_error;
+mod connect_options;
 mod fields;
 mod handshake;
+mod response;
 mod result;
 #[cfg(test)]
 mod script;
@@ -22,8 +22,8 @@ mod wire;
 use std::fmt;
 use std::ops::ControlFlow;
 
-pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
+pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
 pub use session_changes::SessionChanges;
 
 use crate::{Error, Version};
@@ -181,7 +181,13 @@ impl Connection {
     }
 
     /// Sends one command and reads its answer.
-    fn command(&mut self, what: &str, head: &[u8], body: &[u8], rows: Option<&mut dyn RowSink>) -> Result<ExecResult, Error> {
+    fn command(
+        &mut self,
+        what: &str,
+        head: &[u8],
+        body: &[u8],
+        rows: Option<&mut dyn RowSink>,
+    ) -> Result<ExecResult, Error> {
         self.send(what, head, body)?;
         let outcome = self.response().read(rows);
         outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {what}"), failure))

@@ -5,9 +5,9 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use super::response::{Column, ExecResult, Prepared, RowSink, Status};
 use super::command_error::CommandError;
 use super::fields::{Fields, NULL};
+use super::response::{Column, ExecResult, Prepared, RowSink, Status};
 use super::session_changes::SessionChanges;
 use super::wire::{ERR_HEADER, Wire};
 
@@ -58,7 +58,9 @@ impl<T: Read + Write> ResponseReader<'_, T> {
             let packet = self.wire.receive()?;
             match packet.first() {
                 Some(&OK_HEADER) => return read_ok(packet, done, self.status, self.changes),
-                Some(&ERR_HEADER) => return Err(refused.take().unwrap_or_else(|| CommandError::from_err_packet(packet))),
+                Some(&ERR_HEADER) => {
+                    return Err(refused.take().unwrap_or_else(|| CommandError::from_err_packet(packet)));
+                }
                 Some(&LOCAL_INFILE_HEADER) => {
                     *refused = Some(refuse_file(&packet[1..]));
                     // An empty file: the server goes on and answers as to any statement.

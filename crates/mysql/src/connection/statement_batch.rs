@@ -21,7 +21,12 @@ impl Connection {
     /// As in [`Connection::query`], of the statement that failed. A parser error in a statement is found only when
     /// those before it have run. After [`Error::Unsupported`] (a statement asks for a local file) the server has run
     /// what follows too; results of it are not appended.
-    pub fn query_batch(&mut self, text: &[u8], rows: &mut dyn RowSink, results: &mut Vec<ExecResult>) -> Result<(), Error> {
+    pub fn query_batch(
+        &mut self,
+        text: &[u8],
+        rows: &mut dyn RowSink,
+        results: &mut Vec<ExecResult>,
+    ) -> Result<(), Error> {
         self.send("statements", &[COM_QUERY], text)?;
         let outcome = read_batch(&mut self.response(), rows, results);
         outcome.map_err(|failure| self.explain("waiting for the answer to statements", failure))

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, ExecResult, Error, RowSink};
+use hortator_mysql::{Column, Connection, Error, ExecResult, RowSink};
 
 use crate::server::{Server, one_value};
 

@@ -55,7 +55,10 @@ fn a_node_without_grastate_receives_the_tables_of_another() {
         fs::remove_file(second.data_dir().join("grastate.dat")).unwrap();
         let from = since(second, 0).len();
         second.start().unwrap();
-        assert_logged(&since(second, from), &["grastate.dat was removed: this node waits for a donor", "SST succeeded"]);
+        assert_logged(
+            &since(second, from),
+            &["grastate.dat was removed: this node waits for a donor", "SST succeeded"],
+        );
         assert_eq!(ids(second), ["1", "2"]);
         wait_for("both to be there", || cluster.nodes().all(|node| size(node).as_deref() == Some("2")));
         let said = |node| [says(node, "uuid"), says(node, "safe_to_bootstrap")];

@@ -6,9 +6,9 @@ use hortator_core::Seqno;
 use hortator_mysql::Error;
 
 use super::{ChunkStats, REPLAY_INTERVAL, REPLAYS_LIMIT, Worker, is_of_server};
+use crate::analysis::merge_key_additions;
 use crate::apply::chunk::Chunk;
 use crate::report::Failure;
-use crate::analysis::merge_key_additions;
 
 /// The result of a DDL statement.
 enum Defined {

@@ -145,7 +145,7 @@ impl<'l> Worker<'l> {
             self.progress.at(self.number, &chunk);
             match &chunk.work {
                 Work::Rows { target, commit_queue } => {
-                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default())
+                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default());
                 }
                 Work::Definition { .. } => self.definition(seqno, &chunk),
             }

@@ -67,7 +67,7 @@ fn who_is_held_goes_on_when_there_is_room_and_when_the_load_is_over() {
             passed.store(true, Ordering::SeqCst);
         });
         // It has waited, and is waiting again.
-        while gate.held().is_zero() {
+        while throttle.held().is_zero() {
             thread::yield_now();
         }
         assert!(!passed.load(Ordering::SeqCst));

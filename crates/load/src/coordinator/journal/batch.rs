@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::{ExecResult, Error};
+use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
@@ -274,4 +274,3 @@ impl Journal {
         matches!(self, Self::Idle | Self::Dump(_))
     }
 }
-

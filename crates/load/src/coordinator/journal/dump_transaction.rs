@@ -15,7 +15,7 @@ const RUNS_LIMIT: usize = 1000;
 
 /// What of the dump's transaction is not recorded yet.
 #[derive(Debug, Default)]
-pub(super) struct DumpTransaction {
+pub(in crate::coordinator) struct DumpTransaction {
     runs: Vec<Run>,
     /// Tables of which the counter before this transaction is on record.
     counted: BTreeSet<String>,

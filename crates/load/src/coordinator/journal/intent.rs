@@ -2,8 +2,8 @@
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::apply::Stopped;
-use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint};
 use crate::checkpoint::State;
+use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;

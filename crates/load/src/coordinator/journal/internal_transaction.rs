@@ -1,7 +1,7 @@
 //! A change of rows with its record in a transaction of ours, left open for statements that ask what it did.
 
 use hortator_mysql::error::DEADLOCK;
-use hortator_mysql::{ExecResult, Error};
+use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::DiagnosticsQuery;
@@ -18,7 +18,7 @@ const MORE_LIMIT: usize = 10_000;
 
 /// Such a transaction.
 #[derive(Debug)]
-pub(super) struct InternalTransaction {
+pub(in crate::coordinator) struct InternalTransaction {
     /// The record to be closed.
     checkpoint: Checkpoint,
     /// The record stands within the transaction, and goes with it if that is rolled back.
@@ -195,8 +195,8 @@ impl MainSession<'_> {
         let (text, location) = (&statement.text[..], &statement.location);
         let counts = query.writes || query.keeps;
         let within = self.is_in_dumps_transaction();
-        let is_alone = matches!(self.journal, Journal::Idle | Journal::Dump(_))
-            && (!within || effects.is_non_transactional);
+        let is_alone =
+            matches!(self.journal, Journal::Idle | Journal::Dump(_)) && (!within || effects.is_non_transactional);
         let mut begun = checkpoint_of(statement, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
         if query.writes && is_alone {
             self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;

@@ -21,7 +21,7 @@ mod intent;
 mod internal_transaction;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::{Connection, ExecResult, Error};
+use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::MainSession;
@@ -196,9 +196,7 @@ impl MainSession<'_> {
     fn has_bound_session(&self, statement: &AnalyzedStatement, effects: &RowEffects) -> bool {
         // What a SET assigns runs again when the load resumes.
         let is_set = matches!(statement.info.kind, StatementKind::Set | StatementKind::Use(_));
-        statement.info.is_session_bound()
-            || effects.is_session_bound
-            || (!is_set && self.left_behind().is_changed)
+        statement.info.is_session_bound() || effects.is_session_bound || (!is_set && self.left_behind().is_changed)
     }
 
     /// A record could not be written: that ends the load, forced or not.

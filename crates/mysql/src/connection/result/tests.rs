@@ -62,7 +62,8 @@ fn protocol_error(bodies: &[&[u8]]) -> String {
 #[test]
 fn an_ok_packet() {
     let done = read(&[OK], true).0.unwrap();
-    let expected = ExecResult { affected_rows: 2, last_insert_id: 7, warnings: 1, status: Status(2), ..ExecResult::default() };
+    let expected =
+        ExecResult { affected_rows: 2, last_insert_id: 7, warnings: 1, status: Status(2), ..ExecResult::default() };
     assert_eq!(done, expected);
 }
 
@@ -135,7 +136,10 @@ fn a_file_is_refused_with_an_empty_packet() {
         deprecate_eof: true,
     };
     let outcome = answer.read(None);
-    assert!(matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")),
+        "{outcome:?}"
+    );
     assert_eq!(wire.stream().outgoing, [0, 0, 0, 1]);
 }
 

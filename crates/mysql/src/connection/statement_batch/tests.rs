@@ -31,7 +31,8 @@ impl RowSink for First {
 fn read(bodies: &[&[u8]]) -> (Result<(), CommandError>, Vec<ExecResult>, Vec<u32>) {
     let mut wire = Wire::new(Script::new(&packets(0, bodies), 7));
     let (mut status, mut changes) = (Status::default(), SessionChanges::default());
-    let mut answer = ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
+    let mut answer =
+        ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
     let (mut rows, mut results) = (First::default(), Vec::new());
     let outcome = read_batch(&mut answer, &mut rows, &mut results);
     (outcome, results, rows.0)
@@ -64,7 +65,8 @@ fn results_end_before_the_statement_that_wants_a_file() {
     bytes.extend(packets(3, &[OK_MORE, OK]));
     let mut wire = Wire::new(Script::new(&bytes, 5));
     let (mut status, mut changes) = (Status::default(), SessionChanges::default());
-    let mut answer = ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
+    let mut answer =
+        ResponseReader { wire: &mut wire, status: &mut status, changes: &mut changes, deprecate_eof: true };
     let mut results = Vec::new();
     let outcome = read_batch(&mut answer, &mut First::default(), &mut results);
     assert!(matches!(outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")));
