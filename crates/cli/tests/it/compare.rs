@@ -199,7 +199,18 @@ fn missing_rows(pair: &Pair, table: &str) -> Option<String> {
     if pair.client.rows_of_case(&is_there).is_empty() {
         return None;
     }
-    let query = format!("SELECT * FROM {table}");
+    // Of columns that were added ahead the client has none.
+    let columns = |server: &Server| -> Vec<String> {
+        let shown = server.rows_of_case(&format!("SHOW COLUMNS FROM {table}"));
+        shown.into_iter().map(|column| format!("`{}`", column[0].replace('`', "``"))).collect()
+    };
+    let is_gone = pair.hortator.rows_of_case(&is_there).is_empty();
+    let ours = if is_gone { Vec::new() } else { columns(&pair.hortator) };
+    let wanted = columns(&pair.client);
+    if let Some(column) = wanted.iter().find(|column| !ours.contains(column)) {
+        return Some(format!("table {table} has no {column} any more"));
+    }
+    let query = format!("SELECT {} FROM {table}", wanted.join(", "));
     let mut left: HashMap<Vec<String>, usize> = HashMap::new();
     for row in pair.hortator.rows_of_case(&query) {
         *left.entry(row).or_default() += 1;

@@ -19,11 +19,10 @@ const END_LIMIT: Duration = Duration::from_secs(300);
 pub const STATEMENTS: u64 = 60_000;
 
 /// A table that is locked, so that a load of rows for it is not over before the lock goes.
-struct Held(
-    /// What holds the lock as long as it is open.
-    #[expect(dead_code, reason = "it is only to be dropped")]
-    Connection,
-);
+struct Held {
+    /// Its end unlocks the table.
+    _session: Connection,
+}
 
 impl Held {
     const ROWS: &str = "INSERT INTO hortator_held.held VALUES (1), (2);\n";
@@ -37,7 +36,7 @@ impl Held {
         ] {
             connection.execute(statement.as_bytes()).unwrap();
         }
-        Held(connection)
+        Held { _session: connection }
     }
 }
 

@@ -50,9 +50,9 @@ fn rows_travel_as_the_plan_says() {
             let loaded = run(load_into(server, &["--json", dump.to_str().unwrap()]));
             assert_eq!(loaded.status, Some(0), "{text}{}", loaded.messages);
             let summary: serde_json::Value = serde_json::from_slice(&loaded.rows).unwrap();
-            let is_so = summary["by_array"] != 0;
+            let is_so = summary["binary_statements"] != 0;
             if foretold != is_so {
-                found.push(format!("{text}  the plan: {line}\n  arrays sent: {}", summary["by_array"]));
+                found.push(format!("{text}  the plan: {line}\n  arrays sent: {}", summary["binary_statements"]));
             }
         }
     }

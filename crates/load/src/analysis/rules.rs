@@ -77,8 +77,8 @@ pub static RULES: &[Rule] = &[
     rule("UNLOCK TABLES $", Skip, Intent, &[Unlocks, NoRows]),
     rule("UNLOCK TABLE $", Skip, Intent, &[Unlocks, NoRows]),
     rule("UNLOCK", Exclusive("UNLOCK of a form that is not known"), Intent, &[Unlocks, NoRows]),
-    rule("ALTER TABLE <table> DISABLE KEYS $", Skip, Intent, &[Idempotent]),
-    rule("ALTER TABLE <table> ENABLE KEYS $", Skip, Intent, &[Idempotent]),
+    rule("ALTER TABLE <table> DISABLE KEYS $", Skip, Intent, &[Idempotent, SwitchesKeys]),
+    rule("ALTER TABLE <table> ENABLE KEYS $", Skip, Intent, &[Idempotent, SwitchesKeys]),
     // One table's definition.
     rule(
         "CREATE [OR REPLACE]? TEMPORARY",

@@ -24,6 +24,8 @@ pub enum Trait {
     CreatesTable,
     /// ALTER TABLE.
     AltersTable,
+    /// ALTER TABLE … DISABLE KEYS or ENABLE KEYS.
+    SwitchesKeys,
     /// It creates a temporary table.
     CreatesTemporary,
     /// It may create one, if the server says that something of the session has changed.

@@ -21,8 +21,10 @@ const NAMES_LIMIT: usize = 200_000;
 pub(crate) struct CatalogCache {
     connection: Connection,
     tables: HashMap<TableName, Option<Arc<Table>>>,
-    /// Names of all relations of a schema.
-    relations: HashMap<Vec<u8>, HashSet<Vec<u8>>>,
+    /// All relations of a schema by name, and whether each is a table.
+    relations: HashMap<Vec<u8>, HashMap<Vec<u8>, bool>>,
+    /// Tables that this load has created.
+    created: HashSet<TableName>,
     names: usize,
     /// Relations of which it is not certain whether they are there.
     uncertain: HashSet<TableName>,
@@ -56,6 +58,7 @@ impl CatalogCache {
             connection,
             tables: HashMap::new(),
             relations: HashMap::new(),
+            created: HashSet::new(),
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
@@ -107,7 +110,8 @@ impl CatalogCache {
         }
         self.tables.insert(name.clone(), found.clone());
         self.uncertain.remove(name);
-        self.set_relation(name, found.is_some());
+        let is_table = found.as_ref().map(|table| table.kind != catalog::TableKind::Other);
+        self.set_relation(name, is_table);
         Ok(found)
     }
 
@@ -116,7 +120,10 @@ impl CatalogCache {
         if self.relations.contains_key(schema) {
             return Ok(false);
         }
-        let names: HashSet<Vec<u8>> = catalog::relations(&mut self.connection, schema)?.into_keys().collect();
+        let names: HashMap<Vec<u8>, bool> = catalog::relations(&mut self.connection, schema)?
+            .into_iter()
+            .map(|(name, kind)| (name, kind == catalog::RelationKind::Table))
+            .collect();
         self.names += names.len();
         if self.names > NAMES_LIMIT {
             self.relations.clear();
@@ -127,29 +134,36 @@ impl CatalogCache {
     }
 
     /// A worker is to create this table. `is_certain`: where that fails, the load ends.
-    pub(crate) fn is_created(&mut self, name: &TableName, is_certain: bool) {
+    pub(crate) fn note_created(&mut self, name: &TableName, is_certain: bool) {
         self.has_other_engines = None;
+        if self.created.len() >= REMEMBERED_LIMIT {
+            self.created.clear();
+        }
+        if is_certain && self.exists(name) == Some(false) {
+            self.created.insert(name.clone());
+        }
         if is_certain {
-            self.set_relation(name, true);
+            self.set_relation(name, Some(true));
         } else {
             self.uncertain.insert(name.clone());
         }
     }
 
     /// A statement may have dropped this relation, or made another of its name.
-    pub(crate) fn is_dropped(&mut self, name: &TableName) {
+    pub(crate) fn note_dropped(&mut self, name: &TableName) {
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
+        self.created.remove(name);
         self.uncertain.insert(name.clone());
     }
 
-    fn set_relation(&mut self, name: &TableName, is_there: bool) {
+    /// Takes note whether a relation is a table; `None` where it is not there.
+    fn set_relation(&mut self, name: &TableName, is_table: Option<bool>) {
         let Some(names) = self.relations.get_mut(&name.schema) else { return };
-        if is_there {
-            self.names += usize::from(names.insert(name.table.clone()));
-        } else {
-            names.remove(&name.table);
+        match is_table {
+            Some(is_table) => self.names += usize::from(names.insert(name.table.clone(), is_table).is_none()),
+            None => drop(names.remove(&name.table)),
         }
         self.uncertain.remove(name);
     }
@@ -163,6 +177,7 @@ impl CatalogCache {
     pub(crate) fn forget_all(&mut self) {
         self.tables.clear();
         self.relations.clear();
+        self.created.clear();
         self.names = 0;
         self.uncertain.clear();
         self.has_other_engines = None;
@@ -254,6 +269,22 @@ impl Catalog for CatalogCache {
         if let Some(known) = self.tables.get(name) {
             return Some(known.is_some());
         }
-        self.relations.get(&name.schema).map(|names| names.contains(&name.table))
+        self.relations.get(&name.schema).map(|names| names.contains_key(&name.table))
+    }
+
+    fn is_table(&self, name: &TableName) -> Option<bool> {
+        if self.uncertain.contains(name) {
+            return None;
+        }
+        match self.relations.get(&name.schema) {
+            Some(names) => Some(names.get(&name.table).copied().unwrap_or(false)),
+            None => self.tables.get(name).map(|known| {
+                known.as_ref().is_some_and(|table| table.kind != catalog::TableKind::Other)
+            }),
+        }
+    }
+
+    fn is_created(&self, name: &TableName) -> bool {
+        self.created.contains(name)
     }
 }

@@ -130,7 +130,7 @@ impl Coordinator<'_> {
         for table in &tables {
             self.forget(table);
             if creates {
-                self.catalog.is_created(table, !self.pool.is_forced());
+                self.catalog.note_created(table, !self.pool.is_forced());
             }
         }
         let write_set = write_sets::define(&tables, &references, reads_rows);

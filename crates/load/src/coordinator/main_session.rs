@@ -82,8 +82,6 @@ impl<'l> MainSession<'l> {
         if let Some(checkpoints) = checkpoints {
             checkpoints.claim(&mut connection, MAIN_SESSION)?;
         }
-        // The dump finds what the client would: the session is kept alive by pings, see `keep_alive`.
-        connection.execute(b"SET SESSION wait_timeout = DEFAULT")?;
         if !autocommits {
             // As the client would find it: all is one transaction until the dump says COMMIT.
             connection.execute(b"SET SESSION autocommit = 0")?;
@@ -95,6 +93,13 @@ impl<'l> MainSession<'l> {
         let packet_limit_bytes = packet_limit_bytes(&mut connection)?;
         let tracker = Tracker::new(&mut connection)?;
         let dialect = tracker.state().dialect(server);
+        // The dump finds what the client would: no rows found or changed so far, and the server's own idea of how long a
+        // session may be idle; `keep_alive` sees to that.
+        connection.execute(b"SELECT 1 LIMIT 0")?;
+        connection.execute(b"SET SESSION wait_timeout = DEFAULT")?;
+        let changes = connection.take_session_changes();
+        let mut tracker = tracker;
+        tracker.apply(&changes, &[], true);
         pool.runs_on(0, connection.id());
         Ok(Self {
             pool,

@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use hortator_core::Seqno;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
@@ -55,6 +56,9 @@ use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 
+/// SELECTs of literals that may be put off; at the next one all before it is waited for.
+const DEFERRED_SELECTS_LIMIT: usize = 1000;
+
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
@@ -72,6 +76,8 @@ pub(crate) struct Coordinator<'l> {
     open: Option<OpenChunk>,
     batch: MainBatch,
     known: Option<KnownForm>,
+    /// SELECTs of literals, with their positions: they print when all before them is done.
+    deferred_selects: Vec<(Seqno, AnalyzedStatement)>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
     /// Rows of the main session that are not committed yet.
@@ -120,6 +126,7 @@ impl<'l> Coordinator<'l> {
             open: None,
             batch: MainBatch::default(),
             known: None,
+            deferred_selects: Vec::new(),
             resume,
             uncommitted: BTreeMap::new(),
             expectations: None,
@@ -186,6 +193,9 @@ impl<'l> Coordinator<'l> {
     /// The stream is over, at its end or before: what was run is committed.
     pub(crate) fn end(&mut self) {
         let _ended_already = self.main.commit_pending();
+        if !self.main.is_gone() && !self.pool.is_interrupted() {
+            let _ended_already = self.run_deferred_selects(self.pool.stop_position());
+        }
         self.count_committed();
     }
 
@@ -255,13 +265,13 @@ impl<'l> Coordinator<'l> {
             Step::OtherDdl { tables, drains } => self.run_other_ddl(&statement, &tables, drains),
             Step::Set | Step::Use => {
                 self.flush()?;
+                if !self.deferred_selects.is_empty() && self.pool.is_idle() {
+                    self.run_deferred_selects(None)?;
+                }
                 self.main.run(&statement)?;
                 self.look_after_main(&statement.location)
             }
-            Step::Constant => {
-                self.flush()?;
-                self.main.run(&statement).map(drop)
-            }
+            Step::Constant => self.run_constant(statement),
             Step::Main { reason } => self.run_in_main(statement, reason),
         }
     }
@@ -369,6 +379,29 @@ impl<'l> Coordinator<'l> {
         self.look_after_main(&statement.location)
     }
 
+    /// A SELECT of constants prints only if nothing fails before it: it runs when all before it is done. Where it reads no
+    /// variable, that may be later.
+    fn run_constant(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
+        let is_literal = memchr::memchr(b'@', &statement.text).is_none();
+        if is_literal && !self.pool.is_forced() && self.deferred_selects.len() < DEFERRED_SELECTS_LIMIT {
+            self.flush()?;
+            self.deferred_selects.push((self.pool.position(), statement));
+            return Ok(());
+        }
+        self.finish()?;
+        self.main.run(&statement).map(drop)
+    }
+
+    /// Runs the SELECTs that were put off, as far as they stand before `end`.
+    fn run_deferred_selects(&mut self, end: Option<Seqno>) -> Result<(), Stopped> {
+        for (position, statement) in std::mem::take(&mut self.deferred_selects) {
+            if end.is_none_or(|end| position <= end) {
+                self.main.run(&statement)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes note of what a definition that has run changes in what is known.
     fn note_definition(&mut self, statement: &AnalyzedStatement, tables: &[TableName]) {
         let info = &statement.info;
@@ -381,7 +414,7 @@ impl<'l> Coordinator<'l> {
             self.catalog.forget_routines();
         }
         for table in tables {
-            self.catalog.is_dropped(table);
+            self.catalog.note_dropped(table);
         }
     }
 
@@ -405,6 +438,9 @@ impl<'l> Coordinator<'l> {
             self.main.commit_pending()?;
         }
         self.pool.drain(&mut || self.main.keep_alive())?;
+        if !asks {
+            self.run_deferred_selects(None)?;
+        }
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
@@ -481,7 +517,8 @@ impl<'l> Coordinator<'l> {
     fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
         self.main.commit_pending()?;
-        self.pool.drain(&mut || self.main.keep_alive())
+        self.pool.drain(&mut || self.main.keep_alive())?;
+        self.run_deferred_selects(None)
     }
 
     /// What the server says of a table, after all definitions before this place.

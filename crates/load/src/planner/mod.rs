@@ -95,6 +95,10 @@ pub(crate) trait Catalog {
     fn known(&self, name: &TableName) -> Option<Option<&Table>>;
     /// Whether a relation of this name may be there; `None` where that has not been asked.
     fn exists(&self, name: &TableName) -> Option<bool>;
+    /// Whether it is there and a table; `None` where that has not been asked.
+    fn is_table(&self, name: &TableName) -> Option<bool>;
+    /// Whether this load has created it.
+    fn is_created(&self, name: &TableName) -> bool;
 }
 
 /// What is known at a statement's place.
@@ -148,6 +152,10 @@ fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
         Some(Err(reason)) => return Step::Main { reason },
         None => return Step::Main { reason: NAME_NOT_CERTAIN },
     };
+    if form.replaces() && !facts.is_forced && !facts.catalog.is_created(&form.name) {
+        // They must not go if the load fails before this place.
+        return Step::Main { reason: "it may replace rows that were there before" };
+    }
     if facts.is_numbered_in_main {
         return Step::Main { reason: NUMBERED_IN_MAIN };
     }
@@ -215,7 +223,12 @@ fn takes_away(info: &StatementInfo, tables: &[TableName], facts: &PlanFacts<'_>)
 fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     for named in &info.tables {
         let Some(name) = facts.names.resolve(named) else { return Step::Main { reason: NAME_NOT_CERTAIN } };
-        match facts.catalog.exists(&name) {
+        // Keys of a view cannot be switched; a view can be locked.
+        let is_right = match info.is(Trait::SwitchesKeys) {
+            true => facts.catalog.is_table(&name),
+            false => facts.catalog.exists(&name),
+        };
+        match is_right {
             Some(true) => {}
             Some(false) => return Step::Main { reason: "it names a table that is not there" },
             None => return Step::ListRelations(name),

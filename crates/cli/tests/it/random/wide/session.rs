@@ -103,28 +103,34 @@ pub fn for_one_statement(world: &mut World) {
     world.say(after);
 }
 
-/// The time stands still for some statements.
+/// The time stands still for some statements. What reads it stands with what sets it: alone it would differ by itself.
 pub fn time(world: &mut World) {
     let second = 1_600_000_000 + world.dice.below(1_000_000);
-    world.say(format!("SET timestamp = {second}"));
     let log = world.log();
-    world.say(format!("INSERT INTO {log} (what) VALUES (NOW()), (UNIX_TIMESTAMP())"));
+    world.say(format!(
+        "SET timestamp = {second};\nINSERT INTO {log} (what) VALUES (NOW()), (UNIX_TIMESTAMP());\n\
+         INSERT INTO {log} (what) SELECT NOW()"
+    ));
     rows::run(world);
     if world.dice.chance(80) {
         world.say("SET timestamp = DEFAULT");
     }
 }
 
+/// Random numbers, with their seeds for the same reason.
 pub fn random_numbers(world: &mut World) {
     let (one, other) = (world.dice.below(1000), world.dice.below(1000));
-    world.say(format!("SET rand_seed1 = {one}, rand_seed2 = {other}"));
+    let table = world.some_table();
+    let between = if world.dice.chance(40) { format!("{};\n", rows::plain(world, table)) } else { String::new() };
     let log = world.log();
-    for _ in 0..world.dice.below(3) + 1 {
-        if world.dice.chance(30) {
-            rows::run(world);
-        }
-        world.say(format!("INSERT INTO {log} (what) VALUES (RAND()), (RAND())"));
-    }
+    let more = if world.dice.chance(50) {
+        format!(";\nINSERT INTO {log} (what) VALUES ('beside');\nINSERT INTO {log} (what) VALUES (RAND())")
+    } else {
+        String::new()
+    };
+    world.say(format!(
+        "SET rand_seed1 = {one}, rand_seed2 = {other};\n{between}INSERT INTO {log} (what) VALUES (RAND()), (RAND()){more}"
+    ));
 }
 
 /// The number of the next row.
