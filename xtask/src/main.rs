@@ -41,7 +41,7 @@ fn main() -> ExitCode {
             eprintln!(
                 "                            [--variant whole|cut] [--hortator PATH] [--timeout SECONDS] [--keep DIR]"
             );
-            eprintln!("                            [--reduce] [--set NAME=VALUE]... [-- OPTION...]");
+            eprintln!("                            [--reduce] [--explained PAGE] [--set NAME=VALUE]... [-- OPTION...]");
             eprintln!(
                 "                            loads the server's own tests with the client and with Hortator (hours)"
             );

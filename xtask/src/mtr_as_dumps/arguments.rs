@@ -30,6 +30,8 @@ pub(super) struct Arguments {
     pub(super) timeout: Duration,
     pub(super) keep: Option<PathBuf>,
     pub(super) reduce: bool,
+    /// A page with further explained differences.
+    pub(super) explained: Option<PathBuf>,
     /// Options of the servers.
     pub(super) settings: Vec<(String, String)>,
     /// Options of `hortator load`.
@@ -48,6 +50,7 @@ impl Arguments {
             timeout: TIMEOUT,
             keep: None,
             reduce: false,
+            explained: None,
             settings: Vec::new(),
             options: Vec::new(),
         };
@@ -69,6 +72,7 @@ impl Arguments {
                     arguments.timeout = Duration::from_secs(value()?.parse().context("--timeout takes seconds")?);
                 }
                 "--keep" => arguments.keep = Some(value()?.into()),
+                "--explained" => arguments.explained = Some(value()?.into()),
                 "--reduce" => arguments.reduce = true,
                 "--set" => {
                     let setting = value()?;

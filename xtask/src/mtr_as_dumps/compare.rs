@@ -9,6 +9,23 @@ use super::server::Snapshot;
 
 /// Characters of a difference that are shown of each side.
 const SHOWN_CHARACTERS: usize = 1_500;
+/// What EXPLAIN calls a SELECT, and the columns that it and SHOW INDEX have at least.
+const SELECT_TYPES: [&str; 10] = [
+    "SIMPLE",
+    "PRIMARY",
+    "UNION",
+    "SUBQUERY",
+    "DEPENDENT SUBQUERY",
+    "DEPENDENT UNION",
+    "DERIVED",
+    "MATERIALIZED",
+    "LATERAL DERIVED",
+    "INSERT",
+];
+const PLAN_COLUMNS: usize = 10;
+const INDEX_COLUMNS: usize = 13;
+/// Characters of a row that a difference is known by.
+const KEY_CHARACTERS: usize = 60;
 /// Lines of a hunk that are shown of each side.
 const SHOWN_LINES: usize = 12;
 
@@ -32,6 +49,10 @@ pub(super) enum Kind {
     Errors,
     /// The rows that statements printed.
     Rows,
+    /// The same rows were printed, in another order.
+    Order,
+    /// Plans of EXPLAIN and key statistics of SHOW INDEX, which the server estimates from samples.
+    Estimate,
     /// Definitions and rows of schemas.
     State,
     /// Variables, accounts and the like.
@@ -48,6 +69,8 @@ pub(super) struct Difference {
     pub(super) text: String,
     /// Where it is among the first load's errors or rows.
     place: Option<Hunk>,
+    /// The printed rows of both sides.
+    rows: [Vec<Vec<u8>>; 2],
 }
 
 impl fmt::Display for Kind {
@@ -58,16 +81,25 @@ impl fmt::Display for Kind {
             Kind::Status => "status",
             Kind::Errors => "errors",
             Kind::Rows => "rows",
+            Kind::Order => "order",
+            Kind::Estimate => "estimate",
             Kind::State => "state",
             Kind::Server => "server",
         })
     }
 }
 
+impl Kind {
+    /// Whether it is about what statements print.
+    fn is_printed(self) -> bool {
+        matches!(self, Kind::Rows | Kind::Order | Kind::Estimate)
+    }
+}
+
 impl Difference {
     /// Whether `other`, a difference between two loads by the client, makes this one no more than chance.
     pub(super) fn is_covered_by(&self, other: &Difference) -> bool {
-        self.kind == other.kind
+        (self.kind == other.kind || self.kind.is_printed() && other.kind.is_printed())
             && match (&self.place, &other.place) {
                 (Some(mine), Some(theirs)) => mine.touches(theirs),
                 _ => self.key == other.key,
@@ -81,7 +113,7 @@ impl Difference {
     }
 
     fn of(kind: Kind, key: impl Into<String>, text: impl Into<String>) -> Difference {
-        Difference { kind, key: key.into(), text: text.into(), place: None }
+        Difference { kind, key: key.into(), text: text.into(), place: None, rows: Default::default() }
     }
 }
 
@@ -113,20 +145,33 @@ pub(super) fn wrong_status(outcome: &Outcome) -> Option<Difference> {
     (!has_ended_well).then(|| Difference::of(Kind::Status, format!("{:?}", outcome.status), text()))
 }
 
+/// Calls it a matter of order where all printed rows that differ are the same rows.
+pub(super) fn tell_order(differences: &mut [Difference]) {
+    let side = |which: usize| {
+        let rows = differences.iter().filter(|difference| difference.kind == Kind::Rows);
+        let mut rows: Vec<&Vec<u8>> = rows.flat_map(|difference| &difference.rows[which]).collect();
+        rows.sort_unstable();
+        rows
+    };
+    if side(0) == side(1) {
+        differences.iter_mut().filter(|one| one.kind == Kind::Rows).for_each(|one| one.kind = Kind::Order);
+    }
+}
+
 fn errors(client: &[Failure], other: &[Failure], statements: &HashMap<u64, &[u8]>) -> Vec<Difference> {
-    let codes = |failures: &[Failure]| failures.iter().map(|failure| format!("{:?}", failure.code)).collect::<Vec<_>>();
+    let code = |failures: &[Failure]| failures.first().map_or("nothing".to_owned(), Failure::name);
     let mut found = Vec::new();
     for hunk in hunks(client, other) {
         let (ours, theirs) = (&client[hunk.first.clone()], &other[hunk.second.clone()]);
         let line = ours.iter().chain(theirs).map(|failure| failure.line).min().unwrap_or_default();
         let statement = statements.get(&line).map_or("(none)".to_owned(), |text| shown(&String::from_utf8_lossy(text)));
-        let key = format!("{:?} {:?}", codes(ours), codes(theirs));
+        let key = format!("{} / {}", code(ours), code(theirs));
         let list = |failures: &[Failure]| {
             let lines: Vec<String> = failures.iter().take(SHOWN_LINES).map(Failure::to_string).collect();
             if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n          ") }
         };
         let text = format!("client:   {}\nhortator: {}\nstatement: {statement}", list(ours), list(theirs));
-        found.push(Difference { kind: Kind::Errors, key, text, place: Some(hunk) });
+        found.push(Difference { place: Some(hunk), ..Difference::of(Kind::Errors, key, text) });
     }
     found
 }
@@ -149,9 +194,38 @@ fn printed(client: &[u8], other: &[u8]) -> Vec<Difference> {
             show(&client[hunk.first.clone()]),
             show(&other[hunk.second.clone()])
         );
-        found.push(Difference { kind: Kind::Rows, key: String::new(), text, place: Some(hunk) });
+        let first_line = |lines: &[&[u8]]| lines.first().map_or(String::new(), |line| without_numbers(line));
+        let key = format!("{} / {}", first_line(&client[hunk.first.clone()]), first_line(&other[hunk.second.clone()]));
+        let owned = |lines: &[&[u8]]| lines.iter().map(|line| line.to_vec()).collect::<Vec<Vec<u8>>>();
+        let rows = [owned(&client[hunk.first.clone()]), owned(&other[hunk.second.clone()])];
+        let is_estimate = rows.iter().flatten().all(|row| is_estimate(row));
+        let kind = if is_estimate { Kind::Estimate } else { Kind::Rows };
+        found.push(Difference { place: Some(hunk), rows, ..Difference::of(kind, key, text) });
     }
     found
+}
+
+/// Whether a row is one of EXPLAIN or SHOW INDEX.
+fn is_estimate(row: &[u8]) -> bool {
+    let row = String::from_utf8_lossy(row);
+    let values: Vec<&str> = row.split('\t').collect();
+    match values.as_slice() {
+        [_, select_type, ..] if SELECT_TYPES.contains(select_type) => values.len() >= PLAN_COLUMNS,
+        _ => values.len() >= INDEX_COLUMNS && values.iter().any(|value| ["BTREE", "HASH", "RTREE"].contains(value)),
+    }
+}
+
+/// A row's text with `#` in place of each number, as far as it takes to know it again.
+fn without_numbers(line: &[u8]) -> String {
+    let mut text = String::new();
+    for letter in String::from_utf8_lossy(line).chars().take(KEY_CHARACTERS) {
+        match (letter.is_ascii_digit(), text.ends_with('#')) {
+            (true, true) => {}
+            (true, false) => text.push('#'),
+            (false, _) => text.push(letter),
+        }
+    }
+    text
 }
 
 fn lines(text: &[u8]) -> Vec<&[u8]> {

@@ -39,7 +39,7 @@ impl Dump {
         text
     }
 
-    /// Without LOCK TABLES and UNLOCK TABLES, which Hortator leaves out; `None` where it has none.
+    /// Without LOCK TABLES, which Hortator leaves out; `None` where it has none.
     pub(super) fn without_locks(&self) -> Option<Dump> {
         let without = self.filtered(|_, statement| !statement.locks_tables());
         (without.statements.len() < self.statements.len()).then_some(without)
@@ -91,8 +91,7 @@ impl Statement {
     fn locks_tables(&self) -> bool {
         let words = self.text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let mut words = words.map(<[u8]>::to_ascii_uppercase);
-        let is_lock = matches!(words.next().as_deref(), Some(b"LOCK" | b"UNLOCK"));
-        is_lock && words.next().is_some_and(|word| word.starts_with(b"TABLE"))
+        words.next().as_deref() == Some(b"LOCK") && words.next().is_some_and(|word| word.starts_with(b"TABLE"))
     }
 
     fn only_reads(&self) -> bool {

@@ -14,7 +14,7 @@ use super::dump::{Dump, Statement};
 use super::variables::Variables;
 
 /// What a dump may have at most: some tests loop for long.
-const STATEMENTS_LIMIT: usize = 10_000;
+const STATEMENTS_LIMIT: usize = 5_000;
 const BYTES_LIMIT: usize = 8 << 20;
 /// Rounds of all loops together, also of those that send nothing.
 const ROUNDS_LIMIT: usize = 100_000;
@@ -61,6 +61,12 @@ const WITHOUT_STATEMENTS: [&str; 14] = [
 const DROPPED_HEADS: [&str; 12] =
     ["KILL", "EDIT", "PAGER", "NOPAGER", "TEE", "NOTEE", "SYSTEM", "SOURCE", "QUIT", "EXIT", "PROMPT", "CONNECT"];
 
+/// Where Debian has the server's plugins.
+const PLUGINS: &str = "/usr/lib/mysql/plugin";
+
+/// Delimiters for statements that hold the one in force, as those of one-line commands can.
+const OTHER_DELIMITERS: [&str; 4] = ["//", "$$", "||", "%%%%"];
+
 /// Why there is no dump, or no more of it.
 #[derive(Debug)]
 enum Stop {
@@ -80,12 +86,22 @@ pub(super) fn extract(suites: &Path, test: &Path) -> Result<Dump, String> {
     {
         variables.set(name, value);
     }
+    for plugin in plugins() {
+        variables.set(&format!("{}_SO", plugin.to_ascii_uppercase()), &plugin);
+    }
     let mut extractor = Extractor { suites, variables, dump: Dump::default(), bytes: 0, rounds: 0, depth: 0 };
     match extractor.run_file(test) {
         Ok(()) | Err(Stop::End) if extractor.dump.statements.is_empty() => Err("it has no statements".to_owned()),
         Ok(()) | Err(Stop::End) => Ok(extractor.dump),
         Err(Stop::Skip(reason)) => Err(reason),
     }
+}
+
+/// The server's plugins, which tests know by variables such as `$HA_EXAMPLE_SO`.
+fn plugins() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(PLUGINS) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter_map(|name| Some(name.strip_suffix(".so")?.to_owned())).collect()
 }
 
 /// A dump that [`Dump::text`] has written.
@@ -165,7 +181,6 @@ impl Extractor<'_> {
                 None => Ok(()),
             },
             "exit" | "die" => Err(Stop::End),
-            "skip" => Err(Stop::Skip(format!("it skips itself: {}", String::from_utf8_lossy(arguments)))),
             "shutdown_server" | "send_shutdown" | "sync_slave_with_master" | "sync_with_master" => {
                 Err(Stop::Skip(format!("it has `{name}`")))
             }
@@ -196,7 +211,13 @@ impl Extractor<'_> {
     }
 
     fn send(&mut self, text: Vec<u8>, delimiter: &[u8]) -> Result<(), Stop> {
-        let statement = Statement { text: text.trim_ascii().to_vec(), delimiter: delimiter.to_vec() };
+        let text = text.trim_ascii().strip_suffix(delimiter).unwrap_or(&text).trim_ascii().to_vec();
+        let mut delimiter = delimiter.to_vec();
+        if holds_unquoted(&text, &delimiter) {
+            let other = OTHER_DELIMITERS.iter().find(|other| memmem(&text, other.as_bytes()).is_none());
+            delimiter = other.map_or(delimiter, |other| other.as_bytes().to_vec());
+        }
+        let statement = Statement { text, delimiter };
         let head = statement.head();
         if head == "SHUTDOWN" {
             return Err(Stop::Skip("it shuts the server down".to_owned()));
@@ -217,4 +238,23 @@ impl Extractor<'_> {
 fn names_mtr(text: &[u8]) -> bool {
     let head = &text[..text.len().min(40)];
     head.to_ascii_lowercase().windows(4).any(|window| window == b"mtr.")
+}
+
+/// Whether the text has these bytes outside of quotes.
+fn holds_unquoted(text: &[u8], wanted: &[u8]) -> bool {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, byte) in text.iter().copied().enumerate() {
+        match quote {
+            None if text[at..].starts_with(wanted) => return true,
+            None if matches!(byte, b'\'' | b'"' | b'`') && !is_escaped => quote = Some(byte),
+            Some(open) if byte == open && !is_escaped => quote = None,
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped && quote != Some(b'`');
+    }
+    false
+}
+
+fn memmem(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
 }

@@ -77,12 +77,16 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     if let Some(folder) = &arguments.keep {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }
-    let page = fs::read_to_string(repository.join(table::PAGE)).unwrap_or_default();
+    let mut explained = Vec::new();
+    for page in [Some(repository.join(table::PAGE)), arguments.explained.clone()].into_iter().flatten() {
+        let text = fs::read_to_string(&page).with_context(|| format!("reading {}", page.display()))?;
+        explained.extend(table::explained(&text));
+    }
     let run = Run {
         arguments: &arguments,
         suites,
         hortator,
-        explained: table::explained(&page),
+        explained,
         sources,
         next: AtomicUsize::new(0),
         results: Mutex::new(BTreeMap::new()),

@@ -123,6 +123,13 @@ impl Outcome {
     }
 }
 
+impl Failure {
+    /// Its number, where it has one.
+    pub(super) fn name(&self) -> String {
+        self.code.map_or("own".to_owned(), |code| code.to_string())
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.code {

@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// The smallest dump found with a difference of the same kind and key.
 pub(super) fn reduce(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> anyhow::Result<Dump> {
     let deadline = Instant::now() + LIMIT;
-    let mut best = dump.clone();
+    let mut best = shortest_head(trial, dump, wanted)?;
     let mut step = best.statements.len().div_ceil(2);
     while step > 0 {
         let mut at = 0;
@@ -30,6 +30,21 @@ pub(super) fn reduce(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> any
         step = if step == 1 { 0 } else { step.div_ceil(2) };
     }
     Ok(best)
+}
+
+/// The dump up to the statement that shows the difference.
+fn shortest_head(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> anyhow::Result<Dump> {
+    // So many statements are too few, and so many enough.
+    let (mut too_few, mut enough) = (0, dump.statements.len());
+    while enough - too_few > 1 {
+        let middle = too_few.midpoint(enough);
+        if differs(trial, &dump.filtered(|at, _| at < middle), wanted)? {
+            enough = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    Ok(dump.filtered(|at, _| at < enough))
 }
 
 fn differs(trial: &mut Trial, dump: &Dump, wanted: &Difference) -> anyhow::Result<bool> {

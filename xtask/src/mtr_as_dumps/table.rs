@@ -27,8 +27,10 @@ pub(super) fn explained(page: &str) -> Vec<Explained> {
     let rows = page.lines().skip_while(|line| *line != HEADER).skip(2).take_while(|line| line.starts_with('|'));
     rows.filter_map(|row| {
         let row = row.replace("\\|", "\u{0}");
-        let mut cells =
-            row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`').replace('\u{0}', "|"));
+        let mut cells = row
+            .trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().trim_matches('`').replace('\u{0}', "|").replace("\\t", "\t"));
         Some(Explained { test: cells.next()?, kind: cells.next()?, contains: cells.next()? })
     })
     .collect()

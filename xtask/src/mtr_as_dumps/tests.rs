@@ -55,7 +55,12 @@ fn a_test_becomes_a_dump() {
             "if ($a)\n{\nSELECT 1;\n}\nif (!$a) { SELECT 2; }\n--let $a = b\nif ($a == 'b') {\nSELECT 3;\n}",
             "SELECT 2;\nSELECT 3;\n",
         ),
-        ("if (`SELECT 1`) {\nskip no;\n}\nSELECT 1;", "SELECT 1;\n"),
+        ("if (`SELECT 1`) {\nSELECT 2;\n}\nSELECT 1;", "SELECT 1;\n"),
+        (
+            "let $a = x\\$y;\n--eval CREATE PROCEDURE p() BEGIN SELECT 1; END\nSELECT 1;",
+            "DELIMITER //\nCREATE PROCEDURE p() BEGIN SELECT 1; END//\nDELIMITER ;\nSELECT 1;\n",
+        ),
+        ("--eval SELECT ';';\nskip no;\nSELECT 2;", "SELECT ';';\nSELECT 2;\n"),
         // Files.
         ("source inc.inc;\n--source include/have_innodb.inc\nSELECT 1;", "SELECT 'inc';\nSELECT 1;\n"),
         ("SELECT 1;\nexit;\nSELECT 2;", "SELECT 1;\n"),
@@ -73,7 +78,6 @@ fn a_test_that_needs_another_setup_is_no_dump() {
         "source include/big_test.inc;\nSELECT 1;",
         "--source include/restart_mysqld.inc",
         "SHUTDOWN;",
-        "--skip x",
         "# a",
         "if (1) {\nSELECT 1;",
     ] {

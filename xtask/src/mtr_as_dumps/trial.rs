@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::compare::{Difference, Load, differences, wrong_status};
+use super::compare::{Difference, Load, differences, tell_order, wrong_status};
 use super::dump::Dump;
 use super::program::Program;
 use super::server::Server;
@@ -85,14 +85,19 @@ impl Trial {
         if found.is_empty() && wrong_status(&ours.outcome).is_none() {
             return Ok(Verdict::Same);
         }
-        let again = load(&mut self.second, &Program::Client, &text, limit)?;
-        let chance = between(&client, &again);
-        let is_chance = |difference: &Difference| chance.iter().any(|other| difference.is_covered_by(other));
-        found.retain(|difference| !is_chance(difference));
-        // What is one client's is as good as the other's.
-        if !found.is_empty() && between(&again, &ours).is_empty() {
-            found.clear();
+        let mut chance = Vec::new();
+        for server in [&mut self.second, &mut self.first].into_iter().take(if repeat { 2 } else { 1 }) {
+            let again = load(server, &Program::Client, &text, limit)?;
+            chance.extend(between(&client, &again));
+            found.retain(|difference| !chance.iter().any(|other| difference.is_covered_by(other)));
+            // What is one client's is as good as the other's.
+            if found.is_empty() || between(&again, &ours).is_empty() {
+                found.clear();
+                break;
+            }
         }
+        let is_chance = |difference: &Difference| chance.iter().any(|other| difference.is_covered_by(other));
+        tell_order(&mut found);
         found.extend(wrong_status(&ours.outcome));
         if found.is_empty() {
             return Ok(Verdict::Same);

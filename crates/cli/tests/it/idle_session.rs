@@ -41,7 +41,11 @@ fn load_while(server: &Server, settings: &str, block: &[&str], end: &str, waitin
     let outcome = running.finish();
     assert_tells(&outcome, 0, &["@@wait_timeout\n1\n"]);
     let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).expect("the summary is JSON");
-    assert_eq!((&summary["replays"], &summary["checkpoint"]["restarts"]), (&0.into(), &0.into()), "{settings}: {summary}");
+    assert_eq!(
+        (&summary["replays"], &summary["checkpoint"]["restarts"]),
+        (&0.into(), &0.into()),
+        "{settings}: {summary}"
+    );
     assert_eq!(server.rows_of_case("SELECT (SELECT COUNT(*) FROM held), (SELECT COUNT(*) FROM t)"), [["5", "1"]]);
 }
 

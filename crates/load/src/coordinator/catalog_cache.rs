@@ -278,9 +278,10 @@ impl Catalog for CatalogCache {
         }
         match self.relations.get(&name.schema) {
             Some(names) => Some(names.get(&name.table).copied().unwrap_or(false)),
-            None => self.tables.get(name).map(|known| {
-                known.as_ref().is_some_and(|table| table.kind != catalog::TableKind::Other)
-            }),
+            None => self
+                .tables
+                .get(name)
+                .map(|known| known.as_ref().is_some_and(|table| table.kind != catalog::TableKind::Other)),
         }
     }
 
