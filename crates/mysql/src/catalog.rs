@@ -1,7 +1,7 @@
 //! What the server says about a table: its columns, its keys to other tables and what fires on it.
 //!
 //! Asked of the server, never parsed from a dump: the server has already applied its defaults, its version's rules and
-//! the session's. Names come back as the server spells them. This room reads
+//! the session's. Names come back as the server spells them. This module reads
 //! `information_schema` and `SHOW` statements only; it knows nothing of statements or of what a caller concludes from the
 //! facts.
 

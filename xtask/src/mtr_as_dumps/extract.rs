@@ -142,7 +142,7 @@ impl Extractor<'_> {
     fn run(&mut self, steps: &[Step], path: &Path) -> Result<(), Stop> {
         for step in steps {
             match step {
-                Step::Statement { text, delimiter } => self.send(text.clone(), delimiter)?,
+                Step::Statement { text, delimiter } => self.send(text, delimiter)?,
                 Step::Command { name, arguments, delimiter } => self.command(name, arguments, delimiter, path)?,
                 Step::Block { is_loop, condition, body } => {
                     while self.variables.holds(condition) == Some(true) {
@@ -164,10 +164,10 @@ impl Extractor<'_> {
     fn command(&mut self, name: &str, arguments: &[u8], delimiter: &[u8], path: &Path) -> Result<(), Stop> {
         match name {
             "eval" | "evalp" | "send_eval" => match self.variables.substitute(arguments) {
-                Some(text) => self.send(text, delimiter),
+                Some(text) => self.send(&text, delimiter),
                 None => Ok(()),
             },
-            "query" | "query_vertical" | "query_horizontal" | "send" => self.send(arguments.to_vec(), delimiter),
+            "query" | "query_vertical" | "query_horizontal" | "send" => self.send(arguments, delimiter),
             "let" => {
                 self.variables.assign(arguments);
                 Ok(())
@@ -210,8 +210,8 @@ impl Extractor<'_> {
         candidates.into_iter().find(|candidate| candidate.is_file())
     }
 
-    fn send(&mut self, text: Vec<u8>, delimiter: &[u8]) -> Result<(), Stop> {
-        let text = text.trim_ascii().strip_suffix(delimiter).unwrap_or(&text).trim_ascii().to_vec();
+    fn send(&mut self, text: &[u8], delimiter: &[u8]) -> Result<(), Stop> {
+        let text = text.trim_ascii().strip_suffix(delimiter).unwrap_or(text).trim_ascii().to_vec();
         let mut delimiter = delimiter.to_vec();
         if holds_unquoted(&text, &delimiter) {
             let other = OTHER_DELIMITERS.iter().find(|other| memmem(&text, other.as_bytes()).is_none());

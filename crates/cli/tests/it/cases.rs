@@ -141,7 +141,7 @@ pub fn check(pair: &Pair, path: &Path, ways: &[Way]) -> Vec<String> {
     found
 }
 
-/// The same with checks put off: what is valid as written is valid then, and no less is there. `orphans` are rows that
+/// The same with checks deferred: what is valid as written is valid then, and no less is there. `orphans` are rows that
 /// the dump leaves without a parent, with its checks off: they are there, too, and told.
 fn deferred(pair: &Pair, dump: Dump<'_>, orphans: Option<&str>) -> Vec<String> {
     let ways = &[Way::Deferred];

@@ -1,6 +1,6 @@
 //! Loads into a Galera cluster of three nodes: the cases and features again, and what only a cluster can do.
 //!
-//! The client loads into a single server, so what is proven is more than that two programs leave the same on a cluster:
+//! The client loads into a single server, so what is validated is more than that two programs leave the same on a cluster:
 //! numbers that the server gives are a single server's too.
 
 use std::process::Command;

@@ -13,7 +13,7 @@ const DEFERRED: &str = "--foreign-keys=deferred";
 const PARENTS: &str = "CREATE TABLE parent (id INT PRIMARY KEY, other INT, UNIQUE KEY (other)) ENGINE=InnoDB;\n\
                        CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id)) ENGINE=InnoDB;\n";
 
-/// Loads a text from a file, with checks put off.
+/// Loads a text from a file, with checks deferred.
 fn deferred(server: &Server, text: &str, more: &[&str]) -> Outcome {
     server.reset();
     let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
@@ -191,7 +191,7 @@ fn parents_that_are_not_there() {
         &["(p) refers to hortator_case.nowhere (id), but the parent table does not exist (constraint c)"],
     );
 
-    // While the dump has its checks on, a definition is refused as ever: only rows are put off.
+    // While the dump has its checks on, a definition is refused as ever: only rows are deferred.
     assert_tells(&deferred(server, child, &[]), 1, &["ERROR 1005", "at line 1", "DEFERRED AND NOT VALIDATED"]);
     assert!(server.rows_of_case("SHOW TABLES").is_empty());
 
@@ -210,7 +210,7 @@ fn parents_that_are_not_there() {
 #[test]
 fn what_acts_on_other_rows_keeps_the_dump_s_checks() {
     let pair = pair();
-    // Cascades, refusals and skipped rows are not checks to be put off: each must be as with the client.
+    // Cascades, refusals and skipped rows are not checks to be deferred: each must be as with the client.
     let text = "CREATE TABLE p (id INT PRIMARY KEY, v INT) ENGINE=InnoDB;\n\
         CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE ON UPDATE CASCADE) ENGINE=InnoDB;\n\
         CREATE TABLE n (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE SET NULL) ENGINE=InnoDB;\n\
@@ -352,7 +352,7 @@ fn a_load_that_is_gone_on_with_proves_all_of_it() {
     let outcome = run(load_into(server, &[DEFERRED, dump]));
     assert_tells(&outcome, 1, &["ERROR 1062", "DEFERRED AND NOT VALIDATED"]);
 
-    // Nobody says again that checks were put off: the load knows.
+    // Nobody says again that checks were deferred: the load knows.
     root.execute(b"DELETE FROM hortator_case.other").unwrap();
     let outcome = run(load_into(server, &["--resume", dump]));
     let told = [

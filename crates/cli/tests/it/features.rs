@@ -61,7 +61,7 @@ const LEFT_OUT: [(&str, &str); 4] = [
 /// client cannot load its output at all. Hortator can, as it leaves LOCK TABLES out.
 const WITHOUT_LOCKS: [&str; 1] = ["sequences"];
 
-/// Schemas with rows whose parents are missing, as their dumps have them: with checks put off, that is found out.
+/// Schemas with rows whose parents are missing, as their dumps have them: with checks deferred, that is found out.
 const WITH_ORPHANS: [&str; 1] = ["cyclic_keys"];
 const ORPHAN: &str = "a_child: 1 row(s) have no parent row: (parent) is not in";
 

@@ -72,7 +72,7 @@ fn a_dump_that_sets_gtid_purged() {
     client.stdin(std::fs::File::open(&path).unwrap());
     assert_tells(&run(client), 0, &[]);
     let mut load = hortator("load");
-    // Progress records are transactions of the load's own, which the server would log.
+    // Checkpoints are transactions of the load's own, which the server would log.
     load.args(["--no-defaults", "--no-checkpoint", "-S"]).arg(pair.hortator.socket()).args(["-u", "root"]).arg(&path);
     assert_tells(&run(load), 0, &["binary statements: 1"]);
     let (client, ours) = (pair.client.state(true), pair.hortator.state(true));

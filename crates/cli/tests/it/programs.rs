@@ -41,7 +41,7 @@ pub enum Way {
     Batches,
     /// The same, of so few rows that small dumps have some too.
     SmallBatches,
-    /// As many chunks, with the checks of foreign keys put off, and those of unique keys unless errors are passed over.
+    /// As many chunks, with the checks of foreign keys deferred, and those of unique keys unless errors are passed over.
     Deferred,
 }
 

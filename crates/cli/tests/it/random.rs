@@ -30,7 +30,7 @@ use crate::target;
 const SEEDS: RangeInclusive<u64> = 1..=200;
 /// The same of wide dumps.
 const WIDE_SEEDS: RangeInclusive<u64> = 1..=40;
-/// Seeds with foreign keys put off, besides.
+/// Seeds with foreign keys deferred, besides.
 const DEFERRED_SEEDS: RangeInclusive<u64> = 1..=40;
 /// The server's error for a row whose parent is not there.
 const NO_PARENT: u16 = 1452;
@@ -155,7 +155,7 @@ fn names(dump: &[u8]) -> Vec<String> {
     lower.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
-/// Foreign keys put off: what the client refuses no row of must come to the same state, orphans and all; those are told.
+/// Foreign keys deferred: what the client refuses no row of must come to the same state, orphans and all; those are told.
 #[test]
 fn dumps_from_seeds_with_checks_put_off() {
     let pair = pair();

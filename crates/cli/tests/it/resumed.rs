@@ -1,4 +1,4 @@
-//! Loads that are ended early and gone on with: exactly once for every row, whatever was killed.
+//! Loads that are ended early and resumed: exactly once for every row, whatever was killed.
 
 mod corners;
 mod dump;
@@ -186,7 +186,7 @@ fn a_failure_that_is_mended() {
     assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["11,12,13"]]);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM later"), [["1"]]);
     assert_no_records(server);
-    // Gone on with once more there is nothing.
+    // A second resume finds nothing.
     assert_tells(&run(load_into(server, &["--resume", file])), 1, &["nothing to resume", "dump.sql"]);
 }
 

@@ -188,7 +188,7 @@ impl FunctionSet {
     /// Whether a body may call a stored function.
     #[must_use]
     pub fn may_be_called_in(&self, body: &[u8], dialect: &Dialect) -> bool {
-        super::may_call_function(&tokens(body, dialect).collect::<Vec<_>>(), self)
+        super::reads::may_call_function(&tokens(body, dialect).collect::<Vec<_>>(), self)
     }
 
     /// The dump defines a function of this name.

@@ -1,6 +1,6 @@
 //! A statement of the stream with what is known of it.
 
-use crate::analysis::StatementInfo;
+use crate::analysis::{StatementInfo, StatementKind};
 use crate::lexer::Location;
 
 /// A statement of the stream with what is known of it.
@@ -14,4 +14,24 @@ pub(super) struct AnalyzedStatement {
     pub(super) is_vertical: bool,
     /// What it is and does.
     pub(super) info: StatementInfo,
+}
+
+impl AnalyzedStatement {
+    /// A SET with the scope of the session written out where a target has none, which means the same: MariaDB does not report
+    /// what `SET @@name = …` assigns.
+    pub(super) fn with_scopes(&self) -> Option<Vec<u8>> {
+        let offsets = &self.info.assignments.unscoped;
+        if offsets.is_empty() || !matches!(self.info.kind, StatementKind::Set) {
+            return None;
+        }
+        let mut text = Vec::with_capacity(self.text.len() + offsets.len() * 8);
+        let mut from = 0;
+        for &offset in offsets {
+            text.extend_from_slice(&self.text[from..offset]);
+            text.extend_from_slice(b"session.");
+            from = offset;
+        }
+        text.extend_from_slice(&self.text[from..]);
+        Some(text)
+    }
 }

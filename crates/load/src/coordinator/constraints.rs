@@ -1,5 +1,5 @@
-//! What the coordinator does for constraints whose checks are put off: keeps the order that those need which are still
-//! made, and takes note of what must be proven.
+//! What the coordinator does for constraints whose checks are deferred: keeps the order that those need which are still
+//! made, and takes note of what must be validated.
 
 use hortator_mysql::catalog::TableName;
 
@@ -13,7 +13,7 @@ use crate::rows::InsertVerb;
 
 impl Coordinator<'_> {
     /// The tables that a definition reads, of those that it names and those that its tables refer to already: a copy of
-    /// a table's rows is checked like new rows, so that with checks put off for rows, these must wait here.
+    /// a table's rows is checked like new rows, so that with checks deferred for rows, these must wait here.
     pub(super) fn rows_that_must_be_in(
         &mut self,
         tables: &[TableName],

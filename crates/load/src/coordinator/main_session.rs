@@ -268,7 +268,7 @@ impl<'l> MainSession<'l> {
     pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<ExecResult, Error> {
         let start = Instant::now();
         let prefix = self.auto_increment_prefix(&statement.info);
-        let scoped = with_scopes(statement);
+        let scoped = statement.with_scopes();
         let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
         let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
         check_packet(text.len(), self.packet_limit_bytes)?;
@@ -476,24 +476,6 @@ impl<'l> MainSession<'l> {
             Err(error) => self.failed(location, b"", &error),
         }
     }
-}
-
-/// A SET with the scope of the session written out where a target has none, which means the same: MariaDB does not report
-/// what `SET @@name = …` assigns.
-fn with_scopes(statement: &AnalyzedStatement) -> Option<Vec<u8>> {
-    let offsets = &statement.info.assignments.unscoped;
-    if offsets.is_empty() || !matches!(statement.info.kind, StatementKind::Set) {
-        return None;
-    }
-    let mut text = Vec::with_capacity(statement.text.len() + offsets.len() * 8);
-    let mut from = 0;
-    for &offset in offsets {
-        text.extend_from_slice(&statement.text[from..offset]);
-        text.extend_from_slice(b"session.");
-        from = offset;
-    }
-    text.extend_from_slice(&statement.text[from..]);
-    Some(text)
 }
 
 fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {

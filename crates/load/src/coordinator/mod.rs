@@ -11,9 +11,11 @@
 mod analyzed_statement;
 mod catalog_cache;
 mod chunk_builder;
+mod constant_selects;
 mod constraints;
 mod expectations;
 mod handlers;
+mod insert_forms;
 mod journal;
 mod load_context;
 mod main_batch;
@@ -31,9 +33,7 @@ use hortator_core::Seqno;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
-use crate::analysis::{
-    FunctionSet, KnownHead, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
-};
+use crate::analysis::{FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::{Pool, Stopped};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
@@ -43,7 +43,6 @@ use crate::planner::insert_form::InsertForm;
 use crate::planner::{Names, PlanFacts, Reason, Step, plan, write_sets};
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::rows::prescan;
 use crate::session::SessionState;
 
 use analyzed_statement::AnalyzedStatement;
@@ -55,9 +54,6 @@ use main_batch::MainBatch;
 use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
-
-/// SELECTs of literals that may be put off; at the next one all before it is waited for.
-const DEFERRED_SELECTS_LIMIT: usize = 1000;
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -301,61 +297,6 @@ impl<'l> Coordinator<'l> {
         Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
     }
 
-    /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan
-    /// of one that was analyzed before its form was known is made again.
-    fn form(&mut self, statement: &mut AnalyzedStatement) -> Result<Option<Result<Arc<InsertForm>, Reason>>, Stopped> {
-        let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
-        let offset = *offset;
-        if self.main.must_be_serial().is_some() {
-            return Ok(None);
-        }
-        if let Some(known) = &self.known
-            && known.form.offset == offset
-            && statement.text.starts_with(&known.text)
-            && Arc::ptr_eq(&known.session, self.main.state())
-        {
-            let form = known.form.clone();
-            if head.is_some() {
-                self.prescan_again(statement, &form);
-            }
-            return Ok(Some(Ok(form)));
-        }
-        let Some(head) = head.clone() else {
-            // Its head was that of a form that has been forgotten since.
-            statement.info = self.analyze_anew(&statement.text);
-            return self.form(statement);
-        };
-        let named = crate::analysis::NamedTable { schema: head.schema.clone(), table: head.table.clone() };
-        let Some(name) = self.names().resolve(&named) else {
-            return Ok(Some(Err("the table's name is not certain")));
-        };
-        let Some(table) = self.table(&name, &statement.location)? else {
-            return Ok(Some(Err("there is no such table")));
-        };
-        let form = match InsertForm::new(head, offset, name, table) {
-            Ok(form) => Arc::new(form),
-            Err(reason) => return Ok(Some(Err(reason))),
-        };
-        let text = statement.text[..offset].to_vec();
-        self.known = Some(KnownForm { text, session: self.main.state().clone(), form: form.clone() });
-        self.prescan_again(statement, &form);
-        Ok(Some(Ok(form)))
-    }
-
-    fn prescan_again(&self, statement: &mut AnalyzedStatement, form: &InsertForm) {
-        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None };
-        if form.id_value.is_some()
-            && let StatementKind::Rows(rows) = &mut statement.info.kind
-            && let Ok(values) = prescan(&statement.text, rows.offset, form.id_value, &facts)
-        {
-            rows.values = values;
-        }
-    }
-
-    fn analyze_anew(&self, text: &[u8]) -> StatementInfo {
-        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None })
-    }
-
     fn run_other_ddl(
         &mut self,
         statement: &AnalyzedStatement,
@@ -377,29 +318,6 @@ impl<'l> Coordinator<'l> {
         self.main.run_recorded(statement, &RowEffects::default(), false)?;
         self.note_definition(statement, tables);
         self.look_after_main(&statement.location)
-    }
-
-    /// A SELECT of constants prints only if nothing fails before it: it runs when all before it is done. Where it reads no
-    /// variable, that may be later.
-    fn run_constant(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
-        let is_literal = memchr::memchr(b'@', &statement.text).is_none();
-        if is_literal && !self.pool.is_forced() && self.deferred_selects.len() < DEFERRED_SELECTS_LIMIT {
-            self.flush()?;
-            self.deferred_selects.push((self.pool.position(), statement));
-            return Ok(());
-        }
-        self.finish()?;
-        self.main.run(&statement).map(drop)
-    }
-
-    /// Runs the SELECTs that were put off, as far as they stand before `end`.
-    fn run_deferred_selects(&mut self, end: Option<Seqno>) -> Result<(), Stopped> {
-        for (position, statement) in std::mem::take(&mut self.deferred_selects) {
-            if end.is_none_or(|end| position <= end) {
-                self.main.run(&statement)?;
-            }
-        }
-        Ok(())
     }
 
     /// Takes note of what a definition that has run changes in what is known.
@@ -468,17 +386,6 @@ impl<'l> Coordinator<'l> {
         }
         self.count_committed();
         self.look_after_main(location)
-    }
-
-    /// The table whose rows a statement writes, where it is one.
-    fn written_table(&self, info: &StatementInfo) -> Option<TableName> {
-        let named = match &info.kind {
-            StatementKind::Rows(RowsStatement { head: None, .. }) => {
-                return self.known.as_ref().map(|known| known.form.name.clone());
-            }
-            _ => info.tables.first().filter(|_| info.is(Trait::WritesRows))?,
-        };
-        self.names().resolve(named)
     }
 
     /// Looks into what the main session's last statements left behind beyond what their words say.

@@ -170,7 +170,7 @@ impl Coordinator<'_> {
         if checkpoint.state == State::SessionBound {
             return self.stop_resume(statement,
                 "this statement is done, and may have left temporary tables or variables in its session, which is gone: \
-                 the load can't be gone on with; begin anew"
+                 the load can't be resumed; begin anew"
                     .to_owned(),
             );
         }
@@ -195,9 +195,9 @@ impl Coordinator<'_> {
         Ok(info.journal != JournalMode::Session || !matches!(info.kind, StatementKind::Set | StatementKind::Use(_)))
     }
 
-    /// Statements of a forced load had failed before it was gone on with: they are not tried again, and not forgotten.
+    /// Statements of a forced load had failed before it was resumed: they are not tried again, and not forgotten.
     fn report_earlier_failures(&mut self, count: u64, location: &Location) {
-        let message = format!("{count} statement(s) up to here failed before this load was gone on with");
+        let message = format!("{count} statement(s) up to here failed before this load was resumed");
         self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, b"", message), false);
     }
 

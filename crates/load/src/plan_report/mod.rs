@@ -1,4 +1,4 @@
-//! What a load would do, without doing it: the tables, their order and roads, the barriers with their reasons, and what
+//! What a load would do, without doing it: the tables, their order and row paths, the barriers with their reasons, and what
 //! on this server will slow it.
 //!
 //! It reads the whole dump and writes nothing. Only SET statements of the session run, on a connection of its own,

@@ -68,7 +68,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "local_infile",
         matters: |value, _| value == "0",
-        note: "LOAD DATA LOCAL is off: that takes nothing away, since no road of a load needs it",
+        note: "LOAD DATA LOCAL is off: this costs nothing, as no row path of a load needs it",
     },
     Setting {
         name: "max_allowed_packet",

@@ -183,7 +183,7 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
             }
         }
     }
-    let drains = match takes_away(info, &tables, facts) {
+    let drains = match drops_existing(info, &tables, facts) {
         Ok(drains) => drains,
         Err(unknown) => return Step::ListRelations(unknown),
     };
@@ -194,7 +194,7 @@ fn plan_other_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     let Some(tables) = facts.names.resolve_all(&info.tables) else {
         return Step::Main { reason: NAME_NOT_CERTAIN };
     };
-    match takes_away(info, &tables, facts) {
+    match drops_existing(info, &tables, facts) {
         Ok(drains) => Step::OtherDdl { tables, drains },
         Err(unknown) => Step::ListRelations(unknown),
     }
@@ -202,7 +202,7 @@ fn plan_other_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
 
 /// Whether a statement takes away something that is there, which must not happen if the load fails before this place. An
 /// error is a table that must be looked up to know that.
-fn takes_away(info: &StatementInfo, tables: &[TableName], facts: &PlanFacts<'_>) -> Result<bool, TableName> {
+fn drops_existing(info: &StatementInfo, tables: &[TableName], facts: &PlanFacts<'_>) -> Result<bool, TableName> {
     if !info.is(Trait::Destroys) || facts.is_forced {
         return Ok(false);
     }

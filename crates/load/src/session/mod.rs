@@ -73,7 +73,7 @@ pub struct SessionState {
     initial: Arc<Variables>,
     /// Those that have another value now.
     changed: Variables,
-    /// Unique keys are proven later: the one case in which a worker may go without their checks.
+    /// Unique keys are validated later: the one case in which a worker may go without their checks.
     defers_unique_checks: bool,
 }
 

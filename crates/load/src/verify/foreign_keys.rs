@@ -22,8 +22,8 @@ pub(super) fn validate(
     inventory: &Inventory,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    if let Some(proven) = verify.validated_foreign_keys {
-        findings.foreign_keys = proven;
+    if let Some(validated) = verify.validated_foreign_keys {
+        findings.foreign_keys = validated;
         return Ok(());
     }
     let relations = verify.expectations.relations().iter();

@@ -1,4 +1,4 @@
-//! Dumps that fail at a place, are mended there and gone on with: each must end as the client's load of the whole does.
+//! Dumps that fail at a place, are mended there and resumed: each must end as the client's load of the whole does.
 //!
 //! The place is a statement on the table `missing`, which is made before the load goes on. So everything before it is done,
 //! and everything that a later statement draws from what is done must be as if nothing had been between.

@@ -5,7 +5,7 @@ use super::{definitions, rows, session};
 
 /// Where an effect stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Site {
     /// In a function or trigger: no result sets, no commits.
     Function,
     /// In a procedure or a block.
@@ -13,9 +13,9 @@ enum Place {
 }
 
 /// A statement within a body.
-fn effect(world: &mut World, place: Place) -> String {
+fn effect(world: &mut World, place: Site) -> String {
     let name = world.short_name();
-    let kinds = if place == Place::Function { 11 } else { 18 };
+    let kinds = if place == Site::Function { 11 } else { 18 };
     match world.dice.below(kinds) {
         0 | 1 => rows::log_text(world),
         2 => {
@@ -60,7 +60,7 @@ fn plain_assignment(world: &mut World) -> String {
     bare.map_or_else(|| assignment.clone(), str::to_owned)
 }
 
-fn body(world: &mut World, place: Place) -> String {
+fn body(world: &mut World, place: Site) -> String {
     (0..world.dice.below(3) + 1).map(|_| format!("  {};\n", effect(world, place))).collect()
 }
 
@@ -72,7 +72,7 @@ pub fn function(world: &mut World) {
         _ => format!("f{number}"),
     };
     let replace = if world.functions.contains(&name) { "OR REPLACE " } else { "" };
-    let body = body(world, Place::Function);
+    let body = body(world, Site::Function);
     let characteristic = *world.dice.pick(&["MODIFIES SQL DATA", "DETERMINISTIC", "NO SQL", ""]);
     world.say_compound(format!(
         "CREATE {replace}FUNCTION {name}(k INT) RETURNS INT {characteristic}\nBEGIN\n{body}  RETURN k + 1;\nEND"
@@ -82,7 +82,7 @@ pub fn function(world: &mut World) {
 
 pub fn procedure(world: &mut World) {
     let number = world.new_number();
-    let body = body(world, Place::Block);
+    let body = body(world, Site::Block);
     world.say_compound(format!("CREATE PROCEDURE p{number}(IN k INT)\nBEGIN\n{body}END"));
     world.procedures.push(format!("p{number}"));
 }
@@ -90,7 +90,7 @@ pub fn procedure(world: &mut World) {
 pub fn trigger(world: &mut World) {
     let (number, table) = (world.new_number(), world.some_name());
     let when = *world.dice.pick(&["AFTER INSERT", "AFTER INSERT", "BEFORE INSERT", "AFTER UPDATE", "BEFORE DELETE"]);
-    let body = body(world, Place::Function);
+    let body = body(world, Site::Function);
     let new = if when.ends_with("INSERT") && world.dice.chance(30) { "  SET @x = NEW.n;\n" } else { "" };
     world.say_compound(format!("CREATE TRIGGER tr{number} {when} ON {table} FOR EACH ROW\nBEGIN\n{new}{body}END"));
     rows::run(world);
@@ -101,7 +101,7 @@ pub fn trigger(world: &mut World) {
 
 /// A compound statement outside of a routine.
 pub fn block(world: &mut World) {
-    let body = body(world, Place::Block);
+    let body = body(world, Site::Block);
     let text = match world.dice.below(5) {
         0 => format!("IF 1 THEN\n{body}END IF"),
         1 => format!("CASE 1 WHEN 1 THEN\n{body}END CASE"),

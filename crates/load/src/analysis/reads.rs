@@ -1,0 +1,98 @@
+//! What a statement reads and fills besides its tables: user variables, diagnostics, functions.
+
+use crate::lexer::{Kind, Token};
+
+use super::rules::{Rule, RuleKind};
+use super::{DiagnosticsQuery, FunctionSet, JournalMode, Trait, Traits};
+
+/// Whether a statement that changes or reads rows puts something into a user variable on the way.
+pub(super) fn assigns_user_variable(all: &[Token<'_>], traits: &Traits) -> bool {
+    let mut names_targets = false;
+    let (mut assigns, mut has_variable) = (false, false);
+    for (index, token) in all.iter().enumerate() {
+        // LOAD DATA names the variables that it fills; SELECT does so behind INTO.
+        names_targets |=
+            traits.has(Trait::NamesVariables) && (token.is_word(b"INTO") || (index == 0 && token.is_word(b"LOAD")));
+        assigns |= token.is_symbol(b":=");
+        has_variable |= matches!(token.kind, Kind::UserVariable(_));
+    }
+    has_variable && (names_targets || assigns) && !traits.has(Trait::HasBody)
+}
+
+/// What of a statement stands for what the statement before it did.
+pub(super) fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQuery> {
+    const WORDS: [&[u8]; 11] = [
+        b"ROW_COUNT",
+        b"FOUND_ROWS",
+        b"WARNINGS",
+        b"ERRORS",
+        b"DIAGNOSTICS",
+        // What SHOW STATUS and the like say of the statements before.
+        b"STATUS",
+        b"SESSION_STATUS",
+        b"PROFILE",
+        b"PROFILES",
+        b"PROFILING",
+        b"OPTIMIZER_TRACE",
+    ];
+    const VARIABLES: [&[u8]; 4] = [b"warning_count", b"error_count", b"last_gtid", b"identity"];
+    let asks = all.iter().any(|token| match token.kind {
+        Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
+        Kind::SystemVariable(name) => {
+            let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);
+            VARIABLES.iter().any(|asking| name.eq_ignore_ascii_case(asking))
+        }
+        _ => false,
+    });
+    let writes = rule.journal == JournalMode::Rows && rule.kind != RuleKind::Select;
+    let keeps = || all.iter().any(|token| matches!(token.kind, Kind::UserVariable(_)));
+    asks.then(|| DiagnosticsQuery { writes, keeps: keeps() })
+}
+
+/// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.
+pub(super) fn is_constant(all: &[Token<'_>]) -> bool {
+    // `NEXT VALUE FOR s` and `s.nextval` take a number without any parenthesis.
+    const READING: [&[u8]; 6] = [b"FROM", b"INTO", b"NEXT", b"PREVIOUS", b"NEXTVAL", b"CURRVAL"];
+    all.iter().all(|token| match token.kind {
+        Kind::SystemVariable(_) => false,
+        Kind::Symbol(symbol) => !matches!(symbol, b"(" | b":="),
+        Kind::Word(_) => !READING.iter().any(|word| token.is_word(word)),
+        _ => true,
+    })
+}
+
+pub(super) fn reads_transaction(variable: &[u8]) -> bool {
+    variable.to_ascii_lowercase().ends_with(b"in_transaction")
+}
+
+/// Whether a SELECT that calls no unknown function changes nothing: it fills no variable and no file.
+pub(super) fn only_reads(all: &[Token<'_>]) -> bool {
+    const CHANGING: [&[u8]; 5] = [b"INTO", b"NEXT", b"NEXTVAL", b"SETVAL", b"PROCEDURE"];
+    all.iter().all(|token| match token.kind {
+        Kind::Word(_) => !CHANGING.iter().any(|changing| token.is_word(changing)),
+        Kind::Symbol(symbol) => symbol != b":=",
+        _ => true,
+    })
+}
+
+/// Whether a statement calls anything that is not known to only read. A name before a list of columns looks like a call
+/// where it is not behind INTO.
+pub(super) fn may_call_function(all: &[Token<'_>], functions: &FunctionSet) -> bool {
+    all.iter().enumerate().any(|(index, token)| {
+        let is_called = all.get(index + 1).is_some_and(|next| next.is_symbol(b"("));
+        let before = |word: &[u8]| index > 0 && all[index - 1].is_word(word);
+        let is_table = before(b"INTO") || before(b"INSERT") || before(b"REPLACE") || before(b"TABLE");
+        let is_qualified = index > 0 && all[index - 1].is_symbol(b".");
+        let is_qualified_table = is_qualified
+            && index > 2
+            && [&b"INTO"[..], b"INSERT", b"REPLACE", b"TABLE"].iter().any(|word| all[index - 3].is_word(word));
+        if !is_called || is_table || is_qualified_table {
+            return false;
+        }
+        match &token.kind {
+            Kind::Word(word) => is_qualified || !functions.only_reads(word),
+            Kind::QuotedIdentifier(_) => true,
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,84 @@
+//! Forms of INSERT: what is known of the table that an INSERT of literals names.
+
+use std::sync::Arc;
+
+use hortator_mysql::catalog::TableName;
+
+use super::analyzed_statement::AnalyzedStatement;
+use super::{Coordinator, KnownForm};
+use crate::analysis::{NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
+use crate::apply::Stopped;
+use crate::planner::Reason;
+use crate::planner::insert_form::InsertForm;
+use crate::rows::prescan;
+
+impl Coordinator<'_> {
+    /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan
+    /// of one that was analyzed before its form was known is made again.
+    pub(super) fn form(
+        &mut self,
+        statement: &mut AnalyzedStatement,
+    ) -> Result<Option<Result<Arc<InsertForm>, Reason>>, Stopped> {
+        let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
+        let offset = *offset;
+        if self.main.must_be_serial().is_some() {
+            return Ok(None);
+        }
+        if let Some(known) = &self.known
+            && known.form.offset == offset
+            && statement.text.starts_with(&known.text)
+            && Arc::ptr_eq(&known.session, self.main.state())
+        {
+            let form = known.form.clone();
+            if head.is_some() {
+                self.prescan_again(statement, &form);
+            }
+            return Ok(Some(Ok(form)));
+        }
+        let Some(head) = head.clone() else {
+            // Its head was that of a form that has been forgotten since.
+            statement.info = self.analyze_anew(&statement.text);
+            return self.form(statement);
+        };
+        let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
+        let Some(name) = self.names().resolve(&named) else {
+            return Ok(Some(Err("the table's name is not certain")));
+        };
+        let Some(table) = self.table(&name, &statement.location)? else {
+            return Ok(Some(Err("there is no such table")));
+        };
+        let form = match InsertForm::new(head, offset, name, table) {
+            Ok(form) => Arc::new(form),
+            Err(reason) => return Ok(Some(Err(reason))),
+        };
+        let text = statement.text[..offset].to_vec();
+        self.known = Some(KnownForm { text, session: self.main.state().clone(), form: form.clone() });
+        self.prescan_again(statement, &form);
+        Ok(Some(Ok(form)))
+    }
+
+    pub(super) fn prescan_again(&self, statement: &mut AnalyzedStatement, form: &InsertForm) {
+        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None };
+        if form.id_value.is_some()
+            && let StatementKind::Rows(rows) = &mut statement.info.kind
+            && let Ok(values) = prescan(&statement.text, rows.offset, form.id_value, &facts)
+        {
+            rows.values = values;
+        }
+    }
+
+    pub(super) fn analyze_anew(&self, text: &[u8]) -> StatementInfo {
+        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None })
+    }
+
+    /// The table whose rows a statement writes, where it is one.
+    pub(super) fn written_table(&self, info: &StatementInfo) -> Option<TableName> {
+        let named = match &info.kind {
+            StatementKind::Rows(RowsStatement { head: None, .. }) => {
+                return self.known.as_ref().map(|known| known.form.name.clone());
+            }
+            _ => info.tables.first().filter(|_| info.is(Trait::WritesRows))?,
+        };
+        self.names().resolve(named)
+    }
+}
