@@ -336,16 +336,6 @@ impl Pool {
         self.is_stopping(&self.lock())
     }
 
-    /// The position behind which nothing is to be done any more.
-    pub fn stop_position(&self) -> Option<Seqno> {
-        self.lock().stop_at
-    }
-
-    /// Whether nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.lock().scheduler.is_idle()
-    }
-
     /// Whether failed statements stop nothing.
     pub fn is_forced(&self) -> bool {
         self.force

@@ -25,6 +25,16 @@ pub(super) struct OpenChunk {
     rows: u64,
 }
 
+impl OpenChunk {
+    /// The table that it adds keys to.
+    pub(super) fn keys_of(&self) -> Option<&TableName> {
+        match &self.content {
+            ChunkContent::Keys(table, _) => Some(table),
+            ChunkContent::Rows(..) => None,
+        }
+    }
+}
+
 /// What an open chunk takes more of.
 enum ChunkContent {
     /// Rows of this form, placed like this.

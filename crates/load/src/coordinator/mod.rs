@@ -11,7 +11,6 @@
 mod analyzed_statement;
 mod catalog_cache;
 mod chunk_builder;
-mod constant_selects;
 mod constraints;
 mod expectations;
 mod handlers;
@@ -29,7 +28,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use hortator_core::Seqno;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
@@ -72,8 +70,6 @@ pub(crate) struct Coordinator<'l> {
     open: Option<OpenChunk>,
     batch: MainBatch,
     known: Option<KnownForm>,
-    /// SELECTs of literals, with their positions: they print when all before them is done.
-    deferred_selects: Vec<(Seqno, AnalyzedStatement)>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
     /// Rows of the main session that are not committed yet.
@@ -122,7 +118,6 @@ impl<'l> Coordinator<'l> {
             open: None,
             batch: MainBatch::default(),
             known: None,
-            deferred_selects: Vec::new(),
             resume,
             uncommitted: BTreeMap::new(),
             expectations: None,
@@ -189,9 +184,6 @@ impl<'l> Coordinator<'l> {
     /// The stream is over, at its end or before: what was run is committed.
     pub(crate) fn end(&mut self) {
         let _ended_already = self.main.commit_pending();
-        if !self.main.is_gone() && !self.pool.is_interrupted() {
-            let _ended_already = self.run_deferred_selects(self.pool.stop_position());
-        }
         self.count_committed();
     }
 
@@ -261,13 +253,15 @@ impl<'l> Coordinator<'l> {
             Step::OtherDdl { tables, drains } => self.run_other_ddl(&statement, &tables, drains),
             Step::Set | Step::Use => {
                 self.flush()?;
-                if !self.deferred_selects.is_empty() && self.pool.is_idle() {
-                    self.run_deferred_selects(None)?;
-                }
+
                 self.main.run(&statement)?;
                 self.look_after_main(&statement.location)
             }
-            Step::Constant => self.run_constant(statement),
+            Step::Constant => {
+                // It prints only if nothing fails before it.
+                self.finish()?;
+                self.main.run(&statement).map(drop)
+            }
             Step::Main { reason } => self.run_in_main(statement, reason),
         }
     }
@@ -286,6 +280,7 @@ impl<'l> Coordinator<'l> {
                 catalog: &self.catalog,
                 is_numbered_in_main: matches!(&form, Some(Ok(form)) if self.catalog.is_numbered_in_main(&form.table)),
                 form,
+                gathered: self.open.as_ref().and_then(OpenChunk::keys_of),
                 is_forced: self.pool.is_forced(),
             },
         )
@@ -356,9 +351,6 @@ impl<'l> Coordinator<'l> {
             self.main.commit_pending()?;
         }
         self.pool.drain(&mut || self.main.keep_alive())?;
-        if !asks {
-            self.run_deferred_selects(None)?;
-        }
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
@@ -401,6 +393,9 @@ impl<'l> Coordinator<'l> {
         }
         if left.is_changed && self.ask(location, CatalogCache::routines_may_create_temporary)? {
             self.main.may_have_temporary_tables();
+            if let Some(expectations) = &mut self.expectations {
+                expectations.session_changed();
+            }
         }
         if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
             self.main.state_may_differ();
@@ -424,8 +419,7 @@ impl<'l> Coordinator<'l> {
     fn finish(&mut self) -> Result<(), Stopped> {
         self.flush()?;
         self.main.commit_pending()?;
-        self.pool.drain(&mut || self.main.keep_alive())?;
-        self.run_deferred_selects(None)
+        self.pool.drain(&mut || self.main.keep_alive())
     }
 
     /// What the server says of a table, after all definitions before this place.

@@ -123,6 +123,11 @@ impl Expectations {
         self.count_nothing(None, || "a transaction that is open at the end".to_owned());
     }
 
+    /// Something of the session has changed that no statement tells of: temporary tables, for one.
+    pub(crate) fn session_changed(&mut self) {
+        self.count_nothing(None, || "a routine that changed the session".to_owned());
+    }
+
     /// Whether there were more names than are kept.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full
@@ -140,6 +145,9 @@ impl Expectations {
         let mut rest = tokens(text, dialect);
         let Some(first) = rest.next() else { return };
         let at = |word: &str| format!("{word} at line {}", location.line);
+        if info.is(Trait::MayCallFunction) && !info.is(Trait::MayDoAnything) {
+            self.count_nothing(None, || at("a function, which may write anywhere,"));
+        }
         if info.is(Trait::SeveralStatements) {
             self.touch_all(&at("several statements in one text"));
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {

@@ -117,6 +117,8 @@ pub(crate) struct PlanFacts<'f> {
     pub(crate) catalog: &'f dyn Catalog,
     /// The form of the INSERT at hand, or why its rows need the main session; `None` for any other statement.
     pub(crate) form: Option<Result<&'f InsertForm, Reason>>,
+    /// The table of the definitions that are gathered, which is known to have rows of its own.
+    pub(crate) gathered: Option<&'f TableName>,
     /// Failed statements stop nothing.
     pub(crate) is_forced: bool,
     /// Rows of the form's table are numbered by what the main session did before.
@@ -172,7 +174,7 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
         return Step::Main { reason: NAME_NOT_CERTAIN };
     };
     if !info.is(Trait::CreatesTable) {
-        for name in &tables {
+        for name in tables.iter().filter(|name| facts.gathered != Some(*name)) {
             match facts.catalog.known(name) {
                 None => return Step::LookUp(name.clone()),
                 // The rows of a MERGE table, for one, are its children's.

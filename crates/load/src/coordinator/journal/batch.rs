@@ -22,6 +22,8 @@ use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 
+/// A syntax error.
+const PARSE_ERROR: u16 = 1064;
 /// What stands between two statements of a packet: a comment at the end of the first ends with its line.
 const SEPARATOR: &[u8] = b"\n;\n";
 
@@ -210,6 +212,11 @@ impl MainSession<'_> {
         }
         let Some(error) = error else { return Ok((rows, false)) };
         let failed = batch.get(rows.len()).unwrap_or(&batch[batch.len() - 1]);
+        // A syntax error quotes what follows it, which must be the statement's own text.
+        let error = match error.code() {
+            Some(PARSE_ERROR) => self.send(&failed.statement).err().unwrap_or(error),
+            _ => error,
+        };
         self.handle_result(&failed.statement, Err(error))?;
         rows.push(0);
         Ok((rows, true))

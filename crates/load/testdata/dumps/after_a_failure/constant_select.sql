@@ -18,4 +18,3 @@ CREATE TRIGGER tr BEFORE INSERT ON other FOR EACH ROW SET NEW.n = 1;
 INSERT INTO t (id, v) VALUES (1, 'abcdefghij'), (2, 'abcdefghij');
 INSERT INTO t (id, v) VALUES (3, 'abcdefghij'), (4, 'abcdefghij'), (5, 'abcdefghij'), (6, 'abcdefghij'), (7, 'abcdefghij'), (8, 'abcdefghij'), (1, 'twice');
 SELECT 'never printed';
-SHOW WARNINGS;
