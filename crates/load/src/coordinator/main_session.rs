@@ -444,12 +444,9 @@ impl<'l> MainSession<'l> {
     }
 
     pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        // The client asks for the schema that is selected, and selects no other where it is that one: FOUND_ROWS() and the
-        // warnings tell.
-        let selected = self.connection.fetch(b"SELECT DATABASE()");
-        let is_selected = selected
-            .is_ok_and(|rows| rows.first().and_then(|row| row.first()?.as_deref()).is_some_and(|name| name == database));
-        let result = if is_selected { Ok(()) } else { self.connection.select_db(database) };
+        // The client asks for the schema that is selected before it selects one: FOUND_ROWS() and the warnings tell.
+        let _ = self.connection.execute(b"SELECT DATABASE()");
+        let result = self.connection.select_db(database);
         let changes = self.connection.take_session_changes();
         self.apply_changes(&changes, &[], true)?;
         match result {

@@ -183,7 +183,8 @@ impl MainSession<'_> {
         if is_rows && !effects.is_non_transactional && may_begin {
             self.run_in_internal_transaction(statement, effects)
         } else {
-            self.run_with_intent(statement, effects, is_rows)
+            // What is asked about must not be looked at first either.
+            self.run_with_intent(statement, effects, is_rows || is_asked)
         }
     }
 
