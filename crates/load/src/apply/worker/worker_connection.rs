@@ -33,8 +33,10 @@ impl Worker<'_> {
     }
 
     fn open_connection(&mut self) -> Result<(), Error> {
+        // Without a default schema, as the new `AppliedState` has it: the first chunk selects the schema as it is then.
+        // To select the schema that a session has already would keep the character set of the time of the connection.
         let WriterConnection { mut connection, failover_epoch, .. } =
-            self.targets.connect(&|| self.pool.is_interrupted())?;
+            self.targets.connect_internal(&|| self.pool.is_interrupted())?;
         if let Some(checkpoints) = self.checkpoints {
             // The session before this one is over then, and what it had open is rolled back or committed.
             checkpoints.claim(&mut connection, self.number)?;
