@@ -1,23 +1,23 @@
-//! Where a server listens.
+//! The address of a server.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The port that MariaDB and MySQL listen on unless told otherwise.
+/// The default port of MariaDB and MySQL.
 pub const DEFAULT_PORT: u16 = 3306;
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// A host and a port. `localhost` is a host like any other here: that DBAs mean the socket by it is
-    /// the option layer's knowledge.
+    /// A host and a port. `localhost` is a host like any other here: only the option layer knows that DBAs mean the
+    /// socket by it.
     Tcp {
         /// A name or an IP address (IPv6 without brackets).
         host: String,
         /// 1 to 65535.
         port: u16,
     },
-    /// A Unix socket's path.
+    /// The path of a Unix socket.
     Socket(PathBuf),
 }
 

@@ -1,12 +1,12 @@
-//! What the server says about a table: its columns, its keys to other tables and what fires on it.
+//! The catalog information of a table: its columns, its foreign keys and its triggers.
 //!
-//! Asked of the server, never parsed from a dump: the server has already applied its defaults, its version's rules and
-//! the session's. Names come back as the server spells them. This room reads `information_schema` only; it knows nothing
-//! of statements or of what a caller concludes from the facts.
+//! It comes from the server, never from parsing a dump: the server has already applied its defaults, its version's
+//! rules and the session's. Names come back as the server spells them. This module reads only `information_schema`; it
+//! knows nothing of statements or of the caller's conclusions.
 
 use crate::{Connection, Error, quote_string};
 
-/// What a value of a column is to the server, as far as sending one is concerned.
+/// The kind of a column's values, as far as it matters for sending one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// TINYINT to BIGINT, signed or not.
@@ -23,9 +23,9 @@ pub enum ColumnKind {
     Bytes,
     /// DATE.
     Date,
-    /// DATETIME and TIMESTAMP.
+    /// DATETIME or TIMESTAMP.
     DateTime,
-    /// Anything else: TIME, YEAR, spatial types, UUID, INET6 and types yet to come.
+    /// Anything else: TIME, YEAR, spatial types, UUID, INET6 and future types.
     Other,
 }
 
@@ -54,19 +54,19 @@ impl ColumnKind {
 pub struct Column {
     /// The column's name, as bytes of UTF-8.
     pub name: Vec<u8>,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ColumnKind,
-    /// Whether it takes NULL.
+    /// Whether it accepts NULL.
     pub nullable: bool,
-    /// Whether a row that leaves it out gets a value without complaint (a default or NULL).
+    /// Whether a row without a value for it gets one without an error (a default or NULL).
     pub has_default: bool,
-    /// Whether its default draws from a sequence.
+    /// Whether its default takes values from a sequence.
     pub draws_from_sequence: bool,
-    /// Whether its default is computed (the time, an expression), and may be another for each statement.
+    /// Whether its default is computed (the time, an expression), and may differ between statements.
     pub default_varies: bool,
-    /// Whether its value is computed, or kept by system versioning.
+    /// Whether its value is computed, or maintained by system versioning.
     pub generated: bool,
-    /// Whether it is left out of `SELECT *` and of inserts without a column list.
+    /// Whether `SELECT *` and inserts without a column list leave it out.
     pub invisible: bool,
     /// Whether it is the table's AUTO_INCREMENT column.
     pub auto_increment: bool,
@@ -77,7 +77,7 @@ pub struct Column {
 pub struct TableName {
     /// The schema.
     pub schema: Vec<u8>,
-    /// The table within it.
+    /// The table in that schema.
     pub table: Vec<u8>,
 }
 
@@ -87,37 +87,37 @@ impl std::fmt::Display for TableName {
     }
 }
 
-/// Engines whose tables hold their own rows, by lower-case name. Others may stand for tables elsewhere.
+/// Engines whose tables hold their own rows, by lower-case name. Tables of other engines may refer to tables elsewhere.
 const ENGINES: [&str; 8] = ["innodb", "myisam", "aria", "memory", "csv", "archive", "rocksdb", "ndbcluster"];
 
-/// What a table is.
+/// The kind of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableKind {
     /// A table with rows of its own.
     Base {
-        /// Whether its engine can roll back.
+        /// Whether its engine supports rollback.
         transactional: bool,
     },
-    /// A view, a sequence, a MERGE table, or anything else whose rows may be elsewhere.
+    /// A view, a sequence, a MERGE table, or any other object whose rows may be elsewhere.
     Other,
 }
 
-/// What the server knows of one table.
+/// The catalog information of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// Its name as it was asked for.
+    /// Its name as requested.
     pub name: TableName,
-    /// What it is.
+    /// Its kind.
     pub kind: TableKind,
-    /// Its columns, in their order.
+    /// Its columns, in order.
     pub columns: Vec<Column>,
-    /// The tables that its foreign keys point to, itself among them where it refers to itself; sorted, each once.
+    /// The tables that its foreign keys reference, including itself for self references; sorted, each once.
     pub parents: Vec<TableName>,
-    /// Whether any trigger fires on it.
+    /// Whether it has triggers.
     pub has_triggers: bool,
-    /// Whether it keeps its rows' history, with the times of the statements that made it.
+    /// Whether it is system-versioned, with the times of the statements that wrote its rows.
     pub versioned: bool,
-    /// Whether its rows lie in partitions.
+    /// Whether it is partitioned.
     pub partitioned: bool,
 }
 
@@ -128,17 +128,17 @@ impl Table {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
-    /// Whether one of its foreign keys points to itself.
+    /// Whether one of its foreign keys references the table itself.
     #[must_use]
     pub fn refers_to_itself(&self) -> bool {
         self.parents.contains(&self.name)
     }
 }
 
-/// Asks for one table's facts; `None` when there is no such table (or this user may not see it).
+/// Reads the information of one table; `None` if the table does not exist (or is not visible to this user).
 ///
 /// # Errors
-/// Whatever the server or the connection says to the queries.
+/// Any error of the server or the connection.
 pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Table>, Error> {
     let place = |schema_column: &str, table_column: &str| {
         [
@@ -223,7 +223,7 @@ fn column(row: &[Option<Vec<u8>>]) -> Column {
             || default.contains("next value for")
             || default.contains("lastval(")
             || default.contains("previous value for"),
-        // MySQL says so; MariaDB quotes what is not computed.
+        // MySQL says so; MariaDB quotes literal defaults.
         default_varies: extra.contains("DEFAULT_GENERATED") || (!default.starts_with('\'') && default.contains('(')),
         generated: extra.replace("DEFAULT_GENERATED", "").contains("GENERATED"),
         invisible: extra.contains("INVISIBLE"),

@@ -1,15 +1,15 @@
-//! What can go wrong between us and a server, and what may be done about it.
+//! The errors of connections, and their handling.
 
 use std::fmt;
 
-/// An error that the server itself sent: the statement failed, the connection is still good.
+/// An error that the server sent: the statement failed, the connection is still usable.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerError {
     /// The server's error number, such as 1062 for a duplicate key.
     pub code: u16,
-    /// Five characters of the SQL standard's classification; `HY000` when the server gave none.
+    /// The five characters of the SQLSTATE; `HY000` if the server gave none.
     pub sqlstate: [u8; 5],
-    /// The server's words. Bytes that are not UTF-8 are replaced.
+    /// The server's message. Bytes that are not UTF-8 are replaced.
     pub message: String,
 }
 
@@ -26,53 +26,53 @@ impl fmt::Debug for ServerError {
     }
 }
 
-/// Any failure of this crate's connections.
+/// Any error of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The server answered with an error. The connection stays usable, but for the handshake's errors.
+    /// The server answered with an error. The connection stays usable, except for errors of the handshake.
     #[error("{0}")]
     Server(ServerError),
 
-    /// The connection ended during a command, or the server says itself that it does not know how the command ended.
-    /// Whether it took effect is unknown, and every further call on the connection fails with this error.
-    #[error("lost the connection to the server at {address} while {doing}: {reason}")]
+    /// The connection ended during a command, or the server itself does not know how the command ended. Whether it took
+    /// effect is unknown, and every further call on the connection fails with this error.
+    #[error("lost the connection to the server at {address} while {action}: {reason}")]
     Lost {
         /// The server's address.
         address: String,
-        /// What was under way, as in "waiting for the answer to a statement".
-        doing: String,
-        /// What ended it: the operating system's words, or the server's last ones.
+        /// The action, as in "waiting for the answer to a statement".
+        action: String,
+        /// The reason: the message of the operating system, or the server's last message.
         reason: String,
     },
 
-    /// No connection came about.
+    /// The connection failed.
     #[error("cannot connect to the server at {address}: {reason}")]
     Connect {
         /// The server's address.
         address: String,
-        /// What was found, and what to do where that is known.
+        /// The reason, and the remedy if it is known.
         reason: String,
     },
 
-    /// The connection could not be encrypted as the options ask for.
+    /// The connection could not be encrypted as the options require.
     #[error("cannot encrypt the connection to {address}: {reason}")]
     Tls {
         /// The server's address.
         address: String,
-        /// What was found, and what to do where that is known.
+        /// The reason, and the remedy if it is known.
         reason: String,
     },
 
-    /// The peer sent what the protocol does not allow. The connection is not used any further.
+    /// The peer violated the protocol. The connection is not used any further.
     #[error("the server at {address} broke the protocol: {found}")]
     Protocol {
         /// The server's address.
         address: String,
-        /// What was found where.
+        /// The violation and its position.
         found: String,
     },
 
-    /// Something that the server or the options ask for and that Hortator does not do.
+    /// The server or the options request something that Hortator does not support.
     #[error("{0}")]
     Unsupported(String),
 }
@@ -81,13 +81,13 @@ pub enum Error {
 pub const DEADLOCK: u16 = 1213;
 /// Lock wait timeout exceeded.
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
-/// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
+/// Unknown command: the answer of a Galera node to every statement while the node is not ready.
 pub const UNKNOWN_COMMAND: u16 = 1047;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
 
 impl Error {
-    /// The server's error number, when it was the server who refused.
+    /// The server's error number, if the server sent the error.
     pub fn code(&self) -> Option<u16> {
         match self {
             Error::Server(error) => Some(error.code),
@@ -100,14 +100,14 @@ impl Error {
         matches!(self, Error::Lost { .. })
     }
 
-    /// Whether the same transaction may well pass when it is replayed: a deadlock, a lock wait, or a node that is not
+    /// Whether a retry of the same transaction may succeed: after a deadlock, a lock wait, or on a node that is not
     /// ready.
     pub fn is_transient(&self) -> bool {
         matches!(self.code(), Some(DEADLOCK | LOCK_WAIT_TIMEOUT)) || self.is_unready()
     }
 
-    /// Whether a node of a Galera cluster takes no statements, because it is outside of the cluster's primary component
-    /// or not ready yet: nothing was done, and another node may do it.
+    /// Whether a Galera node takes no statements, because it is outside of the primary component or not ready yet:
+    /// nothing was executed, and another node may execute it.
     pub fn is_unready(&self) -> bool {
         let Error::Server(ServerError { code, message, .. }) = self else { return false };
         *code == UNKNOWN_COMMAND && message.starts_with("WSREP")

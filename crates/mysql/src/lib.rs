@@ -1,11 +1,10 @@
-//! Talks to MariaDB and MySQL servers.
+//! Connections to MariaDB and MySQL servers.
 //!
-//! A thin, blocking connection of our own over `mysql_common`'s authentication methods: statements are bytes
-//! (dumps hold bytes that are not UTF-8), rows stream, and a command's body goes to the socket without being
-//! copied, since loads send hundreds of megabytes of them. Around it: what a DBA's option files say, and what a
-//! server says of a table.
+//! A thin, blocking connection on top of `mysql_common`'s authentication methods: statements are bytes (dumps hold
+//! bytes that are not UTF-8), rows stream, and a command's body goes to the socket without being copied, because loads
+//! send hundreds of megabytes. Also here: option files, and catalog information of tables.
 //!
-//! What it is not: a pool, an ORM, or a parser of SQL. It prints nothing and decides no retries; callers do.
+//! Not in this crate: a pool, an ORM, or an SQL parser. It prints nothing and does not retry; callers do.
 
 mod address;
 pub mod catalog;
@@ -19,7 +18,9 @@ mod tls;
 mod version;
 
 pub use address::{Address, DEFAULT_PORT};
-pub use connection::{Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, Done, Prepared, Row, Rows, Status};
+pub use connection::{
+    Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult, Prepared, Row, RowSink, Status,
+};
 pub use error::{Error, ServerError};
 pub use password::Password;
 pub use quote::{quote_identifier, quote_string};

@@ -1,11 +1,11 @@
 //! Reads my.cnf: groups, `name=value`, quotes, escapes, comments, `!include` and `!includedir`.
 //!
-//! The syntax is that of MariaDB's manual, "Configuring MariaDB with Option Files"; where the manual is silent
-//! the rule is what `my_print_defaults` of 10.11 was seen to do, and a test holds the two against each other.
-//! Stricter than the client in one place: it prints an error for a broken included file and goes on with a
-//! part of the options; we stop.
+//! The syntax is that of MariaDB's manual, "Configuring MariaDB with Option Files"; where the manual is silent, the
+//! observed behaviour of `my_print_defaults` of 10.11 is the rule, and a test compares the two. This module is stricter
+//! than the client in one respect: the client prints an error for a broken included file and continues with part of the
+//! options; this module returns an error.
 //!
-//! What it is not: it knows no option by name. What the names mean is [`options`](crate::options)' knowledge.
+//! Not in this module: the names of options and their meaning. See [`options`](crate::options).
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,78 +14,78 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many files may include one another before the rest is ignored, as the client does.
+/// The maximum depth of nested includes; deeper includes are ignored, as by the client.
 pub const INCLUDE_DEPTH_LIMIT: usize = 10;
-/// How many files may be read in all: nested folders that include one another would otherwise multiply.
+/// The maximum number of files: nested folders that include one another would otherwise multiply.
 pub const FILES_LIMIT: usize = 1000;
-/// How large one file may be.
+/// The maximum size of one file.
 pub const FILE_LIMIT_BYTES: u64 = 1 << 20;
 
-/// One option as a file gives it.
+/// One option of a file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The group that it stands in, as written.
+    /// Its group, as written.
     pub group: String,
-    /// The name as written: dashes and underscores are not unified yet, prefixes such as `loose-` still there.
+    /// The name as written: dashes and underscores are not unified yet, prefixes such as `loose-` are kept.
     pub name: String,
-    /// The value with quotes and escapes undone; none for a bare name.
+    /// The value without quotes and escapes; None for a bare name.
     pub value: Option<Vec<u8>>,
-    /// Where it stands.
-    pub place: Place,
+    /// Its line.
+    pub source_line: SourceLine,
 }
 
 impl fmt::Debug for Entry {
     /// Without the value: it may be a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: [{}] {}", self.place, self.group, self.name)
+        write!(f, "{}: [{}] {}", self.source_line, self.group, self.name)
     }
 }
 
 /// A line of an option file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLine {
     /// The file.
     pub path: Arc<Path>,
     /// The line, from 1.
     pub line: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.line)
     }
 }
 
-/// Why option files could not be read.
+/// The errors of reading option files.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file or folder that was asked for is missing, or cannot be read.
+    /// A requested file or folder is missing, or cannot be read.
     #[error("cannot read the option file {}: {source}", path.display())]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A line that is neither a group, an option, a comment nor a directive.
-    #[error("{place}: {found}")]
+    #[error("{source_line}: {found}")]
     Syntax {
-        /// Where.
-        place: Place,
-        /// What stands there and what should.
+        /// The line.
+        source_line: SourceLine,
+        /// The error in the line.
         found: &'static str,
     },
-    /// A limit was passed.
+    /// A limit was exceeded.
     #[error("the option file {} {what}", path.display())]
     TooLarge {
-        /// The file that passed it.
+        /// The file that exceeds it.
         path: PathBuf,
-        /// Which limit.
+        /// The limit.
         what: String,
     },
 }
 
-/// Collects the options of some groups from one file after another, in the order in which they are given.
+/// Collects the options of some groups from one file after another, in order.
 #[derive(Debug)]
 pub struct Reader {
     groups: Vec<String>,
@@ -96,31 +96,31 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of these groups. `home` is what `~/` stands for in the names of files.
+    /// A reader of these groups. `home` replaces `~/` in the names of files.
     pub fn new(groups: Vec<String>, home: Option<PathBuf>) -> Reader {
         Reader { groups, home, entries: Vec::new(), warnings: Vec::new(), files: 0 }
     }
 
-    /// Reads a file that was asked for.
+    /// Reads a requested file.
     ///
     /// # Errors
-    /// When it is missing, cannot be read, or is not understood.
+    /// When it is missing, unreadable, or invalid.
     pub fn read(&mut self, path: &Path) -> Result<(), Error> {
         let path = self.expand(path);
         self.read_nested(&path, 0)?.map_err(|source| Error::Unreadable { path, source })
     }
 
-    /// Reads a file if there is one: missing is no error, and not to be allowed to is a warning, as it is the
-    /// file of somebody else.
+    /// Reads a file if it exists: a missing file is no error, and missing permission is a warning, because the file may
+    /// belong to another user.
     ///
     /// # Errors
-    /// When it is not understood.
+    /// When it is invalid.
     pub fn read_if_present(&mut self, path: &Path) -> Result<(), Error> {
         let path = self.expand(path);
         self.read_optional(&path, 0)
     }
 
-    /// The options in their order, and the warnings: texts for the user.
+    /// The options in order, and the warnings for the user.
     pub fn finish(self) -> (Vec<Entry>, Vec<String>) {
         (self.entries, self.warnings)
     }
@@ -141,24 +141,24 @@ impl Reader {
         Ok(())
     }
 
-    /// The inner result tells whether the file could be opened and read.
+    /// The inner result is the error of opening or reading the file.
     fn read_nested(&mut self, path: &Path, depth: usize) -> Result<io::Result<()>, Error> {
         self.files += 1;
         if self.files > FILES_LIMIT {
-            let what = format!("is one too many: more than {FILES_LIMIT} files include one another");
+            let what = format!("is not read: more than {FILES_LIMIT} files include one another");
             return Err(Error::TooLarge { path: path.to_owned(), what });
         }
         let text = match read_text(path) {
             Ok(Text::Of(text)) => text,
             Ok(Text::WorldWritable) => {
                 let path = path.display();
-                self.warnings.push(format!("the option file {path} is ignored: everybody can write to it"));
+                self.warnings.push(format!("the option file {path} is ignored: all users can write to it"));
                 return Ok(Ok(()));
             }
             Err(error) => return Ok(Err(error)),
         };
         if text.len() as u64 > FILE_LIMIT_BYTES {
-            let what = format!("is larger than the {FILE_LIMIT_BYTES} bytes allowed");
+            let what = format!("is larger than the limit of {FILE_LIMIT_BYTES} bytes");
             return Err(Error::TooLarge { path: path.to_owned(), what });
         }
         self.parse(path, &text, depth)?;
@@ -169,7 +169,7 @@ impl Reader {
         let path: Arc<Path> = Arc::from(path);
         let mut group: Option<(String, bool)> = None;
         for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
-            let place = Place { path: Arc::clone(&path), line: index + 1 };
+            let source_line = SourceLine { path: Arc::clone(&path), line: index + 1 };
             match parse_line(line) {
                 Line::Nothing => {}
                 Line::Group(name) => {
@@ -177,31 +177,32 @@ impl Reader {
                     group = Some((name, wanted));
                 }
                 Line::Option { name, value } => match &group {
-                    None => return Err(Error::Syntax { place, found: "an option before the first [group]" }),
+                    None => return Err(Error::Syntax { source_line, found: "an option before the first [group]" }),
                     Some((_, false)) => {}
-                    Some((group, true)) => self.entries.push(Entry { group: group.clone(), name, value, place }),
+                    Some((group, true)) => self.entries.push(Entry { group: group.clone(), name, value, source_line }),
                 },
-                Line::Include(included) => self.include(&included, &place, depth)?,
-                Line::IncludeFolder(folder) => self.include_folder(&folder, &place, depth)?,
-                Line::UnknownDirective => self.warnings.push(format!(
-                    "{place}: ignored, as neither `!include FILE` nor `!includedir FOLDER` stands after the `!`"
-                )),
-                Line::Wrong(found) => return Err(Error::Syntax { place, found }),
+                Line::Include(included) => self.include(&included, &source_line, depth)?,
+                Line::IncludeFolder(folder) => self.include_folder(&folder, &source_line, depth)?,
+                Line::UnknownDirective => {
+                    self.warnings
+                        .push(format!("{source_line}: ignored: write `!include FILE` or `!includedir FOLDER`"));
+                }
+                Line::Wrong(found) => return Err(Error::Syntax { source_line, found }),
             }
         }
         Ok(())
     }
 
-    fn include(&mut self, path: &Path, place: &Place, depth: usize) -> Result<(), Error> {
-        if !self.may_include(place, depth) {
+    fn include(&mut self, path: &Path, source_line: &SourceLine, depth: usize) -> Result<(), Error> {
+        if !self.may_include(source_line, depth) {
             return Ok(());
         }
         let path = self.expand(path);
         self.read_optional(&path, depth + 1)
     }
 
-    fn include_folder(&mut self, path: &Path, place: &Place, depth: usize) -> Result<(), Error> {
-        if !self.may_include(place, depth) {
+    fn include_folder(&mut self, path: &Path, source_line: &SourceLine, depth: usize) -> Result<(), Error> {
+        if !self.may_include(source_line, depth) {
             return Ok(());
         }
         let path = self.expand(path);
@@ -212,11 +213,10 @@ impl Reader {
         Ok(())
     }
 
-    fn may_include(&mut self, place: &Place, depth: usize) -> bool {
+    fn may_include(&mut self, source_line: &SourceLine, depth: usize) -> bool {
         if depth == INCLUDE_DEPTH_LIMIT {
-            self.warnings.push(format!(
-                "{place}: not included, as {INCLUDE_DEPTH_LIMIT} files already include one another up to here"
-            ));
+            self.warnings
+                .push(format!("{source_line}: not included: {INCLUDE_DEPTH_LIMIT} files already include one another"));
         }
         depth < INCLUDE_DEPTH_LIMIT
     }
@@ -230,7 +230,7 @@ enum Text {
 fn read_text(path: &Path) -> io::Result<Text> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
-    // A pipe (`--defaults-file=<(…)`) has modes that say nothing.
+    // A pipe (`--defaults-file=<(…)`) has no meaningful mode.
     if metadata.is_file() && metadata.mode() & 0o002 != 0 {
         return Ok(Text::WorldWritable);
     }
@@ -239,7 +239,7 @@ fn read_text(path: &Path) -> io::Result<Text> {
     Ok(Text::Of(text))
 }
 
-/// The `*.cnf` files of a folder in the order of their names' bytes.
+/// The `*.cnf` files of a folder, sorted by the bytes of their names.
 fn option_files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -270,7 +270,7 @@ fn parse_line(line: &[u8]) -> Line {
         None | Some(b'#' | b';') => Line::Nothing,
         Some(b'!') => parse_directive(trim(&line[1..])),
         Some(b'[') => match line.iter().position(|&byte| byte == b']') {
-            // Space before the name counts, space after it does not: the client's rule.
+            // The client's rule: space before the name is significant, space after it is not.
             Some(end) => Line::Group(text(trim_end(&line[1..end]))),
             None => Line::Wrong("a group without its closing `]`"),
         },
@@ -297,8 +297,8 @@ fn parse_option(option: &[u8]) -> Line {
     Line::Option { name: text(trim_end(&option[..equals])), value: Some(without_escapes(value)) }
 }
 
-/// A `#` ends the line unless it stands between quotes; between quotes a backslash keeps the next byte from
-/// closing them. Quotes count anywhere, also within a word.
+/// A `#` ends the line, except between quotes; between quotes a backslash escapes the next byte. Quotes count anywhere,
+/// also within a word.
 fn without_comment(line: &[u8]) -> &[u8] {
     let mut quote = None;
     let mut escaped = false;

@@ -12,7 +12,7 @@ impl Password {
         Password(bytes.into())
     }
 
-    /// The password itself. Hand it to an authentication method or a child's environment, nothing else.
+    /// The password itself. Pass it to an authentication method or a child's environment only.
     pub fn reveal(&self) -> &[u8] {
         &self.0
     }

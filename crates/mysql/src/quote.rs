@@ -1,7 +1,7 @@
-//! Names and texts as parts of SQL that we build ourselves.
+//! Names and texts as parts of generated SQL.
 
-/// A name between backticks: right in every `sql_mode`, and in every character set in which the byte of the
-/// backtick only ever stands for itself (utf8mb4, latin1, binary; not sjis).
+/// A name in backticks: correct in every `sql_mode`, and in every character set in which the byte of the backtick
+/// always means a backtick (utf8mb4, latin1, binary; not sjis).
 pub fn quote_identifier(name: impl AsRef<[u8]>) -> Vec<u8> {
     let name = name.as_ref();
     let mut quoted = Vec::with_capacity(name.len() + 2);
@@ -16,9 +16,9 @@ pub fn quote_identifier(name: impl AsRef<[u8]>) -> Vec<u8> {
     quoted
 }
 
-/// A UTF-8 text as an SQL literal that means the same in every `sql_mode` and on a connection of any character
-/// set: printable ASCII between quotes, anything else as `_utf8mb4 X'…'`. The latter is an expression: where
-/// the grammar wants a plain string (`SHOW … LIKE`), it is a syntax error, never another meaning.
+/// A UTF-8 text as an SQL literal with the same meaning in every `sql_mode` and on a connection of any character set:
+/// printable ASCII in quotes, anything else as `_utf8mb4 X'…'`. The latter is an expression: where the grammar requires
+/// a plain string (`SHOW … LIKE`), it is a syntax error, never another meaning.
 pub fn quote_string(text: impl AsRef<[u8]>) -> Vec<u8> {
     let text = text.as_ref();
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\'' && *byte != b'\\';

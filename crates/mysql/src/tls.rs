@@ -1,4 +1,4 @@
-//! Whether and how a connection is encrypted.
+//! The encryption of a connection.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,45 +16,45 @@ pub enum Tls {
     /// Never.
     #[default]
     Disabled,
-    /// When the server can; in the clear when it cannot. The server's certificate is not verified.
+    /// If the server supports it; otherwise unencrypted. The server's certificate is not verified.
     Preferred,
-    /// Always: connecting fails when the server cannot.
+    /// Always: connecting fails if the server does not support it.
     Required(TlsSettings),
 }
 
-/// How an encrypted connection is set up.
+/// The settings of an encrypted connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TlsSettings {
-    /// How far the server has to prove who it is.
+    /// How far the server's certificate is verified.
     pub verify: Verify,
-    /// A PEM file of the authorities to trust. Without one, those that the operating system trusts.
+    /// A PEM file with the trusted authorities. None for those of the operating system.
     pub ca: Option<PathBuf>,
-    /// Our own certificate, for accounts with `REQUIRE X509`.
+    /// The client certificate, for accounts with `REQUIRE X509`.
     pub identity: Option<Identity>,
 }
 
-/// How far the server has to prove who it is.
+/// How far the server's certificate is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verify {
-    /// Not at all: safe against listeners, not against somebody who sits between.
+    /// Not at all: safe against eavesdroppers, not against a man in the middle.
     #[default]
     Nothing,
     /// Its certificate was signed by a trusted authority (`--ssl-mode=VERIFY_CA`).
     Authority,
-    /// The same, and the certificate names the host that was asked for (`--ssl-verify-server-cert`).
+    /// The same, and the certificate must be for the requested host (`--ssl-verify-server-cert`).
     Host,
 }
 
 /// A certificate and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// A PEM file with the certificate, then those of the authorities in between.
+    /// A PEM file with the certificate, then the intermediate certificates.
     pub certificate: PathBuf,
     /// A PEM file with the unencrypted private key.
     pub key: PathBuf,
 }
 
-/// Where operating systems keep the authorities that they trust, most common first.
+/// The files with the operating system's trusted authorities, the most common first.
 const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -62,7 +62,7 @@ const SYSTEM_AUTHORITIES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// What rustls needs to encrypt a connection. An error says which file is at fault and why.
+/// The rustls configuration. An error names the file and the reason.
 pub(crate) fn client_config(settings: &TlsSettings) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let versions = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
@@ -74,28 +74,28 @@ pub(crate) fn client_config(settings: &TlsSettings) -> Result<ClientConfig, Stri
         }
         Verify::Authority => {
             let verifier = WebPkiServerVerifier::builder_with_provider(authorities(settings)?.into(), provider).build();
-            let verifier = AnyHost(verifier.map_err(|error| error.to_string())?);
+            let verifier = CaOnlyVerifier(verifier.map_err(|error| error.to_string())?);
             builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
-        Verify::Nothing => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody)),
+        Verify::Nothing => builder.dangerous().with_custom_certificate_verifier(Arc::new(NoVerifier)),
     };
     let Some(identity) = &settings.identity else { return Ok(builder.with_no_client_auth()) };
     let certificates = certificates(&identity.certificate)?;
     let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| unreadable(&identity.key, &error))?;
     builder.with_client_auth_cert(certificates, key).map_err(|error| {
-        format!("{} and {} do not work together: {error}", identity.certificate.display(), identity.key.display())
+        format!("{} and {} do not match: {error}", identity.certificate.display(), identity.key.display())
     })
 }
 
 fn authorities(settings: &TlsSettings) -> Result<RootCertStore, String> {
     let system = || SYSTEM_AUTHORITIES.iter().map(PathBuf::from).find(|path| path.exists());
     let Some(path) = settings.ca.clone().or_else(system) else {
-        return Err("this system has no list of trusted authorities; name a CA file (--ssl-ca)".to_owned());
+        return Err("this system has no list of trusted authorities: give a CA file (--ssl-ca)".to_owned());
     };
     let mut store = RootCertStore::empty();
     let (added, _ignored) = store.add_parsable_certificates(certificates(&path)?);
     match added {
-        0 => Err(format!("{} holds no certificate that can be used as an authority", path.display())),
+        0 => Err(format!("{} contains no usable CA certificate", path.display())),
         _ => Ok(store),
     }
 }
@@ -104,37 +104,37 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certificates = read.map_err(|error| unreadable(path, &error))?;
     match certificates.is_empty() {
-        true => Err(format!("{} holds no certificate in PEM form", path.display())),
+        true => Err(format!("{} contains no certificate in PEM format", path.display())),
         false => Ok(certificates),
     }
 }
 
 fn unreadable(path: &Path, error: &pem::Error) -> String {
     match error {
-        pem::Error::NoItemsFound => format!("{} holds no unencrypted private key in PEM form", path.display()),
+        pem::Error::NoItemsFound => format!("{} contains no unencrypted private key in PEM format", path.display()),
         pem::Error::Io(error) => format!("cannot read {}: {error}", path.display()),
         other => format!("{} is not a PEM file: {other}", path.display()),
     }
 }
 
-/// A refused TLS handshake in a DBA's words.
+/// A failed TLS handshake as a message for a DBA.
 pub(crate) fn explain(error: &rustls::Error, host: &str) -> String {
     match error {
         rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "the server's certificate was not signed by a trusted authority; name its CA file (--ssl-ca)".to_owned()
+            "the server's certificate was not signed by a trusted authority: give its CA file (--ssl-ca)".to_owned()
         }
         rustls::Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        ) => format!("the server's certificate was not made for the host `{host}` (subjectAltName)"),
+        ) => format!("the server's certificate is not valid for the host `{host}` (subjectAltName)"),
         other => other.to_string(),
     }
 }
 
-/// Takes every certificate, and so every server.
+/// Accepts every certificate, and so every server.
 #[derive(Debug)]
-struct Anybody;
+struct NoVerifier;
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for NoVerifier {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -146,8 +146,8 @@ impl ServerCertVerifier for Anybody {
         Ok(ServerCertVerified::assertion())
     }
 
-    // Nothing is gained by a proof that the server holds the key of a certificate which nobody vouches for, and
-    // the proof would refuse the old certificate forms that self-made ones have.
+    // Without verification of the certificate, a proof that the server holds its key has no value, and the proof would
+    // refuse the old certificate forms of self-signed certificates.
     fn verify_tls12_signature(
         &self,
         _message: &[u8],
@@ -171,11 +171,11 @@ impl ServerCertVerifier for Anybody {
     }
 }
 
-/// Verifies all but the host name.
+/// Verifies everything but the host name.
 #[derive(Debug)]
-struct AnyHost(Arc<WebPkiServerVerifier>);
+struct CaOnlyVerifier(Arc<WebPkiServerVerifier>);
 
-impl ServerCertVerifier for AnyHost {
+impl ServerCertVerifier for CaOnlyVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -184,7 +184,7 @@ impl ServerCertVerifier for AnyHost {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        // The name is the last thing that it looks at.
+        // The verifier checks the name last.
         match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,20 +1,20 @@
-//! What the server says it is.
+//! The version of a server.
 
 use std::fmt;
 
-/// Which family a server belongs to. They differ in conditional comments, bulk execution and GTIDs.
+/// The family of a server. The families differ in conditional comments, bulk execution and GTIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Flavor {
     /// MariaDB.
     MariaDb,
-    /// MySQL, and what is built on it (Percona Server).
+    /// MySQL, and its derivatives (Percona Server).
     MySql,
 }
 
 /// A server's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Which family.
+    /// Its family.
     pub flavor: Flavor,
     /// 10 of 10.11.19.
     pub major: u16,
@@ -22,15 +22,15 @@ pub struct Version {
     pub minor: u16,
     /// 19 of 10.11.19.
     pub patch: u16,
-    /// What the server said, without the `5.5.5-` that MariaDB before 11.0 puts in front for old replicas.
+    /// The version string, without the prefix `5.5.5-` of MariaDB before 11.0 for old replicas.
     pub text: String,
 }
 
-/// Old replicas refused a two-digit major version, so MariaDB 10 hid behind this one in the handshake.
+/// Old replicas refused a two-digit major version, so MariaDB 10 has this prefix in the handshake.
 const REPLICATION_PREFIX: &str = "5.5.5-";
 
 impl Version {
-    /// Reads a version as the handshake or `@@version` gives it. Numbers that are missing count as 0.
+    /// Parses a version as in the handshake or `@@version`. Missing numbers count as 0.
     pub fn parse(text: &str) -> Version {
         let behind_prefix = text.strip_prefix(REPLICATION_PREFIX);
         let text = behind_prefix.unwrap_or(text);
@@ -49,7 +49,7 @@ impl Version {
         }
     }
 
-    /// The number that conditional comments (`/*!50100 … */`) are held against: 101119 for 10.11.19.
+    /// The number that conditional comments (`/*!50100 … */`) are compared with: 101119 for 10.11.19.
     pub fn comment_number(&self) -> u32 {
         u32::from(self.major) * 10_000 + u32::from(self.minor) * 100 + u32::from(self.patch)
     }

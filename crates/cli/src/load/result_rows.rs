@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
 use hortator_load::Output;
-use hortator_mysql::{Column, Rows};
+use hortator_mysql::{Column, RowSink};
 use indicatif::ProgressBar;
 
 /// Prints result sets to standard output, or to standard error where that is taken.
@@ -40,7 +40,7 @@ impl BatchRows {
     }
 }
 
-impl Rows for BatchRows {
+impl RowSink for BatchRows {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         self.heading.clear();
         if let Some(vertical) = &mut self.vertical {

@@ -6,7 +6,7 @@
 //! statement of the dump stays one: if the server has anything to say to a piece, all pieces are undone and the text is
 //! sent, so that the error, its row and the warnings are the client's.
 
-use hortator_mysql::{Connection, Done, Error};
+use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::chunk::RowTarget;
 use super::road::{Road, Typed};
@@ -90,7 +90,7 @@ impl Road {
         dialect: &Dialect,
     ) -> Result<Typed, Error> {
         let mut at = 0;
-        let mut all = Done::default();
+        let mut all = ExecResult::default();
         if let Some(Piece { rows, statement_id, types }) = piece {
             while at + rows <= self.tuples.rows() {
                 let (tuples, command) = (&self.tuples, &mut self.command);
@@ -135,7 +135,7 @@ impl Road {
 
 /// Adds what a piece did to what all have done. That the server has a warning is a refusal too: it names its row by a
 /// number, which would be another.
-fn take(all: &mut Done, sent: Result<Done, Error>) -> Result<Option<Typed>, Error> {
+fn take(all: &mut ExecResult, sent: Result<ExecResult, Error>) -> Result<Option<Typed>, Error> {
     match sent {
         Ok(done) if done.warnings > 0 => Ok(Some(Typed::Refused(None))),
         Ok(done) => {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use hortator_mysql::catalog::Column;
 use hortator_mysql::error::DEADLOCK;
-use hortator_mysql::{Connection, Done, Error, Prepared, ServerError};
+use hortator_mysql::{Connection, Error, ExecResult, Prepared, ServerError};
 
 use super::chunk::{ChunkStatement, RowTarget};
 use super::packet::check_packet;
@@ -53,7 +53,7 @@ pub enum Way {
 #[derive(Debug)]
 pub(super) enum Typed {
     /// All rows are in.
-    Done(Done),
+    Done(ExecResult),
     /// Not exact, or refused by the server, with its reason if it is an error: the text tells all.
     Refused(Option<Error>),
 }
@@ -94,7 +94,7 @@ impl Road {
         statement: &ChunkStatement,
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<(Done, Way), Error> {
+    ) -> Result<(ExecResult, Way), Error> {
         if let Some(offset) = statement.tuples {
             let typed = if self.takes_arrays(connection) {
                 self.send_array(connection, &statement.text, offset, target, dialect)?
@@ -137,7 +137,7 @@ impl Road {
         statements: &[ChunkStatement],
         target: &RowTarget,
         dialect: &Dialect,
-    ) -> Result<Option<Done>, Error> {
+    ) -> Result<Option<ExecResult>, Error> {
         let Some(offset) = statements[0].tuples else { return Ok(None) };
         let mut merged = std::mem::take(&mut self.merged);
         merged.clear();
@@ -170,7 +170,7 @@ impl Road {
         connection: &mut Connection,
         text: &[u8],
         target: &RowTarget,
-    ) -> Result<Done, Error> {
+    ) -> Result<ExecResult, Error> {
         let prefix = self.prefix(target);
         check_packet(prefix.len() + text.len(), self.packet_limit_bytes)?;
         match prefix {
@@ -183,7 +183,7 @@ impl Road {
     ///
     /// # Errors
     /// What the server says, or a lost connection.
-    pub fn send_alone(&self, connection: &mut Connection, text: &[u8]) -> Result<Done, Error> {
+    pub fn send_alone(&self, connection: &mut Connection, text: &[u8]) -> Result<ExecResult, Error> {
         check_packet(text.len(), self.packet_limit_bytes)?;
         connection.execute(text)
     }
@@ -229,7 +229,7 @@ impl Road {
         }
     }
 
-    pub(super) fn send_command(&mut self, connection: &mut Connection) -> Result<Done, Error> {
+    pub(super) fn send_command(&mut self, connection: &mut Connection) -> Result<ExecResult, Error> {
         let sent = connection.execute_raw(&self.command);
         self.command.shrink_to(COMMAND_KEPT_BYTES);
         sent

@@ -160,7 +160,7 @@ impl Targets {
     pub fn left_behind(&self) -> ServerError {
         ServerError::Lost {
             address: self.options().address.to_string(),
-            doing: "loading".to_owned(),
+            action: "loading".to_owned(),
             reason: self.notes().pop().unwrap_or_default(),
         }
     }

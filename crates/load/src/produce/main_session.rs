@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, Done, Error, Flavor, Status};
+use hortator_mysql::{Connection, Error, ExecResult, Flavor, Status};
 
 use super::handlers::Handlers;
 use super::recording::Recording;
@@ -68,7 +68,7 @@ impl<'l> MainSession<'l> {
             // As the client would find it: all is one transaction until the dump says COMMIT.
             connection.execute(b"SET SESSION autocommit = 0")?;
         }
-        connection.take_several_statements()?;
+        connection.enable_multi_statements()?;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
@@ -147,7 +147,7 @@ impl<'l> MainSession<'l> {
         &mut self,
         text: &[u8],
         location: &Location,
-        result: Result<Done, Error>,
+        result: Result<ExecResult, Error>,
     ) -> Result<u64, Stopped> {
         match result {
             // Ended with the load. What came through before that is done.
@@ -163,7 +163,7 @@ impl<'l> MainSession<'l> {
     }
 
     /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    pub(super) fn send(&mut self, text: &[u8]) -> Result<Done, Error> {
+    pub(super) fn send(&mut self, text: &[u8]) -> Result<ExecResult, Error> {
         let start = Instant::now();
         let prefix = self.targets.numbering().filter(|_| may_number_rows(text, &self.dialect));
         let prefixed = prefix.map(|prefix| [prefix, text].concat());

@@ -31,7 +31,7 @@ mod volatile;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hortator_mysql::{Connection, Done};
+use hortator_mysql::{Connection, ExecResult};
 
 use crate::cluster::{Targets, Visit};
 
@@ -144,7 +144,7 @@ impl Records {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn write(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
+    pub fn write(&self, connection: &mut Connection, entry: &Entry) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.insert(self.load_id, entry))
     }
 
@@ -152,7 +152,7 @@ impl Records {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn close(&self, connection: &mut Connection, entry: &Entry) -> Result<Done, hortator_mysql::Error> {
+    pub fn close(&self, connection: &mut Connection, entry: &Entry) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.close(self.load_id, entry))
     }
 
@@ -160,7 +160,7 @@ impl Records {
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<Done, hortator_mysql::Error> {
+    pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.retract(self.load_id, first))
     }
 

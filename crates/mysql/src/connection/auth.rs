@@ -1,7 +1,7 @@
-//! Proves to the server who we are, by whichever method it asks for.
+//! Authenticates with the method that the server requests.
 //!
-//! The methods themselves are `mysql_common`'s; here is the conversation around them, and the rule which of them
-//! may be used on which transport.
+//! The methods themselves are `mysql_common`'s; this module exchanges the packets, and enforces which method may be
+//! used on which transport.
 //!
 //! Source: MariaDB knowledge base, "Connecting", "Authentication Plugins".
 
@@ -10,26 +10,26 @@ use std::io::{Read, Write};
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Error as MethodError, Response};
 use mysql_common::packets::AuthPlugin;
 
-use super::answer::{Done, Status};
-use super::failure::Failure;
+use super::command_error::CommandError;
 use super::fields::Fields;
+use super::response::{ExecResult, Status};
 use super::result::read_ok;
 use super::wire::{ERR_HEADER, Wire};
 
-/// A server that has not decided after so many packets never will.
-const ROUND_LIMIT: usize = 32;
+/// A server that has not decided after this many packets never will.
+const AUTH_PACKETS_LIMIT: usize = 32;
 const NATIVE: &[u8] = b"mysql_native_password";
-/// Accounts that are known by the operating system's user have nothing to say.
+/// Methods that identify the account by the operating system's user, without data from the client.
 const SILENT_METHODS: [&[u8]; 2] = [b"unix_socket", b"auth_socket"];
 
-/// What the methods may know. No `Debug`: it holds the password.
+/// The input of the methods. No `Debug`: it holds the password.
 #[derive(Clone, Copy)]
 pub(super) struct Credentials<'a> {
     pub(super) password: &'a [u8],
     /// The server's nonce in the handshake.
     pub(super) nonce: &'a [u8],
     pub(super) is_encrypted: bool,
-    /// Nobody but the server can read along.
+    /// Whether the transport protects against eavesdroppers.
     pub(super) is_private: bool,
 }
 
@@ -55,7 +55,7 @@ impl Context for &Credentials<'_> {
     }
 }
 
-/// A method at work.
+/// A method in use.
 #[derive(Debug)]
 enum Method {
     Silent,
@@ -63,35 +63,35 @@ enum Method {
 }
 
 impl Method {
-    fn new(name: &[u8], credentials: &Credentials<'_>) -> Result<Method, Failure> {
+    fn new(name: &[u8], credentials: &Credentials<'_>) -> Result<Method, CommandError> {
         if SILENT_METHODS.contains(&name) {
             return Ok(Method::Silent);
         }
         let shown = String::from_utf8_lossy(name);
         let plugin = AuthPlugin::from_bytes(name);
         match plugin {
-            AuthPlugin::MysqlOldPassword => Err(Failure::Unsupported(
-                "the account has a password of before MySQL 4.1 (mysql_old_password), which anybody on the network \
-                 can recover; set it anew on the server"
+            AuthPlugin::MysqlOldPassword => Err(CommandError::Unsupported(
+                "the account has a password in the format before MySQL 4.1 (mysql_old_password), which anyone on the network \
+                 can recover: set the password again on the server"
                     .to_owned(),
             )),
-            AuthPlugin::MysqlClearPassword if !credentials.is_private => Err(Failure::Unsupported(
-                "the account wants its password in the clear (mysql_clear_password), which is sent over TLS or a \
-                 Unix socket only; ask for TLS"
+            AuthPlugin::MysqlClearPassword if !credentials.is_private => Err(CommandError::Unsupported(
+                "the account needs its password in clear text (mysql_clear_password), which is sent over TLS or a \
+                 Unix socket only: use TLS"
                     .to_owned(),
             )),
-            AuthPlugin::Parsec | AuthPlugin::Other(_) => Err(Failure::Unsupported(format!(
-                "the account wants the authentication method `{shown}`; known are mysql_native_password, \
+            AuthPlugin::Parsec | AuthPlugin::Other(_) => Err(CommandError::Unsupported(format!(
+                "the account needs the authentication method `{shown}`, but Hortator supports only mysql_native_password, \
                  caching_sha2_password, sha256_password, client_ed25519, mysql_clear_password and unix_socket"
             ))),
             _ => match plugin.init() {
                 Ok(method) => Ok(Method::Spoken(method)),
-                Err(error) => Err(Failure::Unsupported(error.to_string())),
+                Err(error) => Err(CommandError::Unsupported(error.to_string())),
             },
         }
     }
 
-    fn answer(&mut self, challenge: &[u8], credentials: &Credentials<'_>) -> Result<Option<Vec<u8>>, Failure> {
+    fn answer(&mut self, challenge: &[u8], credentials: &Credentials<'_>) -> Result<Option<Vec<u8>>, CommandError> {
         let method = match self {
             Method::Silent => return Ok(Some(Vec::new())),
             Method::Spoken(method) => method,
@@ -99,25 +99,25 @@ impl Method {
         match method.run(credentials, challenge) {
             Ok(Response::Next { packet } | Response::Last { packet }) => Ok(packet),
             Err(MethodError::Logic | MethodError::Challenge) => {
-                Err(Failure::Protocol("the server's challenge is not one of the authentication method".to_owned()))
+                Err(CommandError::Protocol("the server's challenge does not fit the authentication method".to_owned()))
             }
-            Err(error) => Err(Failure::Unsupported(format!("the authentication method failed: {error}"))),
+            Err(error) => Err(CommandError::Unsupported(format!("the authentication method failed: {error}"))),
         }
     }
 }
 
-/// The conversation, begun with the handshake response.
+/// The authentication, started with the handshake response.
 pub(super) struct Authentication {
     method: Method,
     /// The method's name, for the handshake response.
     pub(super) name: Vec<u8>,
-    /// The method's first answer, for the handshake response.
+    /// The method's first data, for the handshake response.
     pub(super) first: Vec<u8>,
 }
 
 impl Authentication {
-    /// Begins with the server's favourite method where that gives nothing away, else with
-    /// mysql_native_password: a server whose account wants another names it.
+    /// Starts with the server's preferred method if that reveals nothing, else with mysql_native_password: the server
+    /// names another method if the account needs one.
     pub(super) fn begin(favourite: &[u8], credentials: &Credentials<'_>) -> Authentication {
         let name = match AuthPlugin::from_bytes(favourite) {
             AuthPlugin::CachingSha2Password => favourite,
@@ -132,25 +132,25 @@ impl Authentication {
         Authentication { method, name: name.to_vec(), first }
     }
 
-    /// Converses until the server lets us in or refuses.
+    /// Exchanges packets until the server accepts or refuses.
     pub(super) fn converse<T: Read + Write>(
         mut self,
         wire: &mut Wire<T>,
         credentials: &Credentials<'_>,
-    ) -> Result<Status, Failure> {
-        for _ in 0..ROUND_LIMIT {
+    ) -> Result<Status, CommandError> {
+        for _ in 0..AUTH_PACKETS_LIMIT {
             let packet = wire.receive()?;
             let answer = match packet.first() {
                 Some(0x00) => {
                     let mut status = Status::default();
-                    read_ok(packet, &mut Done::default(), &mut status)?;
+                    read_ok(packet, &mut ExecResult::default(), &mut status)?;
                     return Ok(status);
                 }
-                Some(&ERR_HEADER) => return Err(Failure::from_err_packet(packet)),
+                Some(&ERR_HEADER) => return Err(CommandError::from_err_packet(packet)),
                 Some(0xfe) => {
                     let mut fields = Fields::new(packet, "a change of the authentication method");
                     fields.u8()?;
-                    // Nothing but the header: a server that knows no method by name.
+                    // Only the header: a server that does not know methods by name.
                     let name = if fields.is_empty() { b"mysql_old_password" } else { fields.nul_terminated() };
                     self.method = Method::new(name, credentials)?;
                     self.method.answer(challenge(name, fields.rest()), credentials)?
@@ -159,14 +159,14 @@ impl Authentication {
                 _ => self.method.answer(packet, credentials)?,
             };
             if let Some(answer) = answer {
-                wire.send(&[], &answer).map_err(Failure::Io)?;
+                wire.send(&[], &answer).map_err(CommandError::Io)?;
             }
         }
-        Err(Failure::Protocol(format!("no end of the authentication after {ROUND_LIMIT} packets")))
+        Err(CommandError::Protocol(format!("the authentication did not end after {AUTH_PACKETS_LIMIT} packets")))
     }
 }
 
-/// Methods with a nonce of 20 bytes get it with or without a NUL behind it.
+/// Methods with a nonce of 20 bytes get it with or without a trailing NUL.
 fn challenge<'a>(name: &[u8], data: &'a [u8]) -> &'a [u8] {
     match (AuthPlugin::from_bytes(name), data) {
         (

@@ -1,4 +1,4 @@
-//! Which collation id the handshake asks for, by the character set's name.
+//! The collation id for the handshake, by the character set's name.
 
 use crate::{Error, Version};
 
@@ -44,26 +44,25 @@ const DEFAULT_COLLATIONS: [(&str, u8); 38] = [
     ("utf8mb4", 45),
 ];
 
-/// Character sets whose statements a server cannot read: a byte of an ASCII character is not that character.
-const NOT_FOR_CLIENTS: [&str; 4] = ["ucs2", "utf16", "utf16le", "utf32"];
+/// Character sets that a server cannot parse statements in: the bytes of ASCII characters differ.
+const UNSUPPORTED_CHARSETS: [&str; 4] = ["ucs2", "utf16", "utf16le", "utf32"];
 
-/// MySQL 8.0 changed utf8mb4's default collation to utf8mb4_0900_ai_ci, and its own client asks for that.
+/// MySQL 8.0 changed utf8mb4's default collation to utf8mb4_0900_ai_ci, and its own client uses that.
 const MYSQL_8_UTF8MB4: u8 = 255;
 
-/// The id that the handshake sends for the character set `name`, case aside.
+/// The id for the character set `name`, case-insensitive.
 pub(super) fn collation(name: &str, version: &Version) -> Result<u8, Error> {
     let name = name.to_ascii_lowercase();
     if name == "utf8mb4" && !version.is_mariadb() && version.major >= 8 {
         return Ok(MYSQL_8_UTF8MB4);
     }
-    if NOT_FOR_CLIENTS.contains(&name.as_str()) {
-        let message =
-            format!("the character set {name} cannot be used on a connection; utf8mb4 holds all its characters");
+    if UNSUPPORTED_CHARSETS.contains(&name.as_str()) {
+        let message = format!("the character set {name} cannot be used on a connection: use utf8mb4");
         return Err(Error::Unsupported(message));
     }
     match DEFAULT_COLLATIONS.iter().find(|(known, _)| *known == name) {
         Some((_, id)) => Ok(*id),
-        None => Err(Error::Unsupported(format!("there is no character set `{name}`; try utf8mb4"))),
+        None => Err(Error::Unsupported(format!("unknown character set `{name}`: use utf8mb4"))),
     }
 }
 

@@ -1,32 +1,31 @@
-//! Everything that a connection is opened with.
+//! The options of a connection.
 
 use std::time::Duration;
 
 use crate::{Address, Password, Tls};
 
-/// How long opening a connection may take unless told otherwise.
+/// The default time limit for opening a connection.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Everything that a connection is opened with.
+/// The options of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectOptions {
-    /// Where the server listens.
+    /// The server's address.
     pub address: Address,
     /// The account's user name.
     pub user: String,
-    /// The account's password; none is not the same as an empty one to whoever reads the error message only.
+    /// The account's password; None differs from an empty one only in the error message.
     pub password: Option<Password>,
     /// The default database.
     pub database: Option<String>,
-    /// The character set of statements and results: a name that `SET NAMES` takes, but for ucs2, utf16 and
-    /// utf32, which cannot be used with a client.
+    /// The character set of statements and results: a name for `SET NAMES`, except ucs2, utf16 and utf32, which clients
+    /// cannot use.
     pub charset: String,
     /// Whether the connection is encrypted.
     pub tls: Tls,
-    /// Bounds each step of opening the connection.
+    /// The time limit for each step of opening the connection.
     pub connect_timeout: Duration,
-    /// How long to wait for the server to say anything during a command; without one, forever, as a statement
-    /// may take.
+    /// The time limit for receiving data during a command; None for no limit, because a statement may take any time.
     pub read_timeout: Option<Duration>,
 }
 

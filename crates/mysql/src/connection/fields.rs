@@ -2,16 +2,16 @@
 //!
 //! Source: MariaDB knowledge base, "Protocol Data Types".
 
-use super::failure::Failure;
+use super::command_error::CommandError;
 
-/// Marks NULL where a length is expected.
+/// Marks NULL in place of a length.
 pub(super) const NULL: u8 = 0xfb;
 
-/// What is left of a packet.
+/// The rest of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
-    /// What the packet is, for the error message.
+    /// The kind of packet, for error messages.
     packet: &'static str,
 }
 
@@ -28,54 +28,56 @@ impl<'a> Fields<'a> {
         self.rest.first().copied()
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub(super) fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
 
-    pub(super) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Failure> {
-        let Some((bytes, rest)) = self.rest.split_at_checked(length) else { return Err(self.cut_short()) };
+    pub(super) fn bytes(&mut self, length: usize) -> Result<&'a [u8], CommandError> {
+        let Some((bytes, rest)) = self.rest.split_at_checked(length) else { return Err(self.truncated()) };
         self.rest = rest;
         Ok(bytes)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Failure> {
-        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return Err(self.cut_short()) };
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], CommandError> {
+        let Some((bytes, rest)) = self.rest.split_first_chunk() else { return Err(self.truncated()) };
         self.rest = rest;
         Ok(*bytes)
     }
 
-    pub(super) fn u8(&mut self) -> Result<u8, Failure> {
+    pub(super) fn u8(&mut self) -> Result<u8, CommandError> {
         self.array().map(|[byte]| byte)
     }
 
-    pub(super) fn u16(&mut self) -> Result<u16, Failure> {
+    pub(super) fn u16(&mut self) -> Result<u16, CommandError> {
         self.array().map(u16::from_le_bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, Failure> {
+    pub(super) fn u32(&mut self) -> Result<u32, CommandError> {
         self.array().map(u32::from_le_bytes)
     }
 
     /// An integer of one, three, four or nine bytes.
-    pub(super) fn length_encoded(&mut self) -> Result<u64, Failure> {
+    pub(super) fn length_encoded(&mut self) -> Result<u64, CommandError> {
         match self.u8()? {
             0xfc => self.u16().map(u64::from),
             0xfd => self.array().map(|[a, b, c]| u64::from(u32::from_le_bytes([a, b, c, 0]))),
             0xfe => self.array().map(u64::from_le_bytes),
-            NULL | 0xff => Err(Failure::Protocol(format!("a length in {} begins with no known byte", self.packet))),
+            NULL | 0xff => {
+                Err(CommandError::Protocol(format!("a length in {} begins with an unknown byte", self.packet)))
+            }
             short => Ok(u64::from(short)),
         }
     }
 
-    /// A length, then as many bytes.
-    pub(super) fn length_encoded_bytes(&mut self) -> Result<&'a [u8], Failure> {
+    /// A length, then that many bytes.
+    pub(super) fn length_encoded_bytes(&mut self) -> Result<&'a [u8], CommandError> {
         let length = self.length_encoded()?;
-        let length = usize::try_from(length).map_err(|_| self.cut_short())?;
+        let length = usize::try_from(length).map_err(|_| self.truncated())?;
         self.bytes(length)
     }
 
-    /// Up to a NUL byte, which is skipped, or to the packet's end.
+    /// The bytes up to a NUL byte, which is skipped, or to the packet's end.
     pub(super) fn nul_terminated(&mut self) -> &'a [u8] {
         let end = memchr::memchr(0, self.rest).unwrap_or(self.rest.len());
         let text = &self.rest[..end];
@@ -83,8 +85,8 @@ impl<'a> Fields<'a> {
         text
     }
 
-    fn cut_short(&self) -> Failure {
-        Failure::Protocol(format!("{} ends in the middle of a field", self.packet))
+    fn truncated(&self) -> CommandError {
+        CommandError::Protocol(format!("{} ends in the middle of a field", self.packet))
     }
 }
 
@@ -102,7 +104,7 @@ pub(super) fn put_length(packet: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Appends a length, then as many bytes.
+/// Appends a length, then that many bytes.
 pub(super) fn put_length_encoded(packet: &mut Vec<u8>, bytes: &[u8]) {
     put_length(packet, bytes.len());
     packet.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! Opens the conversation: the server's greeting, encryption, our answer, authentication.
+//! The handshake: the server's initial packet, encryption, our response, authentication.
 //!
 //! Source: MariaDB knowledge base, "Connecting".
 
@@ -9,24 +9,24 @@ use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 
-use super::answer::Status;
 use super::auth::{Authentication, Credentials};
 use super::charset;
+use super::command_error::{CommandError, describe};
 use super::connect_options::ConnectOptions;
-use super::failure::{Failure, describe};
 use super::fields::{Fields, put_length, put_length_encoded};
+use super::response::Status;
 use super::transport::{Socket, Transport};
 use super::wire::{ERR_HEADER, Wire};
 use crate::tls::{self, Tls, TlsSettings, Verify};
 use crate::{Address, Error, Version};
 
 const PROTOCOL_VERSION: u8 = 10;
-/// The longest packet that we say to take: the largest that servers know.
+/// The announced maximum packet size: the largest that servers know.
 const MAX_PACKET_BYTES: u32 = 1 << 30;
 const NONCE_BYTES: usize = 20;
 
-/// What we can and ask for, if the server can too.
-const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_FLAG
+/// The capabilities that we support and request if the server has them.
+const CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_LONG_FLAG
     .union(CapabilityFlags::CLIENT_PROTOCOL_41)
     .union(CapabilityFlags::CLIENT_TRANSACTIONS)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
@@ -35,15 +35,16 @@ const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_FLAG
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA)
     .union(CapabilityFlags::CLIENT_CONNECT_ATTRS)
-    // So that the refusal is ours, and names the file.
+    // So that we refuse the request, with the file's name.
     .union(CapabilityFlags::CLIENT_LOCAL_FILES)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
-/// What every server since MySQL 4.1 can.
-const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41.union(CapabilityFlags::CLIENT_SECURE_CONNECTION);
-/// Of MariaDB's own. Its metadata cache would leave out columns that the reader of answers counts on.
-const WANTED_OF_MARIADB: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS;
+/// The capabilities of every server since MySQL 4.1.
+const REQUIRED_CAPABILITIES: CapabilityFlags =
+    CapabilityFlags::CLIENT_PROTOCOL_41.union(CapabilityFlags::CLIENT_SECURE_CONNECTION);
+/// MariaDB's own capabilities. Its metadata cache would leave out columns that the response reader needs.
+const MARIADB_CAPABILITIES: MariadbCapabilities = MariadbCapabilities::MARIADB_CLIENT_STMT_BULK_OPERATIONS;
 
-/// An open connection's parts.
+/// The parts of an open connection.
 pub(super) struct Opened {
     pub(super) wire: Wire<Transport>,
     pub(super) version: Version,
@@ -59,11 +60,11 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     let socket = Socket::connect(&options.address, options.connect_timeout)?;
     let cannot = |reason: String| Error::Connect { address: options.address.to_string(), reason };
     socket.set_read_timeout(Some(options.connect_timeout)).map_err(|error| cannot(error.to_string()))?;
-    let explain = |failure: Failure| match failure {
-        Failure::Io(error) => cannot(format!("{} during the handshake", describe(&error))),
-        Failure::Server(error) => Error::Server(error),
-        Failure::Unsupported(message) => Error::Unsupported(message),
-        Failure::Protocol(found) => Error::Protocol { address: options.address.to_string(), found },
+    let explain = |failure: CommandError| match failure {
+        CommandError::Io(error) => cannot(format!("{} during the handshake", describe(&error))),
+        CommandError::Server(error) => Error::Server(error),
+        CommandError::Unsupported(message) => Error::Unsupported(message),
+        CommandError::Protocol(found) => Error::Protocol { address: options.address.to_string(), found },
     };
 
     let mut wire = Wire::new(Transport::Plain(socket));
@@ -73,7 +74,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     let mut request = Request::new(options, &greeting, collation);
     if let Some(settings) = encryption {
         request.capabilities |= CapabilityFlags::CLIENT_SSL;
-        wire.send(&[], &request.fixed_part()).map_err(|error| explain(Failure::Io(error)))?;
+        wire.send(&[], &request.fixed_part()).map_err(|error| explain(CommandError::Io(error)))?;
         let (transport, sequence) = wire.suspend().map_err(explain)?;
         wire = Wire::resume(encrypt(transport, options, &settings)?, sequence);
     }
@@ -86,7 +87,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     };
     let authentication = Authentication::begin(&greeting.method, &credentials);
     let packet = request.with_authentication(options, &authentication);
-    wire.send(&[], &packet).map_err(|error| explain(Failure::Io(error)))?;
+    wire.send(&[], &packet).map_err(|error| explain(CommandError::Io(error)))?;
     let status = authentication.converse(&mut wire, &credentials).map_err(explain)?;
     wire.stream().socket().set_read_timeout(options.read_timeout).map_err(|error| cannot(error.to_string()))?;
     Ok(Opened {
@@ -99,18 +100,18 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     })
 }
 
-/// Names end with a NUL in the handshake, so one inside would make another field of the rest.
+/// Names end with a NUL in the handshake, so a NUL inside a name would start another field.
 fn check_names(options: &ConnectOptions) -> Result<(), Error> {
     let database = options.database.as_deref().unwrap_or_default();
     for (what, name) in [("user", options.user.as_str()), ("database", database)] {
         if name.contains('\0') {
-            return Err(Error::Unsupported(format!("the {what} name {name:?} holds a NUL character")));
+            return Err(Error::Unsupported(format!("the {what} name {name:?} contains a NUL character")));
         }
     }
     Ok(())
 }
 
-/// The settings to encrypt with, or `None` to go on in the clear.
+/// The settings for encryption, or `None` to continue unencrypted.
 fn encryption(
     options: &ConnectOptions,
     wire: &Wire<Transport>,
@@ -123,8 +124,8 @@ fn encryption(
         Tls::Required(settings) if is_offered => Ok(Some(settings.clone())),
         Tls::Required(_) => Err(Error::Tls {
             address: options.address.to_string(),
-            reason: "the server has no TLS (`SHOW VARIABLES LIKE 'have_ssl'` tells why); set ssl_cert and ssl_key on \
-                     it, or do not ask for TLS"
+            reason: "the server has no TLS (see `SHOW VARIABLES LIKE 'have_ssl'`): set ssl_cert and ssl_key on \
+                     the server, or connect without TLS"
                 .to_owned(),
         }),
     }
@@ -133,7 +134,7 @@ fn encryption(
 fn encrypt(transport: Transport, options: &ConnectOptions, settings: &TlsSettings) -> Result<Transport, Error> {
     let refused = |reason: String| Error::Tls { address: options.address.to_string(), reason };
     let Transport::Plain(mut socket) = transport else {
-        return Err(refused("it is encrypted already".to_owned()));
+        return Err(refused("the connection is already encrypted".to_owned()));
     };
     let host = match &options.address {
         Address::Tcp { host, .. } => host.as_str(),
@@ -142,7 +143,7 @@ fn encrypt(transport: Transport, options: &ConnectOptions, settings: &TlsSetting
     let name = match ServerName::try_from(host.to_owned()) {
         Ok(name) => name,
         Err(_) if settings.verify != Verify::Host => IpAddr::V4(Ipv4Addr::UNSPECIFIED).into(),
-        Err(_) => return Err(refused(format!("`{host}` is not a name that a certificate can hold"))),
+        Err(_) => return Err(refused(format!("`{host}` is not a valid name in a certificate"))),
     };
     let config = tls::client_config(settings).map_err(refused)?;
     let mut session = ClientConnection::new(config.into(), name).map_err(|error| refused(error.to_string()))?;
@@ -159,7 +160,7 @@ fn explain_tls(error: &io::Error, host: &str) -> String {
     }
 }
 
-/// What the server says of itself before anything else.
+/// The server's initial packet.
 #[derive(Debug)]
 struct Greeting {
     version: Version,
@@ -167,20 +168,20 @@ struct Greeting {
     nonce: Vec<u8>,
     capabilities: CapabilityFlags,
     of_mariadb: MariadbCapabilities,
-    /// The server's favourite authentication method.
+    /// The server's preferred authentication method.
     method: Vec<u8>,
 }
 
 impl Greeting {
-    fn parse(packet: &[u8]) -> Result<Greeting, Failure> {
+    fn parse(packet: &[u8]) -> Result<Greeting, CommandError> {
         let mut fields = Fields::new(packet, "the server's greeting");
         match fields.u8()? {
             PROTOCOL_VERSION => {}
-            // Too many connections, a blocked host: refused before a word is said.
-            ERR_HEADER => return Err(Failure::from_err_packet(packet)),
+            // Too many connections, or a blocked host: refused before the handshake.
+            ERR_HEADER => return Err(CommandError::from_err_packet(packet)),
             other => {
-                return Err(Failure::Protocol(format!(
-                    "a greeting of protocol version {other}; is it a MariaDB or MySQL server that listens there?"
+                return Err(CommandError::Protocol(format!(
+                    "a handshake of protocol version {other}: check that a MariaDB or MySQL server listens at this address"
                 )));
             }
         }
@@ -192,13 +193,13 @@ impl Greeting {
         let _collation_and_status = fields.bytes(3)?;
         let high = fields.u16()?;
         let capabilities = CapabilityFlags::from_bits_truncate(u32::from(low) | u32::from(high) << 16);
-        if !capabilities.contains(NEEDED) {
-            return Err(Failure::Unsupported(format!("the server ({}) is older than MySQL 4.1", version.text)));
+        if !capabilities.contains(REQUIRED_CAPABILITIES) {
+            return Err(CommandError::Unsupported(format!("the server ({}) is older than MySQL 4.1", version.text)));
         }
         let nonce_bytes = usize::from(fields.u8()?);
         fields.bytes(6)?;
         let of_mariadb = fields.u32()?;
-        // MariaDB says that it is no MySQL by leaving the first flag out; MySQL has nothing in this field.
+        // MariaDB clears the first flag to show that it is not MySQL; MySQL has nothing in this field.
         let of_mariadb = match capabilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD) {
             true => MariadbCapabilities::empty(),
             false => MariadbCapabilities::from_bits_truncate(of_mariadb),
@@ -210,7 +211,7 @@ impl Greeting {
     }
 }
 
-/// Our answer to the greeting.
+/// Our response to the initial packet.
 #[derive(Debug)]
 struct Request {
     capabilities: CapabilityFlags,
@@ -220,20 +221,20 @@ struct Request {
 
 impl Request {
     fn new(options: &ConnectOptions, greeting: &Greeting, collation: u8) -> Request {
-        let mut wanted = WANTED;
+        let mut wanted = CAPABILITIES;
         if options.database.is_some() {
             wanted |= CapabilityFlags::CLIENT_CONNECT_WITH_DB;
         }
-        // Leaving this flag out in turn is what makes MariaDB look at its own capabilities.
+        // The cleared flag makes MariaDB read its own capabilities.
         wanted |= CapabilityFlags::CLIENT_LONG_PASSWORD;
         Request {
             capabilities: wanted & greeting.capabilities,
-            of_mariadb: WANTED_OF_MARIADB & greeting.of_mariadb,
+            of_mariadb: MARIADB_CAPABILITIES & greeting.of_mariadb,
             collation,
         }
     }
 
-    /// What also serves as the request to encrypt.
+    /// The common part of the response and of the request for encryption.
     fn fixed_part(&self) -> Vec<u8> {
         let mut packet = Vec::with_capacity(256);
         packet.extend(self.capabilities.bits().to_le_bytes());
@@ -248,7 +249,7 @@ impl Request {
         let mut packet = self.fixed_part();
         packet.extend_from_slice(options.user.as_bytes());
         packet.push(0);
-        // Shorter than 251 bytes, so that both ways to give its length are the same byte.
+        // Shorter than 251 bytes, so that both encodings of its length are the same byte.
         put_length_encoded(&mut packet, &authentication.first);
         if self.capabilities.contains(CapabilityFlags::CLIENT_CONNECT_WITH_DB)
             && let Some(database) = &options.database

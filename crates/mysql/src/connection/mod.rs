@@ -1,15 +1,15 @@
-//! One connection to one server: opening it, and the commands that go over it.
+//! A connection to a server: opening it, and its commands.
 //!
-//! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading answers),
-//! `wire` (packets), `transport` (sockets and TLS).
+//! From the outside in: `Connection` (commands), `handshake` and `auth` (opening), `result` (reading responses), `wire`
+//! (packets), `transport` (sockets and TLS).
 
-mod answer;
 mod auth;
 mod charset;
+mod command_error;
 mod connect_options;
-mod failure;
 mod fields;
 mod handshake;
+mod response;
 mod result;
 #[cfg(test)]
 mod script;
@@ -19,12 +19,12 @@ mod wire;
 use std::fmt;
 use std::ops::ControlFlow;
 
-pub use answer::{Column, Done, Prepared, Row, Rows, Status};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
+pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
 
 use crate::{Error, Version};
-use failure::{Failure, describe, is_last_word};
-use result::Answer;
+use command_error::{CommandError, describe, ends_connection};
+use result::ResponseReader;
 use transport::Transport;
 use wire::{ERR_HEADER, Wire};
 
@@ -35,14 +35,14 @@ const COM_PING: u8 = 0x0e;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_SET_OPTION: u8 = 0x1b;
-/// `MYSQL_OPTION_MULTI_STATEMENTS_ON`, as COM_SET_OPTION takes it.
-const SEVERAL_STATEMENTS: [u8; 2] = [0, 0];
+/// `MYSQL_OPTION_MULTI_STATEMENTS_ON`, as the argument of COM_SET_OPTION.
+const MULTI_STATEMENTS_ON: [u8; 2] = [0, 0];
 
-/// A blocking connection to a server. Dropping it says goodbye to the server, best effort.
+/// A blocking connection to a server. Dropping it sends COM_QUIT, best effort.
 ///
-/// Every command either returns what the server answered, with the connection ready for the next, or an error.
-/// After [`Error::Server`] and [`Error::Unsupported`] the connection is as good as before; after
-/// [`Error::Lost`] and [`Error::Protocol`] every further call fails with the same error.
+/// Every command returns either the server's response, with the connection ready for the next command, or an error.
+/// After [`Error::Server`] and [`Error::Unsupported`] the connection is usable as before; after [`Error::Lost`] and
+/// [`Error::Protocol`] every further call fails with the same error.
 pub struct Connection {
     wire: Wire<Transport>,
     address: String,
@@ -51,7 +51,7 @@ pub struct Connection {
     status: Status,
     deprecate_eof: bool,
     supports_bulk: bool,
-    /// Why nothing goes over this connection any more.
+    /// The error that made the connection unusable.
     broken: Option<Error>,
 }
 
@@ -59,9 +59,9 @@ impl Connection {
     /// Connects and authenticates.
     ///
     /// # Errors
-    /// [`Error::Connect`] when nobody answers, [`Error::Server`] when the server refuses (a wrong password, an
-    /// unknown database, too many connections), [`Error::Tls`], [`Error::Unsupported`] for an authentication
-    /// method or a character set that cannot be used, [`Error::Protocol`].
+    /// [`Error::Connect`] when no server answers, [`Error::Server`] when the server refuses (a wrong password, an
+    /// unknown database, too many connections), [`Error::Tls`], [`Error::Unsupported`] for an unsupported
+    /// authentication method or character set, [`Error::Protocol`].
     pub fn open(options: &ConnectOptions) -> Result<Connection, Error> {
         let opened = handshake::open(options)?;
         Ok(Connection {
@@ -81,12 +81,12 @@ impl Connection {
         &self.version
     }
 
-    /// The server's id of this connection, as `KILL` takes it.
+    /// The server's id of this connection, as for `KILL`.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The session's state as of the last answer that was not an error.
+    /// The session's status in the last response without an error.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -101,28 +101,27 @@ impl Connection {
         self.wire.stream().is_encrypted()
     }
 
-    /// Whether the server takes arrays of parameters (`COM_STMT_BULK_EXECUTE`).
+    /// Whether the server supports bulk execution (`COM_STMT_BULK_EXECUTE`).
     pub fn supports_bulk(&self) -> bool {
         self.supports_bulk
     }
 
-    /// Runs one statement and hands over the rows of its result sets as they arrive. `sql` is bytes in the
+    /// Executes one statement and passes the rows of its result sets on as they arrive. `sql` is bytes in the
     /// connection's character set, without the `;`.
     ///
     /// # Errors
-    /// See [`Connection`]. A statement longer than the server's `max_allowed_packet` gives [`Error::Server`] with
-    /// the code 1153, after which the server may have ended the connection: the next call then fails with
-    /// [`Error::Lost`].
-    pub fn query(&mut self, sql: &[u8], rows: &mut dyn Rows) -> Result<Done, Error> {
+    /// See [`Connection`]. A statement longer than the server's `max_allowed_packet` gives [`Error::Server`] with the
+    /// code 1153, after which the server may have closed the connection: the next call then fails with [`Error::Lost`].
+    pub fn query(&mut self, sql: &[u8], rows: &mut dyn RowSink) -> Result<ExecResult, Error> {
         self.command("a statement", &[COM_QUERY], sql, Some(rows))
     }
 
-    /// Runs one statement and drops its rows. Errors as in [`Connection::query`].
-    pub fn execute(&mut self, sql: &[u8]) -> Result<Done, Error> {
+    /// Executes one statement and drops its rows. Errors as in [`Connection::query`].
+    pub fn execute(&mut self, sql: &[u8]) -> Result<ExecResult, Error> {
         self.command("a statement", &[COM_QUERY], sql, None)
     }
 
-    /// Runs one statement and returns all rows of all its result sets: for small answers. Errors as in
+    /// Executes one statement and returns all rows of all its result sets: for small results. Errors as in
     /// [`Connection::query`].
     pub fn fetch(&mut self, sql: &[u8]) -> Result<Vec<Row>, Error> {
         let mut collected = Collected(Vec::new());
@@ -133,49 +132,55 @@ impl Connection {
     /// Prepares a statement. Errors as in [`Connection::query`].
     pub fn prepare(&mut self, sql: &[u8]) -> Result<Prepared, Error> {
         self.send("a preparation", &[COM_STMT_PREPARE], sql)?;
-        let outcome = self.answer().read_prepared();
+        let outcome = self.response().read_prepared();
         outcome.map_err(|failure| self.explain("waiting for the answer to a preparation", failure))
     }
 
-    /// Frees a prepared statement. The server does not answer to this.
+    /// Closes a prepared statement. The server does not respond to this.
     pub fn close(&mut self, prepared: Prepared) -> Result<(), Error> {
-        self.send("the end of a prepared statement", &[COM_STMT_CLOSE], &prepared.id.to_le_bytes())
+        self.send("the closing of a prepared statement", &[COM_STMT_CLOSE], &prepared.id.to_le_bytes())
     }
 
-    /// Sends a whole command packet (its first byte is the command, as 0xfa for `COM_STMT_BULK_EXECUTE`) of any
-    /// length without copying it, and drops the rows of the answer. Errors as in [`Connection::query`].
-    pub fn execute_raw(&mut self, command: &[u8]) -> Result<Done, Error> {
+    /// Sends a whole command packet (its first byte is the command, as 0xfa for `COM_STMT_BULK_EXECUTE`) of any length
+    /// without copying it, and drops the rows of the response. Errors as in [`Connection::query`].
+    pub fn execute_raw(&mut self, command: &[u8]) -> Result<ExecResult, Error> {
         self.command("a prepared statement", &[], command, None)
     }
 
-    /// Lets statements from here on be several, with `;` between them, as the `mariadb` client does. Never for text that
-    /// is put together from values.
-    pub fn take_several_statements(&mut self) -> Result<(), Error> {
-        let doing = "a change of the connection's options";
-        self.send(doing, &[COM_SET_OPTION], &SEVERAL_STATEMENTS)?;
-        let outcome = self.answer().read_acknowledgement();
-        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))
+    /// Allows several statements in one text from here on, with `;` between them, as the `mariadb` client does. Never
+    /// use it for text that is built from values.
+    pub fn enable_multi_statements(&mut self) -> Result<(), Error> {
+        let action = "a change of the connection's options";
+        self.send(action, &[COM_SET_OPTION], &MULTI_STATEMENTS_ON)?;
+        let outcome = self.response().read_acknowledgement();
+        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {action}"), failure))
     }
 
-    /// Asks whether the server is there.
+    /// Checks the connection with a ping.
     pub fn ping(&mut self) -> Result<(), Error> {
         self.command("a ping", &[COM_PING], &[], None).map(drop)
     }
 
-    /// Makes `name` (as it is, without quotes) the default database.
+    /// Makes `name` (unquoted) the default database.
     pub fn select_db(&mut self, name: &[u8]) -> Result<(), Error> {
         self.command("a change of the database", &[COM_INIT_DB], name, None).map(drop)
     }
 
-    /// Sends one command and reads its answer.
-    fn command(&mut self, what: &str, head: &[u8], body: &[u8], rows: Option<&mut dyn Rows>) -> Result<Done, Error> {
+    /// Sends one command and reads its response.
+    fn command(
+        &mut self,
+        what: &str,
+        head: &[u8],
+        body: &[u8],
+        rows: Option<&mut dyn RowSink>,
+    ) -> Result<ExecResult, Error> {
         self.send(what, head, body)?;
-        let outcome = self.answer().read(rows);
+        let outcome = self.response().read(rows);
         outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {what}"), failure))
     }
 
-    fn answer(&mut self) -> Answer<'_, Transport> {
-        Answer { wire: &mut self.wire, status: &mut self.status, deprecate_eof: self.deprecate_eof }
+    fn response(&mut self) -> ResponseReader<'_, Transport> {
+        ResponseReader { wire: &mut self.wire, status: &mut self.status, deprecate_eof: self.deprecate_eof }
     }
 
     fn send(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
@@ -184,39 +189,39 @@ impl Connection {
         }
         self.wire.begin();
         let Err(error) = self.wire.send(head, body) else { return Ok(()) };
-        let doing = format!("sending {what}");
-        // A server that ends the connection says why before it does: most of all that a packet is too big for it.
-        let failure = match self.last_words() {
-            Some(Failure::Server(words)) => {
-                self.lose(&doing, words.to_string());
-                Failure::Server(words)
+        let action = format!("sending {what}");
+        // A server that closes the connection sends the reason first: most often that a packet is too large.
+        let failure = match self.unread_error() {
+            Some(CommandError::Server(words)) => {
+                self.lose(&action, words.to_string());
+                CommandError::Server(words)
             }
-            _ => Failure::Io(error),
+            _ => CommandError::Io(error),
         };
-        Err(self.explain(&doing, failure))
+        Err(self.explain(&action, failure))
     }
 
-    /// The error that lies unread in a connection that cannot be written to any more.
-    fn last_words(&mut self) -> Option<Failure> {
+    /// The unread error packet in a connection that cannot be written to any more.
+    fn unread_error(&mut self) -> Option<CommandError> {
         let packet = self.wire.receive().ok()?;
-        (packet.first() == Some(&ERR_HEADER)).then(|| Failure::from_err_packet(packet))
+        (packet.first() == Some(&ERR_HEADER)).then(|| CommandError::from_err_packet(packet))
     }
 
-    fn explain(&mut self, doing: &str, failure: Failure) -> Error {
+    fn explain(&mut self, action: &str, failure: CommandError) -> Error {
         match failure {
-            Failure::Server(error) if is_last_word(&error) => self.lose(doing, error.to_string()),
-            Failure::Server(error) => Error::Server(error),
-            Failure::Unsupported(message) => Error::Unsupported(message),
-            Failure::Io(error) => self.lose(doing, describe(&error)),
-            Failure::Protocol(found) => {
+            CommandError::Server(error) if ends_connection(&error) => self.lose(action, error.to_string()),
+            CommandError::Server(error) => Error::Server(error),
+            CommandError::Unsupported(message) => Error::Unsupported(message),
+            CommandError::Io(error) => self.lose(action, describe(&error)),
+            CommandError::Protocol(found) => {
                 let error = Error::Protocol { address: self.address.clone(), found };
                 self.broken.insert(error).clone()
             }
         }
     }
 
-    fn lose(&mut self, doing: &str, reason: String) -> Error {
-        let error = Error::Lost { address: self.address.clone(), doing: doing.to_owned(), reason };
+    fn lose(&mut self, action: &str, reason: String) -> Error {
+        let error = Error::Lost { address: self.address.clone(), action: action.to_owned(), reason };
         self.broken.insert(error).clone()
     }
 }
@@ -231,16 +236,16 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if self.broken.is_none() {
             self.wire.begin();
-            // Without it the server counts an aborted client; nobody is left to tell of a failure.
+            // Without it the server counts an aborted client; a failure has no receiver.
             let _ = self.wire.send(&[COM_QUIT], &[]);
         }
     }
 }
 
-/// Keeps every row.
+/// Collects all rows.
 struct Collected(Vec<Row>);
 
-impl Rows for Collected {
+impl RowSink for Collected {
     fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

@@ -1,13 +1,13 @@
-//! What a server answers, as callers see it: rows, columns, counts and status.
+//! The parts of a server's response: rows, columns, counts and status.
 
 use std::ops::ControlFlow;
 
-/// Takes the rows of a statement's result sets as they arrive.
+/// Receives the rows of a statement's result sets as they arrive.
 ///
-/// `Break` says that nothing more of this statement is wanted: the rest is read and dropped, so that the
-/// connection can go on with the next statement.
-pub trait Rows {
-    /// A result set begins. A `CALL` may have several.
+/// `Break` means that no more rows of this statement are wanted: the connection reads and drops the rest, and can then
+/// execute the next statement.
+pub trait RowSink {
+    /// A result set starts. A `CALL` may have several.
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()>;
     /// One row of the latest result set: the text of each value in the connection's character set, `None` for
     /// NULL.
@@ -21,7 +21,7 @@ pub struct Column {
     pub schema: Vec<u8>,
     /// The table's alias; empty for an expression.
     pub table: Vec<u8>,
-    /// The column's alias: what a client shows as its heading.
+    /// The column's alias, which a client shows as its heading.
     pub name: Vec<u8>,
     /// The id of the values' collation; 63 is binary.
     pub collation: u16,
@@ -31,38 +31,38 @@ pub struct Column {
     pub kind: u8,
     /// The protocol's column flags, as `mysql_common::constants::ColumnFlags` lists them.
     pub flags: u16,
-    /// Digits after the point; 31 where that has no meaning.
+    /// Digits after the decimal point; 31 if not applicable.
     pub decimals: u8,
 }
 
-/// A row of a small answer: the text of each value, `None` for NULL.
+/// A row of a small result: the text of each value, `None` for NULL.
 pub type Row = Vec<Option<Vec<u8>>>;
 
-/// What a statement did, from the last packet of its answer.
+/// The result of a statement, from the last packet of its response.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Done {
+pub struct ExecResult {
     /// Rows inserted, deleted or changed.
     pub affected_rows: u64,
     /// The first AUTO_INCREMENT value that the statement generated; 0 for none.
     pub last_insert_id: u64,
-    /// How many warnings `SHOW WARNINGS` would show; the protocol counts up to 65535.
+    /// The number of warnings that `SHOW WARNINGS` would return; the protocol counts up to 65535.
     pub warnings: u16,
-    /// The server's remark, such as `Records: 3  Duplicates: 0  Warnings: 0`.
+    /// The server's information text, such as `Records: 3  Duplicates: 0  Warnings: 0`.
     pub info: Vec<u8>,
     /// Rows received in all result sets.
     pub rows: u64,
 }
 
-/// A statement that the server has prepared. Its id means something on its own connection only.
+/// A prepared statement. Its id is valid on its own connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepared {
-    /// The server's id of it.
+    /// The server's id of the statement.
     pub id: u32,
-    /// The number of `?` in it.
+    /// The number of `?` parameters.
     pub parameters: u16,
 }
 
-/// The session's state as the server's last OK packet gave it.
+/// The session's status flags in the server's last OK packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Status(pub(crate) u16);
 
@@ -72,17 +72,17 @@ const STATUS_MORE_RESULTS: u16 = 0x0008;
 const STATUS_NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 
 impl Status {
-    /// A transaction is open.
+    /// Whether a transaction is open.
     pub fn in_transaction(self) -> bool {
         self.0 & STATUS_IN_TRANSACTION != 0
     }
 
-    /// The session commits each statement by itself.
+    /// Whether autocommit is on.
     pub fn autocommit(self) -> bool {
         self.0 & STATUS_AUTOCOMMIT != 0
     }
 
-    /// `sql_mode` holds NO_BACKSLASH_ESCAPES: a backslash in a string is a character like any other.
+    /// Whether `sql_mode` contains NO_BACKSLASH_ESCAPES: a backslash in a string is an ordinary character.
     pub fn no_backslash_escapes(self) -> bool {
         self.0 & STATUS_NO_BACKSLASH_ESCAPES != 0
     }

@@ -1,49 +1,49 @@
-//! Reads a server's answer to a command: OK, an error, or result sets.
+//! Reads a server's response to a command: OK, an error, or result sets.
 //!
 //! Source: MariaDB knowledge base, "4 - Server Response Packets".
 
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use super::answer::{Column, Done, Prepared, Rows, Status};
-use super::failure::Failure;
+use super::command_error::CommandError;
 use super::fields::{Fields, NULL};
+use super::response::{Column, ExecResult, Prepared, RowSink, Status};
 use super::wire::{ERR_HEADER, Wire};
 
 const OK_HEADER: u8 = 0x00;
-/// A request for the contents of a file of ours.
+/// A request for the content of a local file.
 const LOCAL_INFILE_HEADER: u8 = 0xfb;
 /// The end of columns or rows; with CLIENT_DEPRECATE_EOF an OK packet with this header ends the rows.
 const EOF_HEADER: u8 = 0xfe;
-/// A row may begin with the same byte, then its first value is longer than any end.
+/// A row may begin with the same byte, but then its first value is longer than any EOF packet.
 const EOF_LIMIT_BYTES: usize = 0xff_ffff;
-/// More columns than any server's table or result can have are a broken packet.
+/// A packet with more columns than any table or result can have is invalid.
 const COLUMN_LIMIT: u64 = 65_535;
 
-/// Reads one answer off `wire`.
-pub(super) struct Answer<'a, T> {
+/// Reads one response from `wire`.
+pub(super) struct ResponseReader<'a, T> {
     pub(super) wire: &'a mut Wire<T>,
-    /// The last status the server gave; kept up to date.
+    /// The latest status of the server.
     pub(super) status: &'a mut Status,
-    /// CLIENT_DEPRECATE_EOF was agreed on.
+    /// Whether CLIENT_DEPRECATE_EOF is in use.
     pub(super) deprecate_eof: bool,
 }
 
-impl<T: Read + Write> Answer<'_, T> {
-    /// Reads to the answer's end. Rows go to `rows` as long as it wants them; without it they are dropped, and
-    /// may be of the binary protocol.
-    pub(super) fn read(&mut self, mut rows: Option<&mut dyn Rows>) -> Result<Done, Failure> {
-        let mut done = Done::default();
+impl<T: Read + Write> ResponseReader<'_, T> {
+    /// Reads to the end of the response. Rows go to `rows` until it breaks; without `rows` they are dropped, and may be
+    /// of the binary protocol.
+    pub(super) fn read(&mut self, mut rows: Option<&mut dyn RowSink>) -> Result<ExecResult, CommandError> {
+        let mut done = ExecResult::default();
         let mut refused = None;
         loop {
             let packet = self.wire.receive()?;
             match packet.first() {
                 Some(&OK_HEADER) => read_ok(packet, &mut done, self.status)?,
-                Some(&ERR_HEADER) => return Err(refused.unwrap_or_else(|| Failure::from_err_packet(packet))),
+                Some(&ERR_HEADER) => return Err(refused.unwrap_or_else(|| CommandError::from_err_packet(packet))),
                 Some(&LOCAL_INFILE_HEADER) => {
                     refused = Some(refuse_file(&packet[1..]));
-                    // An empty file: the server goes on and answers as to any statement.
-                    self.wire.send(&[], &[]).map_err(Failure::Io)?;
+                    // An empty file: the server continues and responds as to any statement.
+                    self.wire.send(&[], &[]).map_err(CommandError::Io)?;
                     continue;
                 }
                 _ => {
@@ -57,24 +57,24 @@ impl<T: Read + Write> Answer<'_, T> {
         }
     }
 
-    /// Reads an answer that says yes or no only.
-    pub(super) fn read_acknowledgement(&mut self) -> Result<(), Failure> {
+    /// Reads a response that is either OK or an error.
+    pub(super) fn read_acknowledgement(&mut self) -> Result<(), CommandError> {
         let packet = self.wire.receive()?;
         match packet.first() {
             Some(&OK_HEADER | &EOF_HEADER) => Ok(()),
-            Some(&ERR_HEADER) => Err(Failure::from_err_packet(packet)),
-            other => Err(Failure::Protocol(format!("an acknowledgement begins with {other:?}"))),
+            Some(&ERR_HEADER) => Err(CommandError::from_err_packet(packet)),
+            other => Err(CommandError::Protocol(format!("an acknowledgement begins with {other:?}"))),
         }
     }
 
-    /// Reads the answer to a statement's preparation.
-    pub(super) fn read_prepared(&mut self) -> Result<Prepared, Failure> {
+    /// Reads the response to COM_STMT_PREPARE.
+    pub(super) fn read_prepared(&mut self) -> Result<Prepared, CommandError> {
         let packet = self.wire.receive()?;
         let mut fields = Fields::new(packet, "the answer to a preparation");
         match fields.u8()? {
             OK_HEADER => {}
-            ERR_HEADER => return Err(Failure::from_err_packet(packet)),
-            other => return Err(Failure::Protocol(format!("a preparation's answer begins with {other:#04x}"))),
+            ERR_HEADER => return Err(CommandError::from_err_packet(packet)),
+            other => return Err(CommandError::Protocol(format!("a preparation's answer begins with {other:#04x}"))),
         }
         let (id, columns, parameters) = (fields.u32()?, fields.u16()?, fields.u16()?);
         for count in [parameters, columns] {
@@ -91,11 +91,11 @@ impl<T: Read + Write> Answer<'_, T> {
     fn read_result_set(
         &mut self,
         count: u64,
-        rows: &mut Option<&mut dyn Rows>,
-        done: &mut Done,
-    ) -> Result<(), Failure> {
+        rows: &mut Option<&mut dyn RowSink>,
+        done: &mut ExecResult,
+    ) -> Result<(), CommandError> {
         if count > COLUMN_LIMIT {
-            return Err(Failure::Protocol(format!("a result set of {count} columns")));
+            return Err(CommandError::Protocol(format!("a result set of {count} columns")));
         }
         let mut columns = Vec::new();
         for _ in 0..count {
@@ -111,7 +111,7 @@ impl<T: Read + Write> Answer<'_, T> {
         loop {
             let packet = self.wire.receive()?;
             match packet.first() {
-                Some(&ERR_HEADER) => return Err(Failure::from_err_packet(packet)),
+                Some(&ERR_HEADER) => return Err(CommandError::from_err_packet(packet)),
                 Some(&EOF_HEADER) if packet.len() < EOF_LIMIT_BYTES => {
                     return if self.deprecate_eof {
                         read_ok(packet, done, self.status)
@@ -123,45 +123,45 @@ impl<T: Read + Write> Answer<'_, T> {
             }
             done.rows += 1;
             let Some(wanted) = rows else { continue };
-            let mut row = emptied(values);
+            let mut row = cleared(values);
             read_row(packet, columns.len(), &mut row)?;
             let flow = wanted.row(&row);
-            values = emptied(row);
+            values = cleared(row);
             if flow == ControlFlow::Break(()) {
                 *rows = None;
             }
         }
     }
 
-    /// A packet that can be nothing but part of an answer begun, or an error.
-    fn receive_in_answer(&mut self) -> Result<&[u8], Failure> {
+    /// A packet inside a response, or an error.
+    fn receive_in_answer(&mut self) -> Result<&[u8], CommandError> {
         let packet = self.wire.receive()?;
         if packet.first() == Some(&ERR_HEADER) {
-            return Err(Failure::from_err_packet(packet));
+            return Err(CommandError::from_err_packet(packet));
         }
         Ok(packet)
     }
 
-    fn skip_eof(&mut self) -> Result<(), Failure> {
+    fn skip_eof(&mut self) -> Result<(), CommandError> {
         if self.deprecate_eof {
             return Ok(());
         }
         let packet = self.receive_in_answer()?;
         match packet.first() {
             Some(&EOF_HEADER) => Ok(()),
-            _ => Err(Failure::Protocol("no end after the columns".to_owned())),
+            _ => Err(CommandError::Protocol("the packet after the columns is not an EOF packet".to_owned())),
         }
     }
 }
 
-/// The same allocation, emptied, for slices of another lifetime.
-fn emptied<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
+/// The same allocation, cleared, for slices of another lifetime.
+fn cleared<'to>(mut values: Vec<Option<&[u8]>>) -> Vec<Option<&'to [u8]>> {
     values.clear();
     values.into_iter().map(|_| None).collect()
 }
 
 /// Reads an OK packet, under its own header or that of an EOF.
-pub(super) fn read_ok(packet: &[u8], done: &mut Done, status: &mut Status) -> Result<(), Failure> {
+pub(super) fn read_ok(packet: &[u8], done: &mut ExecResult, status: &mut Status) -> Result<(), CommandError> {
     let mut fields = Fields::new(packet, "an OK packet");
     fields.u8()?;
     done.affected_rows = fields.length_encoded()?;
@@ -175,7 +175,7 @@ pub(super) fn read_ok(packet: &[u8], done: &mut Done, status: &mut Status) -> Re
     Ok(())
 }
 
-fn read_eof(packet: &[u8], done: &mut Done, status: &mut Status) -> Result<(), Failure> {
+fn read_eof(packet: &[u8], done: &mut ExecResult, status: &mut Status) -> Result<(), CommandError> {
     let mut fields = Fields::new(packet, "an EOF packet");
     fields.u8()?;
     done.warnings = fields.u16()?;
@@ -183,7 +183,7 @@ fn read_eof(packet: &[u8], done: &mut Done, status: &mut Status) -> Result<(), F
     Ok(())
 }
 
-fn read_column(packet: &[u8]) -> Result<Column, Failure> {
+fn read_column(packet: &[u8]) -> Result<Column, CommandError> {
     let mut fields = Fields::new(packet, "a column's definition");
     let _catalog = fields.length_encoded_bytes()?;
     let schema = fields.length_encoded_bytes()?.to_vec();
@@ -204,7 +204,7 @@ fn read_column(packet: &[u8]) -> Result<Column, Failure> {
     })
 }
 
-fn read_row<'a>(packet: &'a [u8], columns: usize, values: &mut Vec<Option<&'a [u8]>>) -> Result<(), Failure> {
+fn read_row<'a>(packet: &'a [u8], columns: usize, values: &mut Vec<Option<&'a [u8]>>) -> Result<(), CommandError> {
     let mut fields = Fields::new(packet, "a row");
     for _ in 0..columns {
         if fields.peek() == Some(NULL) {
@@ -216,15 +216,15 @@ fn read_row<'a>(packet: &'a [u8], columns: usize, values: &mut Vec<Option<&'a [u
     }
     match fields.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Protocol(format!("a row has more than its {columns} columns"))),
+        false => Err(CommandError::Protocol(format!("a row has more than its {columns} columns"))),
     }
 }
 
-fn refuse_file(name: &[u8]) -> Failure {
+fn refuse_file(name: &[u8]) -> CommandError {
     let name = String::from_utf8_lossy(name);
-    Failure::Unsupported(format!(
-        "the statement asks for the file {name:?} of this machine (LOAD DATA LOCAL INFILE); no file is sent to a \
-         server at a statement's request. Load that file on its own"
+    CommandError::Unsupported(format!(
+        "the statement requests the local file {name:?} (LOAD DATA LOCAL INFILE); Hortator sends no file to a \
+         server on request. Load that file separately"
     ))
 }
 

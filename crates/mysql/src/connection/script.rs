@@ -1,4 +1,4 @@
-//! A byte stream for tests of single layers: says what it was given, in small portions, and keeps what it is told.
+//! A byte stream for tests of single layers: returns the given bytes in small portions, and keeps written bytes.
 
 use std::io::{self, Read, Write};
 

@@ -11,11 +11,11 @@ use rustls::{ClientConnection, StreamOwned};
 
 use crate::{Address, Error};
 
-/// A silent TCP peer is asked whether it is there after this long,
+/// A silent TCP peer is probed after this time,
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
-/// then this often,
+/// then at this interval,
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// and is given up after so many questions: two minutes, where Linux alone would take over two hours.
+/// and is given up after this many probes: two minutes, where Linux alone would take over two hours.
 const KEEPALIVE_PROBES: u32 = 6;
 
 /// A connected socket.
@@ -26,13 +26,13 @@ pub(super) enum Socket {
 }
 
 impl Socket {
-    /// Connects; `timeout` bounds each address that a host name stands for.
+    /// Connects; `timeout` applies to each address of a host name.
     pub(super) fn connect(address: &Address, timeout: Duration) -> Result<Socket, Error> {
         let refused = |reason: String| Error::Connect { address: address.to_string(), reason };
         match address {
             Address::Socket(path) => match UnixStream::connect(path) {
                 Ok(stream) => Ok(Socket::Unix(stream)),
-                Err(error) => Err(refused(format!("{error}; is the server running, and is this its socket?"))),
+                Err(error) => Err(refused(format!("{error}: check that the server runs and that this is its socket"))),
             },
             Address::Tcp { host, port } => {
                 let stream = connect_tcp(host, *port, timeout).map_err(|error| refused(error.to_string()))?;
@@ -41,7 +41,7 @@ impl Socket {
         }
     }
 
-    /// Bounds each read from now on.
+    /// Sets the time limit for each read.
     pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Tcp(stream) => stream.set_read_timeout(timeout),
@@ -125,7 +125,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    /// The socket at the bottom.
+    /// The underlying socket.
     pub(super) fn socket(&self) -> &Socket {
         match self {
             Transport::Plain(socket) => socket,
@@ -133,7 +133,7 @@ impl Transport {
         }
     }
 
-    /// Whether nobody but the server can read along: TLS or a Unix socket.
+    /// Whether the transport protects against eavesdroppers: TLS or a Unix socket.
     pub(super) fn is_private(&self) -> bool {
         self.is_encrypted() || self.socket().is_unix()
     }

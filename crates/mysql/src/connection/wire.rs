@@ -1,24 +1,24 @@
-//! Packets on a byte stream: a header of length and sequence number before each chunk of at most 16 MiB - 1
-//! bytes, a full chunk being followed by the packet's next one.
+//! Packets on a byte stream: each chunk of at most 16 MiB - 1 bytes has a header with length and sequence number; after
+//! a full chunk the packet continues in the next chunk.
 //!
-//! A body on its way out is never copied: header and body go to the socket in one vectored write. What arrives
-//! is handed out as slices of one buffer.
+//! An outgoing body is never copied: header and body go to the socket in one vectored write. Incoming packets are
+//! slices of one buffer.
 //!
 //! Source: MariaDB knowledge base, "0 - Packet".
 
 use std::io::{self, IoSlice, Read, Write};
 
-use super::failure::Failure;
+use super::command_error::CommandError;
 
 /// The longest chunk; a packet of exactly this length ends with an empty chunk.
 const CHUNK_LIMIT_BYTES: usize = 0xff_ffff;
 const HEADER_BYTES: usize = 4;
-/// The buffer's size but for a packet that needs more.
+/// The buffer's size, unless a packet needs more.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// A buffer grown beyond this is given back before the next command.
-const BUFFER_KEPT_BYTES: usize = 1024 * 1024;
-/// The longest packet taken from a server: the protocol's largest `max_allowed_packet`, and some room.
-const ANSWER_LIMIT_BYTES: usize = (1 << 30) + 64 * 1024;
+/// A buffer larger than this is shrunk before the next command.
+const BUFFER_LIMIT_BYTES: usize = 1024 * 1024;
+/// The longest accepted packet: the protocol's largest `max_allowed_packet`, and some room.
+const PACKET_LIMIT_BYTES: usize = (1 << 30) + 64 * 1024;
 /// The first byte of an error packet.
 pub(super) const ERR_HEADER: u8 = 0xff;
 
@@ -26,10 +26,10 @@ pub(super) const ERR_HEADER: u8 = 0xff;
 pub(super) struct Wire<T> {
     stream: T,
     buffer: Vec<u8>,
-    /// What has arrived and is not yet handed out: `buffer[start..end]`.
+    /// The unread bytes: `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// Packets of several chunks are put together here.
+    /// The buffer for packets of several chunks.
     assembled: Vec<u8>,
     sequence: u8,
 }
@@ -43,27 +43,27 @@ impl<T: Read + Write> Wire<T> {
         &self.stream
     }
 
-    /// Takes the stream out, to put another in its place in the middle of the conversation: see `resume`.
+    /// Takes the stream out, to replace it during the handshake: see `resume`.
     ///
     /// # Errors
-    /// When bytes have already arrived: they would escape the new stream's protection.
-    pub(super) fn suspend(self) -> Result<(T, u8), Failure> {
+    /// When bytes have already arrived: they would bypass the new stream's protection.
+    pub(super) fn suspend(self) -> Result<(T, u8), CommandError> {
         if self.start < self.end {
-            return Err(Failure::Protocol("bytes in the clear after the request to encrypt".to_owned()));
+            return Err(CommandError::Protocol("unencrypted bytes after the request to encrypt".to_owned()));
         }
         Ok((self.stream, self.sequence))
     }
 
-    /// Goes on with the sequence number that `suspend` returned.
+    /// Continues with the sequence number that `suspend` returned.
     pub(super) fn resume(stream: T, sequence: u8) -> Wire<T> {
         Wire { sequence, ..Wire::new(stream) }
     }
 
-    /// Begins a new command: numbers start again.
+    /// Starts a new command: sequence numbers start again.
     pub(super) fn begin(&mut self) {
         self.sequence = 0;
         self.assembled = Vec::new();
-        if self.buffer.len() > BUFFER_KEPT_BYTES && self.start == self.end {
+        if self.buffer.len() > BUFFER_LIMIT_BYTES && self.start == self.end {
             self.buffer = vec![0; BUFFER_BYTES];
             (self.start, self.end) = (0, 0);
         }
@@ -90,7 +90,7 @@ impl<T: Read + Write> Wire<T> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut slices = [IoSlice::new(&header), IoSlice::new(head), IoSlice::new(body)];
         let mut slices = &mut slices[..];
-        // Skips the empty ones, so that a write of nothing is always the stream's end.
+        // Skip empty slices, so that a write of zero bytes always means the end of the stream.
         IoSlice::advance_slices(&mut slices, 0);
         while !slices.is_empty() {
             match self.stream.write_vectored(slices) {
@@ -104,7 +104,7 @@ impl<T: Read + Write> Wire<T> {
     }
 
     /// The next packet.
-    pub(super) fn receive(&mut self) -> Result<&[u8], Failure> {
+    pub(super) fn receive(&mut self) -> Result<&[u8], CommandError> {
         let length = self.receive_header()?;
         if length < CHUNK_LIMIT_BYTES {
             let from = self.take(length)?;
@@ -114,8 +114,8 @@ impl<T: Read + Write> Wire<T> {
         let mut length = length;
         loop {
             let from = self.take(length)?;
-            if self.assembled.len() + length > ANSWER_LIMIT_BYTES {
-                return Err(Failure::Protocol(format!("a packet longer than {ANSWER_LIMIT_BYTES} bytes")));
+            if self.assembled.len() + length > PACKET_LIMIT_BYTES {
+                return Err(CommandError::Protocol(format!("a packet longer than {PACKET_LIMIT_BYTES} bytes")));
             }
             self.assembled.extend_from_slice(&self.buffer[from..from + length]);
             if length < CHUNK_LIMIT_BYTES {
@@ -125,18 +125,18 @@ impl<T: Read + Write> Wire<T> {
         }
     }
 
-    /// Reads a chunk's header and checks its place in the sequence.
-    fn receive_header(&mut self) -> Result<usize, Failure> {
+    /// Reads a chunk's header and checks its sequence number.
+    fn receive_header(&mut self) -> Result<usize, CommandError> {
         let from = self.take(HEADER_BYTES)?;
         let header = &self.buffer[from..from + HEADER_BYTES];
         let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
         let sequence = header[3];
         if sequence != self.sequence {
-            // A server that gives a connection up sends its last words without waiting for its turn.
+            // A server that closes a connection sends its last error out of sequence.
             self.fill(length.min(1))?;
             if length == 0 || self.buffer[self.start] != ERR_HEADER {
-                return Err(Failure::Protocol(format!(
-                    "packets out of order: number {} was due, {sequence} came",
+                return Err(CommandError::Protocol(format!(
+                    "packets out of order: expected number {}, received {sequence}",
                     self.sequence
                 )));
             }
@@ -145,15 +145,15 @@ impl<T: Read + Write> Wire<T> {
         Ok(length)
     }
 
-    /// Makes `length` bytes available in the buffer and hands out where they are.
-    fn take(&mut self, length: usize) -> Result<usize, Failure> {
+    /// Makes `length` bytes available in the buffer and returns their position.
+    fn take(&mut self, length: usize) -> Result<usize, CommandError> {
         self.fill(length)?;
         let from = self.start;
         self.start += length;
         Ok(from)
     }
 
-    fn fill(&mut self, length: usize) -> Result<(), Failure> {
+    fn fill(&mut self, length: usize) -> Result<(), CommandError> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
@@ -166,10 +166,10 @@ impl<T: Read + Write> Wire<T> {
         }
         while self.end - self.start < length {
             match self.stream.read(&mut self.buffer[self.end..]) {
-                Ok(0) => return Err(Failure::Io(io::ErrorKind::UnexpectedEof.into())),
+                Ok(0) => return Err(CommandError::Io(io::ErrorKind::UnexpectedEof.into())),
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failure::Io(error)),
+                Err(error) => return Err(CommandError::Io(error)),
             }
         }
         Ok(())

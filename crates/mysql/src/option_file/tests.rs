@@ -1,4 +1,4 @@
-//! Option files as text cases, and the same files read by `my_print_defaults`.
+//! Option files as text cases, compared with `my_print_defaults`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Files in a folder of their own; `$DIR` in a text is that folder.
+/// Files in a separate folder; `$DIR` in a text is that folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -44,7 +44,7 @@ impl Folder {
         output.stdout
     }
 
-    /// Drops the folder's name from a message.
+    /// Replaces the folder's name in a message.
     fn plain(&self, message: &str) -> String {
         message.replace(self.0.path().to_str().unwrap(), "$DIR")
     }
@@ -124,7 +124,7 @@ fn files_are_missing_or_too_large() {
     let folder = Folder::new(&[("large.cnf", &"#\n".repeat(1 << 19)), ("larger.cnf", &"#\n".repeat((1 << 19) + 1))]);
     assert_eq!(folder.read("large.cnf").2, None);
     let message = folder.plain(&folder.read("larger.cnf").2.unwrap());
-    assert_eq!(message, "the option file $DIR/larger.cnf is larger than the 1048576 bytes allowed");
+    assert_eq!(message, "the option file $DIR/larger.cnf is larger than the limit of 1048576 bytes");
     let message = folder.plain(&folder.read("none.cnf").2.unwrap());
     assert_eq!(message, "cannot read the option file $DIR/none.cnf: No such file or directory (os error 2)");
     let mut reader = Reader::new(vec!["client".to_owned()], None);
@@ -153,9 +153,9 @@ fn what_is_passed_over_is_told() {
     assert_eq!(
         warnings,
         [
-            "$DIR/my.cnf:3: ignored, as neither `!include FILE` nor `!includedir FOLDER` stands after the `!`",
-            "the option file $DIR/open.cnf is ignored: everybody can write to it",
-            "$DIR/self.cnf:3: not included, as 10 files already include one another up to here",
+            "$DIR/my.cnf:3: ignored: write `!include FILE` or `!includedir FOLDER`",
+            "the option file $DIR/open.cnf is ignored: all users can write to it",
+            "$DIR/self.cnf:3: not included: 10 files already include one another",
         ]
     );
 }
@@ -169,7 +169,7 @@ fn values_stay_out_of_debug_output() {
     assert!(shown.contains("password") && !shown.contains("secret"), "{shown}");
 }
 
-/// Whatever my_print_defaults makes of a file, so do we.
+/// Our result equals that of my_print_defaults.
 #[test]
 fn agrees_with_my_print_defaults() {
     let cases: &[&str] = &[

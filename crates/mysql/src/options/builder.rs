@@ -1,20 +1,20 @@
-//! The connection as far as it is known while the layers go over one another.
+//! Builds the connection options while the layers override one another.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::names::{Given, Known, Meaning};
+use super::names::{Known, Meaning, OptionValue};
 use super::{DEFAULT_SOCKET, Error, Origin, Resolved};
 use crate::Verify;
 use crate::{Address, ConnectOptions, DEFAULT_CONNECT_TIMEOUT, DEFAULT_PORT, Identity, Password, Tls, TlsSettings};
 
-/// Connections cannot be made with these: their characters have no single-byte ASCII.
-const UNUSABLE_CHARSETS: &[&str] = &["ucs2", "utf16", "utf16le", "utf32"];
+/// Character sets that connections cannot use: their ASCII characters are not single bytes.
+const UNSUPPORTED_CHARSETS: &[&str] = &["ucs2", "utf16", "utf16le", "utf32"];
 
 #[derive(Default)]
-pub(super) struct Draft {
+pub(super) struct ConnectOptionsBuilder {
     charset: Option<String>,
     connect_timeout: Option<Duration>,
     database: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Draft {
 }
 
 enum Secret {
-    Given(Password),
+    Value(Password),
     Ask,
 }
 
@@ -51,95 +51,96 @@ enum Encryption {
     Required,
 }
 
-impl Draft {
-    /// Lays one option over what is known.
-    pub fn apply(&mut self, given: &Given) -> Result<(), Error> {
-        let (known, negated) = match given.meaning()? {
-            Meaning::Ours { known, negated } => (known, negated),
+impl ConnectOptionsBuilder {
+    /// Applies one option over the earlier ones.
+    pub fn apply(&mut self, option: &OptionValue) -> Result<(), Error> {
+        let (known, negated) = match option.meaning()? {
+            Meaning::Supported { known, negated } => (known, negated),
             Meaning::Harmless => return Ok(()),
             Meaning::Ignored => {
-                let Given { origin, name, .. } = given;
-                self.warnings.push(format!("{origin}: `{name}` is ignored, as Hortator has no such option"));
+                let OptionValue { origin, name, .. } = option;
+                self.warnings
+                    .push(format!("{origin}: `{name}` is ignored, because Hortator does not have this option"));
                 return Ok(());
             }
         };
-        let on_command_line = given.origin == Origin::CommandLine;
+        let on_command_line = option.origin == Origin::CommandLine;
         match known {
-            Known::Charset => self.charset = charset(given)?,
+            Known::Charset => self.charset = charset(option)?,
             Known::ConnectTimeout => {
-                let seconds: u32 = number(given, "a number of seconds (0: the default)")?;
+                let seconds: u32 = number(option, "a number of seconds (0 for the default)")?;
                 self.connect_timeout = (seconds > 0).then(|| Duration::from_secs(seconds.into()));
             }
-            Known::Database => self.database = name(given)?,
-            Known::Host => self.host = name(given)?,
+            Known::Database => self.database = name(option)?,
+            Known::Host => self.host = name(option)?,
             Known::Password => {
-                self.password = Some(match &given.value {
-                    _ if negated => Secret::Given(Password::new("")),
-                    Some(value) => Secret::Given(Password::new(value.clone())),
+                self.password = Some(match &option.value {
+                    _ if negated => Secret::Value(Password::new("")),
+                    Some(value) => Secret::Value(Password::new(value.clone())),
                     None => Secret::Ask,
                 });
             }
             Known::Port => {
-                let port = number(given, "a port from 1 to 65535 (0: the default)")?;
+                let port = number(option, "a port from 1 to 65535 (0 for the default)")?;
                 self.port = (port > 0).then_some(port);
                 if on_command_line {
                     self.protocol = Some(Protocol::Tcp);
                 }
             }
-            Known::Protocol => self.protocol = Some(protocol(given)?),
+            Known::Protocol => self.protocol = Some(protocol(option)?),
             Known::Socket => {
-                self.socket = path(given)?;
+                self.socket = path(option)?;
                 if on_command_line {
                     self.protocol = Some(Protocol::Socket);
                 }
             }
             Known::Ssl => {
-                let wanted = switch(given)? != negated;
+                let wanted = switch(option)? != negated;
                 self.encryption = Some(if wanted { Encryption::Required } else { Encryption::Never });
             }
             Known::SslCa => {
-                self.authority = path(given)?;
+                self.authority = path(option)?;
                 self.encrypt();
             }
             Known::SslCert => {
-                self.certificate = path(given)?;
+                self.certificate = path(option)?;
                 self.encrypt();
             }
             Known::SslKey => {
-                self.key = path(given)?;
+                self.key = path(option)?;
                 self.encrypt();
             }
-            Known::SslMode => self.set_mode(given)?,
+            Known::SslMode => self.set_mode(option)?,
             Known::SslVerify => {
-                self.verify_host = switch(given)? != negated;
+                self.verify_host = switch(option)? != negated;
                 if self.verify_host {
                     self.encrypt();
                 }
             }
-            Known::User => self.user = name(given)?,
+            Known::User => self.user = name(option)?,
         }
         Ok(())
     }
 
-    /// An option that only makes sense with encryption turns it on, as in the client. Unlike there, it is not
-    /// silently left off when the server cannot: 10.11's client goes on in the clear.
+    /// As in the client, an option that needs encryption turns encryption on. Unlike 10.11's client, which silently
+    /// continues unencrypted if the server does not support it, this is an error then.
     fn encrypt(&mut self) {
         if self.encryption != Some(Encryption::Preferred) {
             self.encryption = Some(Encryption::Required);
         }
     }
 
-    /// MySQL's option for what MariaDB says with `ssl` and `ssl-verify-server-cert`.
-    fn set_mode(&mut self, given: &Given) -> Result<(), Error> {
+    /// MySQL's equivalent of MariaDB's `ssl` and `ssl-verify-server-cert`.
+    fn set_mode(&mut self, option: &OptionValue) -> Result<(), Error> {
         let takes = "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY";
-        let value = given.value.as_deref().unwrap_or_default().to_ascii_uppercase();
+        let value = option.value.as_deref().unwrap_or_default().to_ascii_uppercase();
         let (encryption, authority, host) = match value.as_slice() {
             b"DISABLED" => (Encryption::Never, false, false),
             b"PREFERRED" => (Encryption::Preferred, false, false),
             b"REQUIRED" => (Encryption::Required, false, false),
             b"VERIFY_CA" => (Encryption::Required, true, false),
             b"VERIFY_IDENTITY" => (Encryption::Required, true, true),
-            _ => return Err(wrong(given, takes)),
+            _ => return Err(wrong(option, takes)),
         };
         self.encryption = Some(encryption);
         self.verify_authority = authority;
@@ -147,7 +148,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The connection, with defaults for what nothing was said of.
+    /// The connection options, with defaults for missing values.
     pub fn finish(self, default_user: &dyn Fn() -> Result<String, Error>) -> Result<Resolved, Error> {
         let address = self.address();
         let tls = self.tls(&address);
@@ -159,14 +160,14 @@ impl Draft {
             options.charset = charset;
         }
         let ask_password = matches!(self.password, Some(Secret::Ask));
-        if let Some(Secret::Given(password)) = self.password {
+        if let Some(Secret::Value(password)) = self.password {
             options.password = Some(password);
         }
         Ok(Resolved { options, ask_password, warnings: self.warnings })
     }
 
-    /// A host other than `localhost` is always spoken to over TCP, whatever is said of sockets: the client's
-    /// rule, and `localhost` in capitals is such a host there.
+    /// A host other than `localhost` always means TCP, whatever the options say of sockets: the client's rule;
+    /// `localhost` in capitals is such a host.
     fn address(&self) -> Address {
         let local = self.host.as_deref().is_none_or(|host| host == "localhost");
         if local && self.protocol != Some(Protocol::Tcp) {
@@ -176,8 +177,8 @@ impl Draft {
         Address::Tcp { host, port: self.port.unwrap_or(DEFAULT_PORT) }
     }
 
-    /// When nothing is said: encrypted over TCP if the server can, and not over a socket, which nobody else can
-    /// listen on and where encryption would only cost time.
+    /// The default: encrypted over TCP if the server supports it; unencrypted over a socket, on which no other process
+    /// can listen and where encryption would only cost time.
     fn tls(&self, address: &Address) -> Tls {
         match (self.encryption, address) {
             (Some(Encryption::Never), _) | (None, Address::Socket(_)) => return Tls::Disabled,
@@ -201,52 +202,52 @@ impl Draft {
     }
 }
 
-fn wrong(given: &Given, takes: &'static str) -> Error {
-    let found = given.value.as_deref().map(|value| String::from_utf8_lossy(value).into_owned());
-    Error::Value { origin: given.origin.clone(), name: given.name.clone(), found, takes }
+fn wrong(option: &OptionValue, takes: &'static str) -> Error {
+    let found = option.value.as_deref().map(|value| String::from_utf8_lossy(value).into_owned());
+    Error::Value { origin: option.origin.clone(), name: option.name.clone(), found, takes }
 }
 
-/// A name; an empty one takes back what a layer below said.
-fn name(given: &Given) -> Result<Option<String>, Error> {
-    let value = given.value.clone().and_then(|value| String::from_utf8(value).ok());
-    let value = value.ok_or_else(|| wrong(given, "a name in UTF-8"))?;
+/// A name; an empty one removes the value of a lower layer.
+fn name(option: &OptionValue) -> Result<Option<String>, Error> {
+    let value = option.value.clone().and_then(|value| String::from_utf8(value).ok());
+    let value = value.ok_or_else(|| wrong(option, "a name in UTF-8"))?;
     Ok(Some(value).filter(|value| !value.is_empty()))
 }
 
-fn path(given: &Given) -> Result<Option<PathBuf>, Error> {
-    let value = given.value.as_deref().ok_or_else(|| wrong(given, "the name of a file"))?;
+fn path(option: &OptionValue) -> Result<Option<PathBuf>, Error> {
+    let value = option.value.as_deref().ok_or_else(|| wrong(option, "the name of a file"))?;
     Ok(Some(PathBuf::from(OsStr::from_bytes(value))).filter(|path| !path.as_os_str().is_empty()))
 }
 
-fn number<N: std::str::FromStr>(given: &Given, takes: &'static str) -> Result<N, Error> {
-    let text = given.value.as_deref().and_then(|value| std::str::from_utf8(value).ok());
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| wrong(given, takes))
+fn number<N: std::str::FromStr>(option: &OptionValue, takes: &'static str) -> Result<N, Error> {
+    let text = option.value.as_deref().and_then(|value| std::str::from_utf8(value).ok());
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| wrong(option, takes))
 }
 
-/// The client turns a value that it does not know into OFF; for encryption, of all things, that is no good.
-fn switch(given: &Given) -> Result<bool, Error> {
-    match given.value.as_deref().map(<[u8]>::to_ascii_lowercase).as_deref() {
+/// The client treats an unknown value as OFF; for encryption this would be dangerous.
+fn switch(option: &OptionValue) -> Result<bool, Error> {
+    match option.value.as_deref().map(<[u8]>::to_ascii_lowercase).as_deref() {
         None | Some(b"1" | b"on" | b"true") => Ok(true),
         Some(b"0" | b"off" | b"false") => Ok(false),
-        Some(_) => Err(wrong(given, "ON, TRUE, 1, OFF, FALSE or 0")),
+        Some(_) => Err(wrong(option, "ON, TRUE, 1, OFF, FALSE or 0")),
     }
 }
 
-fn protocol(given: &Given) -> Result<Protocol, Error> {
-    match given.value.as_deref().unwrap_or_default().to_ascii_lowercase().as_slice() {
+fn protocol(option: &OptionValue) -> Result<Protocol, Error> {
+    match option.value.as_deref().unwrap_or_default().to_ascii_lowercase().as_slice() {
         b"tcp" => Ok(Protocol::Tcp),
         b"socket" => Ok(Protocol::Socket),
-        _ => Err(wrong(given, "tcp or socket")),
+        _ => Err(wrong(option, "tcp or socket")),
     }
 }
 
-/// None for the default. `auto` is the client's word for what its locale says, which says nothing of a dump.
-fn charset(given: &Given) -> Result<Option<String>, Error> {
+/// None for the default. `auto` is the client's word for the charset of its locale, which says nothing about a dump.
+fn charset(option: &OptionValue) -> Result<Option<String>, Error> {
     let takes = "a character set of the server that can be used with a client, such as utf8mb4, latin1 or binary";
-    let Some(charset) = name(given)?.map(|charset| charset.to_ascii_lowercase()) else { return Ok(None) };
+    let Some(charset) = name(option)?.map(|charset| charset.to_ascii_lowercase()) else { return Ok(None) };
     let is_word = charset.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if !is_word || UNUSABLE_CHARSETS.contains(&charset.as_str()) {
-        return Err(wrong(given, takes));
+    if !is_word || UNSUPPORTED_CHARSETS.contains(&charset.as_str()) {
+        return Err(wrong(option, takes));
     }
     Ok(Some(charset).filter(|charset| charset != "auto"))
 }

@@ -1,4 +1,4 @@
-//! Which option files are read, in which order, and what the operating system calls us.
+//! The list of option files, in order, and the operating system's user name.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,29 +8,29 @@ use super::names::GROUPS;
 use super::{Environment, Error};
 use crate::option_file::{Entry, Reader};
 
-/// The files of the whole machine, in the client's order (Debian's).
+/// The system's option files, in the client's order (Debian's).
 pub const SYSTEM_FILES: &[&str] = &["/etc/my.cnf", "/etc/mysql/my.cnf"];
 
-/// Which option files to read: the options that only count on the command line.
+/// The selection of option files: options that are valid on the command line only.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileChoice {
     /// `--no-defaults`: none at all.
     pub no_defaults: bool,
     /// `--defaults-file`: only this one.
     pub defaults_file: Option<PathBuf>,
-    /// `--defaults-extra-file`: this one too, after those of the machine and before the user's own.
+    /// `--defaults-extra-file`: also this one, after the system's files and before the user's own.
     pub extra_file: Option<PathBuf>,
-    /// `--defaults-group-suffix`: of every group also the one with this appended. Without it
-    /// `MARIADB_GROUP_SUFFIX`, then `MYSQL_GROUP_SUFFIX`.
+    /// `--defaults-group-suffix`: also read the groups with this suffix. Without it `MARIADB_GROUP_SUFFIX`, then
+    /// `MYSQL_GROUP_SUFFIX`.
     pub group_suffix: Option<String>,
 }
 
 impl FileChoice {
-    /// The options of the chosen files, and warnings for the user. `system_files` are [`SYSTEM_FILES`] outside
-    /// of tests; after them comes `my.cnf` in `MARIADB_HOME` or `MYSQL_HOME`, at last `~/.my.cnf`.
+    /// The options of the selected files, and warnings for the user. `system_files` are [`SYSTEM_FILES`] except in
+    /// tests; after them come `my.cnf` in `MARIADB_HOME` or `MYSQL_HOME`, and finally `~/.my.cnf`.
     ///
     /// # Errors
-    /// When a file is not understood, or one that was named is missing.
+    /// When a file is invalid, or a requested file is missing.
     pub fn read(
         &self,
         system_files: &[&str],
@@ -75,14 +75,13 @@ impl FileChoice {
     }
 }
 
-/// The name of the effective user, from the passwd file, else (users of a directory service) `USER` or
-/// `LOGNAME`.
+/// The name of the effective user, from the passwd file, else (users of a directory service) from `USER` or `LOGNAME`.
 ///
 /// # Errors
-/// When none of them knows.
+/// When none of them gives a name.
 pub fn os_user_name(environment: Environment<'_>) -> Result<String, Error> {
     let uid = rustix::process::geteuid().as_raw();
-    // Even where it goes by another name: accounts of servers are called root.
+    // Even if user id 0 has another name: server accounts are called root.
     if uid == 0 {
         return Ok("root".to_owned());
     }

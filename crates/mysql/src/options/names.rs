@@ -1,14 +1,14 @@
-//! The names of the options: ours, those of the client that we pass over, and how a name is read.
+//! The names of options: supported ones, ignored ones of the client, and the rules for names.
 
 use super::{Error, Origin};
 
-/// The groups that are read. `[hortator]` holds options of ours only, the others are shared with every client.
+/// The groups to read. `[hortator]` holds Hortator's options only, the others are shared with every client.
 pub const GROUPS: &[&str] = &["client", "client-server", "client-mariadb", OWN_GROUP];
 
-/// The group in which a name that is not ours is a mistake.
+/// The group in which an unknown name is an error.
 pub(super) const OWN_GROUP: &str = "hortator";
 
-/// The variables and the options that they stand for. The later wins, so the client's first choice stands last.
+/// The environment variables and their options. The later wins, so the client's first choice is the last.
 pub(super) const VARIABLES: &[(&str, &str)] = &[
     ("MYSQL_HOST", "host"),
     ("MYSQL_TCP_PORT", "port"),
@@ -17,7 +17,7 @@ pub(super) const VARIABLES: &[(&str, &str)] = &[
     ("MYSQL_PWD", "password"),
 ];
 
-/// The options of a connection.
+/// The supported connection options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Charset,
@@ -55,7 +55,7 @@ const KNOWN: &[(&str, Known)] = &[
     ("user", Known::User),
 ];
 
-/// Options of the clients of MariaDB and MySQL that change nothing for us: comfort, output, limits of theirs.
+/// Options of the clients of MariaDB and MySQL that have no effect here: convenience, output, limits.
 const HARMLESS: &[&str] = &[
     "abort-source-on-error",
     "auto-rehash",
@@ -124,32 +124,31 @@ const HARMLESS: &[&str] = &[
     "zstd-compression-level",
 ];
 
-/// The result of looking a name up.
+/// The meaning of a name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Ours. `negated` by `skip-` or `disable-`.
-    Ours { known: Known, negated: bool },
-    /// To be passed over without a word.
+    /// A supported option. `negated` by `skip-` or `disable-`.
+    Supported { known: Known, negated: bool },
+    /// Ignored without a warning.
     Harmless,
-    /// To be passed over, and the user told.
+    /// Ignored with a warning.
     Ignored,
 }
 
-/// An option as it was given, whatever the layer.
-pub(super) struct Given {
+/// An option of any layer.
+pub(super) struct OptionValue {
     pub origin: Origin,
     pub name: String,
     pub value: Option<Vec<u8>>,
 }
 
-impl Given {
-    /// What the name means here.
+impl OptionValue {
+    /// The meaning of the name.
     ///
-    /// Upper and lower case, dashes and underscores are the same, as in the client; a unique prefix of a name
-    /// is not the name, since it would stop to be unique with any new option. In the groups that all clients
-    /// share, a name that we do not know may be the business of a newer client: it is passed over. What
-    /// restricts or redirects a connection there (`ssl-crl`, `bind-address`, `init-command` …) is not in the
-    /// list of harmless ones, so the user hears of it.
+    /// Upper and lower case, dashes and underscores are equal, as in the client. A unique prefix of a name is not
+    /// accepted, because any new option could make it ambiguous. In the groups that all clients share, an unknown name
+    /// may belong to a newer client: it is ignored. Options there that restrict or redirect a connection (`ssl-crl`,
+    /// `bind-address`, `init-command` …) are not in the list of harmless ones, so the user gets a warning.
     pub fn meaning(&self) -> Result<Meaning, Error> {
         let name = self.name.to_ascii_lowercase().replace('_', "-");
         let (loose, name) = match name.strip_prefix("loose-") {
@@ -159,11 +158,11 @@ impl Given {
         let negation = name.strip_prefix("skip-").or_else(|| name.strip_prefix("disable-"));
         let positive = negation.or_else(|| name.strip_prefix("enable-")).unwrap_or(name);
         if let Some(&(_, known)) = KNOWN.iter().find(|(own, _)| *own == name) {
-            return Ok(Meaning::Ours { known, negated: false });
+            return Ok(Meaning::Supported { known, negated: false });
         }
         let switch = |known: &Known| matches!(known, Known::Ssl | Known::SslVerify | Known::Password);
         if let Some((_, known)) = KNOWN.iter().find(|(own, known)| *own == positive && switch(known)) {
-            return Ok(Meaning::Ours { known: *known, negated: negation.is_some() });
+            return Ok(Meaning::Supported { known: *known, negated: negation.is_some() });
         }
         let shared = matches!(&self.origin, Origin::File { group, .. } if !is_own(group));
         if shared && HARMLESS.contains(&positive) {
@@ -176,7 +175,7 @@ impl Given {
     }
 }
 
-/// Whether a group is `[hortator]`, with or without a suffix.
+/// Whether the group is `[hortator]`, with or without a suffix.
 fn is_own(group: &str) -> bool {
     group.get(..OWN_GROUP.len()).is_some_and(|start| start.eq_ignore_ascii_case(OWN_GROUP))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::*;
 use crate::{Identity, Tls, TlsSettings, Verify};
 
-const TAKES_PORT: &str = "a port from 1 to 65535 (0: the default)";
+const TAKES_PORT: &str = "a port from 1 to 65535 (0 for the default)";
 
 /// Options of a file's `[client]` group, or of `[hortator]` when the text begins with that.
 fn entries(text: &str) -> Vec<Entry> {
@@ -22,7 +22,7 @@ fn entries(text: &str) -> Vec<Entry> {
     let (mut entries, warnings) = reader.finish();
     assert_eq!(warnings, Vec::<String>::new());
     for entry in &mut entries {
-        entry.place.path = Arc::from(std::path::Path::new("my.cnf"));
+        entry.source_line.path = Arc::from(std::path::Path::new("my.cnf"));
     }
     entries
 }
@@ -199,41 +199,36 @@ fn names_that_are_not_ours() {
     assert_eq!(
         warnings("user=a\nssl-crl=x\nloose-future"),
         [
-            "my.cnf:3 in [client]: `ssl-crl` is ignored, as Hortator has no such option",
-            "my.cnf:4 in [client]: `loose-future` is ignored, as Hortator has no such option",
+            "my.cnf:3 in [client]: `ssl-crl` is ignored, because Hortator does not have this option",
+            "my.cnf:4 in [client]: `loose-future` is ignored, because Hortator does not have this option",
         ]
     );
     assert_eq!(
         warnings("[hortator]\nloose-future"),
-        ["my.cnf:2 in [hortator]: `loose-future` is ignored, as Hortator has no such option"]
+        ["my.cnf:2 in [hortator]: `loose-future` is ignored, because Hortator does not have this option"]
     );
-    let advice = "names are written in full, and `loose-NAME` would be ignored";
+    let advice = "write names in full; `loose-NAME` would be ignored";
     for (file, command_line, expected) in [
-        ("[hortator]\n\ncompress", "", "my.cnf:3 in [hortator]: no option is named `compress`"),
-        ("[hortator]\nconnect-time=7", "", "my.cnf:2 in [hortator]: no option is named `connect-time`"),
-        ("[hortator]\nskip-host", "", "my.cnf:2 in [hortator]: no option is named `skip-host`"),
-        ("", "--future=1", "command line: no option is named `future`"),
+        ("[hortator]\n\ncompress", "", "my.cnf:3 in [hortator]: unknown option `compress`"),
+        ("[hortator]\nconnect-time=7", "", "my.cnf:2 in [hortator]: unknown option `connect-time`"),
+        ("[hortator]\nskip-host", "", "my.cnf:2 in [hortator]: unknown option `skip-host`"),
+        ("", "--future=1", "command line: unknown option `future`"),
     ] {
         let error = resolve_texts(file, "", command_line).unwrap_err().to_string();
         let name = error.split('`').nth(1).unwrap().to_owned();
-        assert_eq!(error, format!("{expected}; {}", advice.replace("NAME", &name)));
+        assert_eq!(error, format!("{expected}: {}", advice.replace("NAME", &name)));
     }
 }
 
 #[test]
 fn values_that_an_option_does_not_take() {
     for (file, environment, command_line, expected) in [
-        ("port=abc", "", "", format!("my.cnf:2 in [client]: `port` is `abc`, but takes {TAKES_PORT}")),
-        (
-            "",
-            "MYSQL_TCP_PORT=x",
-            "",
-            format!("environment variable MYSQL_TCP_PORT: `port` is `x`, but takes {TAKES_PORT}"),
-        ),
-        ("", "", "--port=99999", format!("command line: `port` is `99999`, but takes {TAKES_PORT}")),
-        ("host", "", "", "my.cnf:2 in [client]: `host` is without a value, but takes a name in UTF-8".to_owned()),
-        ("ssl=yes", "", "", "my.cnf:2 in [client]: `ssl` is `yes`, but takes ON, TRUE, 1, OFF, FALSE or 0".to_owned()),
-        ("protocol=pipe", "", "", "my.cnf:2 in [client]: `protocol` is `pipe`, but takes tcp or socket".to_owned()),
+        ("port=abc", "", "", format!("my.cnf:2 in [client]: `port` is `abc`: give {TAKES_PORT}")),
+        ("", "MYSQL_TCP_PORT=x", "", format!("environment variable MYSQL_TCP_PORT: `port` is `x`: give {TAKES_PORT}")),
+        ("", "", "--port=99999", format!("command line: `port` is `99999`: give {TAKES_PORT}")),
+        ("host", "", "", "my.cnf:2 in [client]: `host` is without a value: give a name in UTF-8".to_owned()),
+        ("ssl=yes", "", "", "my.cnf:2 in [client]: `ssl` is `yes`: give ON, TRUE, 1, OFF, FALSE or 0".to_owned()),
+        ("protocol=pipe", "", "", "my.cnf:2 in [client]: `protocol` is `pipe`: give tcp or socket".to_owned()),
     ] {
         assert_eq!(resolve_texts(file, environment, command_line).unwrap_err().to_string(), expected);
     }

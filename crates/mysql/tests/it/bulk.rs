@@ -1,4 +1,4 @@
-//! Arrays of parameters, as `execute_raw` carries them.
+//! Bulk execution with `execute_raw`.
 
 use hortator_mysql::{Connection, Prepared};
 
@@ -71,7 +71,7 @@ fn an_error_in_the_middle_takes_the_whole_array_back() {
     let error = connection.execute_raw(&array(prepared, &TYPES, &rows)).unwrap_err();
     assert_eq!(error.to_string(), "ERROR 1062 (23000): Duplicate entry '1' for key 'PRIMARY'");
     assert_eq!(one_value(&mut connection, "select count(*) from t"), "0");
-    // The statement is as good as new.
+    // The prepared statement is still usable.
     connection.execute_raw(&array(prepared, &TYPES, &rows[1..])).unwrap();
     assert_eq!(one_value(&mut connection, "select count(*) from t"), "3");
 }

@@ -1,4 +1,4 @@
-//! What a real server says of tables.
+//! Catalog information of a real server.
 
 use hortator_mysql::catalog::{ColumnKind, TableKind, TableName, table};
 

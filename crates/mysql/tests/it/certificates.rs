@@ -1,4 +1,4 @@
-//! An authority, and certificates of it for a server and a client, made by the `openssl` program.
+//! A certificate authority, and its certificates for a server and a client, created by the `openssl` program.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,13 +7,13 @@ use std::process::Command;
 
 use hortator_mysql::Identity;
 
-/// Files in a folder that goes with it.
+/// Files in a folder that is removed with this value.
 pub struct Certificates {
     folder: tempfile::TempDir,
 }
 
 impl Certificates {
-    /// The server's name is localhost. Everything is readable for the server's own user.
+    /// The server's name is localhost. All files are readable for the server's account.
     pub fn make() -> Certificates {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();

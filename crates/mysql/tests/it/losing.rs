@@ -1,4 +1,4 @@
-//! Connections that end in the middle of something.
+//! Connections that end during a command.
 
 use std::thread;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use hortator_mysql::{Connection, Error};
 
 use crate::server::Server;
 
-/// Checks that the connection is lost, says so, and stays so.
+/// Checks that the connection is lost, reports it, and stays lost.
 fn assert_lost(connection: &mut Connection, error: &Error, words: &str) {
     assert!(error.is_lost(), "{error:?}");
     assert!(error.to_string().contains(words), "{error}");

@@ -1,4 +1,4 @@
-//! Opening a connection: roads, accounts, names, and the messages when it fails.
+//! Opening a connection: transports, accounts, names, and error messages.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Packets around and beyond 16 MiB, and beyond what the server takes.
+//! Packets of 16 MiB and more, and larger than the server accepts.
 
 use hortator_mysql::{Connection, Error};
 
@@ -47,7 +47,7 @@ fn a_packet_too_big_for_the_server_is_named_as_such() {
             let error = connection.execute(&sql).unwrap_err();
             assert_eq!(error.code(), Some(1153), "{error}");
             assert!(error.to_string().contains("max_allowed_packet"), "{error}");
-            // Whether the server lets the connection live is its affair.
+            // The server may or may not close the connection.
             match connection.ping() {
                 Ok(()) => {}
                 Err(error) => assert!(matches!(error, Error::Lost { .. }), "{error}"),

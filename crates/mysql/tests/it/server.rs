@@ -1,4 +1,4 @@
-//! The servers under test: one that the tests share, with TLS and a large packet, and plain ones of their own.
+//! The servers under test: a shared one, with TLS and large packets, and separate ones.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
@@ -10,7 +10,7 @@ use crate::certificates::Certificates;
 
 pub const MAX_ALLOWED_PACKET_BYTES: usize = 64 << 20;
 
-/// A server, for as long as some test holds it.
+/// A server that lives as long as a test uses it.
 pub struct Server {
     running: Arc<Running>,
 }
@@ -23,7 +23,7 @@ struct Running {
 static SHARED: Mutex<Weak<Running>> = Mutex::new(Weak::new());
 
 impl Server {
-    /// The server that tests run against side by side, each with users and databases of its own names.
+    /// The server that parallel tests share, each with its own users and databases.
     pub fn shared() -> Server {
         let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let running = shared.upgrade().unwrap_or_else(|| {
@@ -41,7 +41,7 @@ impl Server {
         Server { running }
     }
 
-    /// A server with nothing set, for this test alone.
+    /// A server with default settings, for one test.
     pub fn own() -> Server {
         let sandbox = Builder::standalone().start_temporary().unwrap();
         Server { running: Arc::new(Running { sandbox, certificates: None }) }
@@ -89,7 +89,7 @@ impl Server {
         self.running.certificates.as_ref().expect("only the shared server has TLS")
     }
 
-    /// Ends the server as a crash would.
+    /// Kills the server, as a crash does.
     pub fn kill(&mut self) {
         self.running.sandbox.node(0).kill().unwrap();
     }

@@ -1,12 +1,12 @@
-//! Statements and their answers.
+//! Statements and their responses.
 
 use std::ops::ControlFlow;
 
-use hortator_mysql::{Column, Connection, Error, Rows, quote_identifier, quote_string};
+use hortator_mysql::{Column, Connection, Error, RowSink, quote_identifier, quote_string};
 
 use crate::server::{Server, one_value};
 
-/// Writes down what arrives; stops after `limit` rows.
+/// Records the result sets; stops after `limit` rows.
 struct Journal {
     lines: Vec<String>,
     limit: usize,
@@ -18,7 +18,7 @@ impl Journal {
     }
 }
 
-impl Rows for Journal {
+impl RowSink for Journal {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         let names: Vec<_> = columns.iter().map(|column| String::from_utf8_lossy(&column.name)).collect();
         self.lines.push(format!("[{}]", names.join(",")));
@@ -69,7 +69,7 @@ fn every_result_set_of_a_call() {
     assert_eq!(journal.lines, ["[a]", "1", "[b,c]", "2,NULL"]);
     assert_eq!(done.rows, 2);
     assert_eq!(one_value(&mut connection, "select @x"), "1");
-    // A failure after rows have arrived.
+    // An error after some rows.
     connection.execute(b"create procedure q() begin select 1; select * from nowhere; end").unwrap();
     assert_eq!(connection.execute(b"call q()").unwrap_err().code(), Some(1146));
     connection.ping().unwrap();
@@ -92,11 +92,11 @@ fn errors_leave_the_connection_usable() {
     assert_eq!(error.code(), Some(1064));
     let Error::Server(error) = error else { panic!("{error:?}") };
     assert_eq!(&error.sqlstate, b"42000");
-    // The server ends a result set that it has begun.
+    // The server ends a started result set with an error.
     let sql = b"select json_value(if(seq = 15000, cast('{' as char), '{}'), '$'), (select 1 union select if(seq < 15000, 1, 2)) from seq_1_to_20000";
     assert_eq!(connection.execute(sql).unwrap_err().code(), Some(1242));
     assert_eq!(connection.execute(b"").unwrap_err().code(), Some(1065));
-    // One statement at a time: a second one behind a semicolon is an error, not run.
+    // One statement at a time: a second one after a semicolon is an error, and is not executed.
     assert_eq!(connection.execute(b"select 1; select 2").unwrap_err().code(), Some(1064));
     connection.ping().unwrap();
 }

@@ -75,7 +75,7 @@ fn a_certificate_for_another_host() {
     let ca = Some(server.certificate());
     let settings = |verify| TlsSettings { verify, ca: ca.clone(), identity: None };
     let error = Connection::open(&with(&options, settings(Verify::Host))).unwrap_err();
-    assert!(error.to_string().contains("not made for the host `127.0.0.1`"), "{error}");
+    assert!(error.to_string().contains("not valid for the host `127.0.0.1`"), "{error}");
     Connection::open(&with(&options, settings(Verify::Authority))).unwrap();
 }
 
@@ -95,7 +95,7 @@ fn files_that_are_not_what_they_should_be() {
     let server = Server::shared();
     let options = account(&server, "files");
     for (ca, words) in
-        [("/nonexistent/ca.pem", "cannot read /nonexistent/ca.pem"), ("/dev/null", "holds no certificate")]
+        [("/nonexistent/ca.pem", "cannot read /nonexistent/ca.pem"), ("/dev/null", "contains no certificate")]
     {
         let settings = TlsSettings { verify: Verify::Host, ca: Some(ca.into()), identity: None };
         let error = Connection::open(&with(&options, settings)).unwrap_err();

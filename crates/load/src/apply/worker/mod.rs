@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hortator_core::{Key, Seqno};
 use hortator_mysql::catalog::TableKind;
-use hortator_mysql::{Connection, Done, Error};
+use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{Pool, Turn};
@@ -78,7 +78,7 @@ impl Sent {
         if self.failed > 0 { Note::Failed(self.failed) } else { Note::Nothing }
     }
 
-    fn add(&mut self, done: &Done, way: Way, statements: u64) {
+    fn add(&mut self, done: &ExecResult, way: Way, statements: u64) {
         self.rows += done.affected_rows;
         self.warnings += u64::from(done.warnings);
         match way {

@@ -170,7 +170,10 @@ impl MainSession<'_> {
         &mut self,
         location: &Location,
         text: &[u8],
-        work: impl FnOnce(&crate::record::Records, &mut hortator_mysql::Connection) -> Result<hortator_mysql::Done, Error>,
+        work: impl FnOnce(
+            &crate::record::Records,
+            &mut hortator_mysql::Connection,
+        ) -> Result<hortator_mysql::ExecResult, Error>,
     ) -> Result<(), Stopped> {
         let Some(records) = self.records else { return Ok(()) };
         match records.apart(work) {

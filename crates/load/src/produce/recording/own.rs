@@ -1,7 +1,7 @@
 //! A change of rows with its record in a transaction of ours, left open for statements that ask what it did.
 
 use hortator_mysql::error::DEADLOCK;
-use hortator_mysql::{Done, Error};
+use hortator_mysql::{Error, ExecResult};
 
 use super::treatment::{Asking, may_be_for_good};
 use super::{Puts, Run, done_or_bound, entry_of};
@@ -122,7 +122,7 @@ impl MainSession<'_> {
     }
 
     /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
-    fn commit_open_replaying(&mut self, open: &mut Open) -> Result<Done, Error> {
+    fn commit_open_replaying(&mut self, open: &mut Open) -> Result<ExecResult, Error> {
         let mut settled = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
@@ -145,7 +145,7 @@ impl MainSession<'_> {
     }
 
     /// Begins the transaction again, from its beginning.
-    fn replay(&mut self, text: &[u8], begun: &Entry, is_within: bool) -> Result<Done, Error> {
+    fn replay(&mut self, text: &[u8], begun: &Entry, is_within: bool) -> Result<ExecResult, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
         self.connection.execute(b"START TRANSACTION")?;
@@ -155,7 +155,7 @@ impl MainSession<'_> {
         self.send(text)
     }
 
-    fn commit_open(&mut self, open: &Open) -> Result<Done, Error> {
+    fn commit_open(&mut self, open: &Open) -> Result<ExecResult, Error> {
         let last_id = if open.numbers { self.last_id()? } else { 0 };
         if let Some(records) = self.records {
             records.close(&mut self.connection, &Entry { last_id, ..open.entry.clone() })?;

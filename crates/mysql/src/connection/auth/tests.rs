@@ -1,4 +1,4 @@
-//! Conversations with bytes on the other side.
+//! Authentication against scripted bytes.
 
 use super::*;
 use crate::connection::script::{Script, packets};
@@ -10,9 +10,13 @@ fn credentials(password: &[u8], is_private: bool) -> Credentials<'_> {
     Credentials { password, nonce: &NONCE, is_encrypted: false, is_private }
 }
 
-/// Begins with `favourite`, hears `bodies`, and returns what came of it and what was said meanwhile.
-fn converse(favourite: &[u8], credentials: &Credentials<'_>, bodies: &[&[u8]]) -> (Result<Status, Failure>, Vec<u8>) {
-    // Each of our answers takes a number of the sequence.
+/// Starts with `favourite`, receives `bodies`, and returns the outcome and the sent bytes.
+fn converse(
+    favourite: &[u8],
+    credentials: &Credentials<'_>,
+    bodies: &[&[u8]],
+) -> (Result<Status, CommandError>, Vec<u8>) {
+    // Each of our packets has a sequence number, too.
     let incoming: Vec<u8> = bodies
         .iter()
         .enumerate()
@@ -53,15 +57,15 @@ fn a_password_that_the_server_has_in_its_cache() {
 
 #[test]
 fn a_password_that_the_server_has_not() {
-    // Over a socket it may travel as it is.
-    let (outcome, said) = converse(b"caching_sha2_password", &credentials(b"pw", true), &[b"\x01\x04", OK]);
+    // Over a socket the password may be sent in clear text.
+    let (outcome, sent) = converse(b"caching_sha2_password", &credentials(b"pw", true), &[b"\x01\x04", OK]);
     outcome.unwrap();
-    assert_eq!(said, packets(1, &[b"pw\0"]));
-    // Over the network, the server's key is asked for, and the password leaves under it only.
+    assert_eq!(sent, packets(1, &[b"pw\0"]));
+    // Over the network, we request the server's key, and the password is sent encrypted only.
     let key = b"\x01-----BEGIN PUBLIC KEY-----\nnonsense\n-----END PUBLIC KEY-----\n";
-    let (outcome, said) = converse(b"caching_sha2_password", &credentials(b"pw", false), &[b"\x01\x04", key]);
-    assert!(matches!(outcome, Err(Failure::Protocol(_))), "{outcome:?}");
-    assert_eq!(said, packets(1, &[b"\x02"]));
+    let (outcome, sent) = converse(b"caching_sha2_password", &credentials(b"pw", false), &[b"\x01\x04", key]);
+    assert!(matches!(outcome, Err(CommandError::Protocol(_))), "{outcome:?}");
+    assert_eq!(sent, packets(1, &[b"\x02"]));
 }
 
 #[test]
@@ -69,28 +73,28 @@ fn the_server_may_ask_for_another_method() {
     let known = credentials(b"pw", false);
     let nonce = [&NONCE[..], b"\0"].concat();
     for data in [&NONCE[..], &nonce] {
-        let (outcome, said) = converse(b"caching_sha2_password", &known, &[&switch("mysql_native_password", data), OK]);
+        let (outcome, sent) = converse(b"caching_sha2_password", &known, &[&switch("mysql_native_password", data), OK]);
         outcome.unwrap();
         let expected = Authentication::begin(b"mysql_native_password", &known).first;
-        assert_eq!(said, packets(1, &[&expected]));
+        assert_eq!(sent, packets(1, &[&expected]));
     }
-    let (outcome, said) = converse(b"mysql_native_password", &known, &[&switch("client_ed25519", &[7; 32]), OK]);
+    let (outcome, sent) = converse(b"mysql_native_password", &known, &[&switch("client_ed25519", &[7; 32]), OK]);
     outcome.unwrap();
-    assert_eq!(said.len(), 4 + 64);
-    let (outcome, said) = converse(b"mysql_native_password", &known, &[&switch("unix_socket", b""), OK]);
+    assert_eq!(sent.len(), 4 + 64);
+    let (outcome, sent) = converse(b"mysql_native_password", &known, &[&switch("unix_socket", b""), OK]);
     outcome.unwrap();
-    assert_eq!(said, packets(1, &[b""]));
+    assert_eq!(sent, packets(1, &[b""]));
 }
 
 #[test]
 fn a_password_in_the_clear_needs_a_private_road() {
     let ask = switch("mysql_clear_password", b"");
-    let (outcome, said) = converse(b"mysql_native_password", &credentials(b"pw", true), &[&ask, OK]);
+    let (outcome, sent) = converse(b"mysql_native_password", &credentials(b"pw", true), &[&ask, OK]);
     outcome.unwrap();
-    assert_eq!(said, packets(1, &[b"pw\0"]));
-    let (outcome, said) = converse(b"mysql_native_password", &credentials(b"pw", false), &[&ask, OK]);
-    assert!(matches!(&outcome, Err(Failure::Unsupported(message)) if message.contains("ask for TLS")), "{outcome:?}");
-    assert!(said.is_empty());
+    assert_eq!(sent, packets(1, &[b"pw\0"]));
+    let (outcome, sent) = converse(b"mysql_native_password", &credentials(b"pw", false), &[&ask, OK]);
+    assert!(matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("use TLS")), "{outcome:?}");
+    assert!(sent.is_empty());
 }
 
 #[test]
@@ -101,16 +105,16 @@ fn methods_that_are_not_spoken() {
         (&switch("auth_gssapi_client", b"x"), "`auth_gssapi_client`"),
         (&switch("parsec", &[1; 32]), "`parsec`"),
     ] {
-        let (outcome, said) = converse(b"mysql_native_password", &known, &[packet]);
-        assert!(matches!(&outcome, Err(Failure::Unsupported(message)) if message.contains(words)), "{outcome:?}");
-        assert!(said.is_empty());
+        let (outcome, sent) = converse(b"mysql_native_password", &known, &[packet]);
+        assert!(matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains(words)), "{outcome:?}");
+        assert!(sent.is_empty());
     }
 }
 
 #[test]
 fn a_server_that_never_decides() {
     let ask = switch("unix_socket", b"");
-    let bodies = vec![&ask[..]; ROUND_LIMIT];
+    let bodies = vec![&ask[..]; AUTH_PACKETS_LIMIT];
     let (outcome, _) = converse(b"mysql_native_password", &credentials(b"", true), &bodies);
-    assert!(matches!(outcome, Err(Failure::Protocol(_))));
+    assert!(matches!(outcome, Err(CommandError::Protocol(_))));
 }

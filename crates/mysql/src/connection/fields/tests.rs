@@ -1,4 +1,4 @@
-//! Fields against the bytes that they are.
+//! Fields and their bytes.
 
 use super::*;
 
@@ -26,7 +26,10 @@ fn lengths_go_there_and_back() {
 fn what_is_cut_short_is_refused() {
     for bytes in [&b""[..], b"\xfc\x01", b"\xfd\x01\x02", b"\xfe\x01\x02\x03", b"\x05abcd", b"\xfb", b"\xff"] {
         let failure = Fields::new(bytes, "a test").length_encoded_bytes().unwrap_err();
-        assert!(matches!(&failure, Failure::Protocol(found) if found.contains("a test")), "{bytes:?}: {failure:?}");
+        assert!(
+            matches!(&failure, CommandError::Protocol(found) if found.contains("a test")),
+            "{bytes:?}: {failure:?}"
+        );
     }
     let huge = b"\xfe\xff\xff\xff\xff\xff\xff\xff\xffx";
     assert!(Fields::new(huge, "a test").length_encoded_bytes().is_err());

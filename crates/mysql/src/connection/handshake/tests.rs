@@ -1,4 +1,4 @@
-//! Greetings against the bytes that they are.
+//! Handshake packets and their bytes.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn greetings_of_both_families() {
     assert_eq!((mariadb.version.to_string(), mariadb.id), ("MariaDB 10.11.19".to_owned(), 42));
     assert_eq!(mariadb.nonce, b"123456789abcdefghijk");
     assert_eq!(mariadb.method, b"mysql_native_password");
-    assert!(mariadb.of_mariadb.contains(WANTED_OF_MARIADB));
+    assert!(mariadb.of_mariadb.contains(MARIADB_CAPABILITIES));
     let mysql = Greeting::parse(&greeting("8.0.36", ALL, 0x1d, "caching_sha2_password")).unwrap();
     assert!(mysql.of_mariadb.is_empty());
 }
@@ -44,7 +44,7 @@ fn what_is_asked_for_is_what_the_server_can() {
         assert!(!request.capabilities.contains(CapabilityFlags::CLIENT_SESSION_TRACK));
         assert!(!request.capabilities.contains(CapabilityFlags::CLIENT_CONNECT_WITH_DB));
         assert_eq!(request.capabilities.contains(CapabilityFlags::CLIENT_LONG_PASSWORD), !supports_bulk);
-        assert_eq!(request.of_mariadb, if supports_bulk { WANTED_OF_MARIADB } else { MariadbCapabilities::empty() });
+        assert_eq!(request.of_mariadb, if supports_bulk { MARIADB_CAPABILITIES } else { MariadbCapabilities::empty() });
         assert_eq!(request.fixed_part().len(), 32);
     }
 }
@@ -54,10 +54,10 @@ fn a_greeting_cut_anywhere_is_refused() {
     let whole = greeting("8.0.36", ALL, 0, "");
     let needed = whole.len() - 1;
     for length in 0..needed {
-        assert!(matches!(Greeting::parse(&whole[..length]), Err(Failure::Protocol(_))), "{length}");
+        assert!(matches!(Greeting::parse(&whole[..length]), Err(CommandError::Protocol(_))), "{length}");
     }
     Greeting::parse(&whole[..needed]).unwrap();
-    // A length of the nonce that no server means.
+    // An invalid length of the nonce.
     let mut packet = whole.clone();
     let at = packet.iter().position(|byte| *byte == 0x15).unwrap();
     for length in 0..=255 {
@@ -69,9 +69,9 @@ fn a_greeting_cut_anywhere_is_refused() {
 #[test]
 fn refusals_in_place_of_a_greeting() {
     let failure = Greeting::parse(b"\xff\x10\x04Too many connections").unwrap_err();
-    assert!(matches!(&failure, Failure::Server(error) if error.code == 1040), "{failure:?}");
+    assert!(matches!(&failure, CommandError::Server(error) if error.code == 1040), "{failure:?}");
     let failure = Greeting::parse(b"SSH-2.0-OpenSSH").unwrap_err();
-    assert!(matches!(&failure, Failure::Protocol(found) if found.contains("is it a MariaDB")), "{failure:?}");
+    assert!(matches!(&failure, CommandError::Protocol(found) if found.contains("check that a MariaDB")), "{failure:?}");
     let failure = Greeting::parse(&greeting("3.23", 0, 0, "")).unwrap_err();
-    assert!(matches!(&failure, Failure::Unsupported(message) if message.contains("older")), "{failure:?}");
+    assert!(matches!(&failure, CommandError::Unsupported(message) if message.contains("older")), "{failure:?}");
 }

@@ -1,4 +1,4 @@
-//! Answers against the bytes that they are, well-formed and not.
+//! Responses and their bytes, valid and invalid.
 
 use super::*;
 use crate::connection::script::{Script, packets};
@@ -22,7 +22,7 @@ fn column(name: &str) -> Vec<u8> {
 #[derive(Default)]
 struct Journal(Vec<String>);
 
-impl Rows for Journal {
+impl RowSink for Journal {
     fn columns(&mut self, columns: &[Column]) -> ControlFlow<()> {
         self.0.push(columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned()).collect());
         ControlFlow::Continue(())
@@ -34,18 +34,18 @@ impl Rows for Journal {
     }
 }
 
-/// Reads an answer of `bodies`: what came of it, the rows, and what was sent meanwhile.
-fn read(bodies: &[&[u8]], deprecate_eof: bool) -> (Result<Done, Failure>, Vec<String>, Vec<u8>) {
+/// Reads a response of `bodies`: the outcome, the rows, and the bytes sent meanwhile.
+fn read(bodies: &[&[u8]], deprecate_eof: bool) -> (Result<ExecResult, CommandError>, Vec<String>, Vec<u8>) {
     let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
     let mut journal = Journal::default();
-    let mut answer = Answer { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
+    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
     let outcome = answer.read(Some(&mut journal));
     (outcome, journal.0, wire.stream().outgoing.clone())
 }
 
 fn protocol_error(bodies: &[&[u8]]) -> String {
     match read(bodies, true).0 {
-        Err(Failure::Protocol(found)) => found,
+        Err(CommandError::Protocol(found)) => found,
         other => panic!("{other:?}"),
     }
 }
@@ -53,15 +53,15 @@ fn protocol_error(bodies: &[&[u8]]) -> String {
 #[test]
 fn an_ok_packet() {
     let done = read(&[OK], true).0.unwrap();
-    let expected = Done { affected_rows: 2, last_insert_id: 7, warnings: 1, ..Done::default() };
+    let expected = ExecResult { affected_rows: 2, last_insert_id: 7, warnings: 1, ..ExecResult::default() };
     assert_eq!(done, expected);
 }
 
 #[test]
 fn an_error_packet() {
-    let Err(Failure::Server(error)) = read(&[ERR], true).0 else { panic!("an error") };
+    let Err(CommandError::Server(error)) = read(&[ERR], true).0 else { panic!("an error") };
     assert_eq!(error.to_string(), "ERROR 1064 (42000): You have an error");
-    let Err(Failure::Server(error)) = read(&[b"\xff\x10\x04Too many \xff"], true).0 else { panic!("an error") };
+    let Err(CommandError::Server(error)) = read(&[b"\xff\x10\x04Too many \xff"], true).0 else { panic!("an error") };
     assert_eq!(error.to_string(), "ERROR 1040 (HY000): Too many \u{fffd}");
 }
 
@@ -96,27 +96,30 @@ fn a_value_of_16_mib_begins_like_the_end_of_rows() {
     let (first, rest) = packet.split_at(0xff_ffff);
     bytes.extend(packets(2, &[first, rest, END]));
     let mut wire = Wire::new(Script::new(&bytes, usize::MAX));
-    let mut answer = Answer { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
+    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
     assert_eq!(answer.read(None).unwrap().rows, 1);
 }
 
 #[test]
 fn an_error_amid_rows_ends_the_answer() {
     let (outcome, seen, _) = read(&[b"\x01", &column("a"), b"\x011", ERR], true);
-    assert!(matches!(outcome, Err(Failure::Server(error)) if error.code == 1064));
+    assert!(matches!(outcome, Err(CommandError::Server(error)) if error.code == 1064));
     assert_eq!(seen.len(), 2);
 }
 
 #[test]
 fn a_file_is_refused_with_an_empty_packet() {
     let name: &[u8] = b"\xfb/etc/shadow";
-    // The server's turn again has a number of its own.
+    // The server's next packet has its own sequence number.
     let mut bytes = packets(0, &[name]);
     bytes.extend(packets(2, &[OK]));
     let mut wire = Wire::new(Script::new(&bytes, 5));
-    let mut answer = Answer { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
+    let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
     let outcome = answer.read(None);
-    assert!(matches!(&outcome, Err(Failure::Unsupported(message)) if message.contains("/etc/shadow")), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Err(CommandError::Unsupported(message)) if message.contains("/etc/shadow")),
+        "{outcome:?}"
+    );
     assert_eq!(wire.stream().outgoing, [0, 0, 0, 1]);
 }
 
@@ -142,8 +145,8 @@ fn an_answer_cut_anywhere_is_a_lost_connection() {
     let whole = packets(0, &[b"\x01", &column("a"), b"\x011", END]);
     for length in 0..whole.len() {
         let mut wire = Wire::new(Script::new(&whole[..length], 4));
-        let mut answer = Answer { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
-        assert!(matches!(answer.read(None), Err(Failure::Io(_))), "{length}");
+        let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof: true };
+        assert!(matches!(answer.read(None), Err(CommandError::Io(_))), "{length}");
     }
 }
 
@@ -153,8 +156,8 @@ fn a_preparations_answer() {
     let a = column("a");
     for (deprecate_eof, bodies) in [(true, &[prepared, &a, &a, &a][..]), (false, &[prepared, &a, &a, EOF, &a, EOF])] {
         let mut wire = Wire::new(Script::new(&packets(0, bodies), 3));
-        let mut answer = Answer { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
+        let mut answer = ResponseReader { wire: &mut wire, status: &mut Status::default(), deprecate_eof };
         assert_eq!(answer.read_prepared().unwrap(), Prepared { id: 9, parameters: 2 });
-        assert!(matches!(wire.receive(), Err(Failure::Io(_))), "all of it was read");
+        assert!(matches!(wire.receive(), Err(CommandError::Io(_))), "all of it was read");
     }
 }

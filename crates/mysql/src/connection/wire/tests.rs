@@ -1,9 +1,9 @@
-//! Packets against the bytes that they are.
+//! Packets and their bytes.
 
 use super::*;
 use crate::connection::script::{Script, packets};
 
-/// What a stream is told when a packet of `head` and `body` is sent on it.
+/// The bytes written for a packet of `head` and `body`.
 fn sent(head: &[u8], body: &[u8], portion: usize) -> Vec<u8> {
     let mut wire = Wire::new(Script::new(b"", portion));
     wire.send(head, body).unwrap();
@@ -58,7 +58,10 @@ fn packets_are_handed_out_one_by_one_whatever_the_portions() {
             assert!(wire.receive().unwrap() == body);
         }
         let end = wire.receive().err();
-        assert!(matches!(&end, Some(Failure::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof), "{end:?}");
+        assert!(
+            matches!(&end, Some(CommandError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof),
+            "{end:?}"
+        );
     }
 }
 
@@ -73,7 +76,7 @@ fn numbers_go_around_and_a_wrong_one_is_refused() {
         let mut wire = Wire::new(Script::new(&packets(5, &[body]), 1));
         let failure = wire.receive().unwrap_err();
         assert!(
-            matches!(&failure, Failure::Protocol(found) if found.contains("number 0 was due, 5 came")),
+            matches!(&failure, CommandError::Protocol(found) if found.contains("expected number 0, received 5")),
             "{failure:?}"
         );
     }
@@ -89,7 +92,7 @@ fn an_errors_number_does_not_matter() {
 fn bytes_before_encryption_are_refused() {
     let mut wire = Wire::new(Script::new(&packets(0, &[b"greeting", b"injected"]), usize::MAX));
     wire.receive().unwrap();
-    assert!(matches!(wire.suspend(), Err(Failure::Protocol(_))));
+    assert!(matches!(wire.suspend(), Err(CommandError::Protocol(_))));
 
     let mut wire = Wire::new(Script::new(&packets(0, &[b"greeting"]), usize::MAX));
     wire.receive().unwrap();
@@ -101,10 +104,10 @@ fn bytes_before_encryption_are_refused() {
 
 #[test]
 fn a_grown_buffer_is_given_back() {
-    let long = vec![b'l'; BUFFER_KEPT_BYTES + 1];
+    let long = vec![b'l'; BUFFER_LIMIT_BYTES + 1];
     let mut wire = Wire::new(Script::new(&packets(0, &[&long, b"x"]), usize::MAX));
     wire.receive().unwrap();
-    assert!(wire.buffer.len() > BUFFER_KEPT_BYTES);
+    assert!(wire.buffer.len() > BUFFER_LIMIT_BYTES);
     wire.receive().unwrap();
     wire.begin();
     assert_eq!(wire.buffer.len(), BUFFER_BYTES);
