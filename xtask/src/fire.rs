@@ -1,4 +1,4 @@
-//! A cluster of three nodes, with our provider or Galera's, under fire: for longer than the usual tests do.
+//! A cluster of three nodes, with Hortator's provider or Galera, under fire: for longer than in the usual tests.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context, bail};
 
-/// Minutes, unless told otherwise.
+/// The default number of minutes.
 const MINUTES: u64 = 10;
 /// The test of each provider, by the name of the provider's table column.
 const PROVIDERS: [(&str, &str, &str); 2] = [
@@ -45,13 +45,13 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Wanted> 
     Ok(wanted)
 }
 
-/// Runs the test for so long with each provider that is wanted, with both at once, so that they have the same machine; what it
-/// came to is its last output, and the report.
+/// Runs the test for that time with each requested provider, with both in parallel, so that they have the same machine;
+/// the figures are its last output, and the report.
 pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let wanted = parse(arguments)?;
-    // A run can be done again, and both providers get the same.
+    // A run can be repeated, and both providers get the same seed.
     let seed = wanted.seed.unwrap_or_else(|| u64::from(std::process::id()));
-    let folder = tempfile::tempdir().context("cannot make a folder for the figures")?;
+    let folder = tempfile::tempdir().context("cannot create a folder for the figures")?;
     let is_wanted = |provider: &str| wanted.provider == "both" || wanted.provider == provider;
     let tests = || {
         let mut tests = Command::new(env!("CARGO"));
@@ -77,7 +77,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         if !tests.wait().with_context(|| format!("cannot wait for the test of {name}"))?.success() {
             failed.push(name);
         }
-        // A run that fails early has none.
+        // A run that fails early has no figures.
         columns.extend(fs::read_to_string(&figures).ok().map(|text| (name, text)));
     }
     if let Some(report) = &wanted.report {
@@ -87,7 +87,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
             .with_context(|| format!("cannot write {}", report.display()))?;
     }
     if !failed.is_empty() {
-        bail!("{}: something must not be, see above", failed.join(", "));
+        bail!("{}: the check failed, see above", failed.join(", "));
     }
     Ok(())
 }
@@ -97,22 +97,22 @@ fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> S
     let (minutes, provider) = (wanted.minutes, &wanted.provider);
     let mut text = format!(
         "# Three nodes under fire\n\n\
-         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, each provider's own defaults. Fourteen clients move\n\
-         money, append to lists and write rows on all nodes, and go to the next node when theirs does not answer. Meanwhile nodes\n\
-         are killed (one, all at once, one after the other), shut down, stopped (SIGSTOP) and cut off (by the providers' own\n\
-         switch), and brought back each time. Clients know what was confirmed to them; in the end it is looked for on every\n\
-         node. Again with:\n\n    \
+         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, each provider's own defaults. Fourteen clients\n\
+         transfer money, append to lists and write rows on all nodes, and move to the next node when theirs does not answer.\n\
+         Meanwhile nodes are killed (one, all at once, one after the other), shut down, stopped (SIGSTOP) and isolated (by the\n\
+         providers' own option), and brought back each time. Clients record their confirmed writes; the final check looks for\n\
+         them on every node. Repeat with:\n\n    \
          cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
-         A seed gives the same faults and clients, not the same race. What Galera loses it does not promise to keep with that\n\
-         setting when no node is left. Its nodes are then started as a person would have to, the most advanced one first; ours\n\
-         are just started.{}\n\n",
+         A seed gives the same faults and clients, but not the same interleaving. With that setting Galera does not promise to\n\
+         keep confirmed writes when no node is left. Its nodes are then started as an operator would, the most advanced one\n\
+         first; Hortator's nodes are simply started.{}\n\n",
         if columns.len() > 1 { " Both ran at the same time on the same machine." } else { "" }
     );
     text.push_str(&table(columns));
     text
 }
 
-/// The figures side by side, in the order of the first.
+/// The figures as columns, in the order of the first.
 fn table(columns: &[(&str, String)]) -> String {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let mut text = format!("| | {} |\n|---|{}\n", names.join(" | "), "---:|".repeat(columns.len()));

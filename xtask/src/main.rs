@@ -1,5 +1,5 @@
-//! Chores of this repository that cargo has no command for: `cargo xtask tidy`, `cargo xtask kills`,
-//! `cargo xtask mysql`, `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
+//! Repository tasks for which cargo has no command: `cargo xtask tidy`, `cargo xtask kills`, `cargo xtask mysql`,
+//! `cargo xtask mtr`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
 
 mod fire;
 mod kills;
@@ -22,25 +22,25 @@ fn main() -> ExitCode {
         Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
         Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
         _ => {
-            eprintln!("usage: cargo xtask tidy     checks the rules of this repository that the compiler does not");
+            eprintln!("usage: cargo xtask tidy     checks the rules of this repository");
             eprintln!(
-                "       cargo xtask kills [N]  kills a load and its server N times (120), and compares the end (minutes)"
+                "       cargo xtask kills [N]  kills a load and its server N times (120), and compares the results (minutes)"
             );
-            eprintln!("       cargo xtask mysql    holds `hortator load` against MySQL's servers and client (slow)");
+            eprintln!(
+                "       cargo xtask mysql    compares `hortator load` with MySQL's client, on MySQL servers (slow)"
+            );
             eprintln!("       cargo xtask mtr [--provider ours|galera|both] [SUITE | single | SUITE.TEST]...");
-            eprintln!("                            runs the server's own suites with our provider and Galera's (slow)");
+            eprintln!(
+                "                            runs the server's own suites with Hortator's provider and Galera (slow)"
+            );
             eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
             eprintln!(
-                "                            kills a server under its clients N times (200), and looks (ten minutes)"
+                "                            kills a server under its clients N times (200), and checks the data (ten minutes)"
             );
             eprintln!("       cargo xtask sim [SEEDS] [--seed N]");
-            eprintln!(
-                "                            simulates groups of nodes and all their faults, 20,000 seeds of each kind"
-            );
+            eprintln!("                            simulates clusters and all their faults, 20,000 seeds of each kind");
             eprintln!("       cargo xtask fire [MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]");
-            eprintln!(
-                "                            three nodes that are killed, stopped and cut off under their clients"
-            );
+            eprintln!("                            kills, stops and isolates three nodes under their clients");
             ExitCode::from(2)
         }
     }
@@ -63,7 +63,7 @@ fn run_tidy() -> ExitCode {
             for finding in &findings {
                 eprintln!("{finding}");
             }
-            eprintln!("tidy: {} to put right", findings.len());
+            eprintln!("tidy: {} findings", findings.len());
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -73,7 +73,7 @@ fn run_tidy() -> ExitCode {
     }
 }
 
-/// The root of the workspace, wherever it was when this was built.
+/// The root of the workspace at build time.
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in a folder of the workspace")
 }

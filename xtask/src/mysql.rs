@@ -41,7 +41,7 @@ pub(crate) fn run(repository: &Path) -> anyhow::Result<()> {
         let script = repository.join("scripts/mysql-server");
         let fetched = Command::new(&script).arg(&folder).status();
         if !fetched.with_context(|| format!("cannot run {}", script.display()))?.success() {
-            bail!("no MySQL server; name a folder that has its bin/mysqld in {FOLDER_VARIABLE}");
+            bail!("no MySQL server: set the folder that has bin/mysqld in {FOLDER_VARIABLE}");
         }
     }
     let mut tests = Command::new(env!("CARGO"));
@@ -51,7 +51,7 @@ pub(crate) fn run(repository: &Path) -> anyhow::Result<()> {
         tests.args(["--skip", test]);
     }
     if !tests.status().context("cannot run cargo")?.success() {
-        bail!("something differs between MySQL's client and Hortator");
+        bail!("MySQL's client and Hortator give different results");
     }
     Ok(())
 }

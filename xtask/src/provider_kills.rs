@@ -1,14 +1,15 @@
-//! A server with our provider, or with Galera's, that is killed under its clients: more often than the usual tests do.
+//! A server with Hortator's provider, or with Galera, that is killed under its clients: more often than in the usual
+//! tests.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
-/// Rounds, unless told otherwise.
+/// The default number of rounds.
 const ROUNDS: &str = "200";
 
-/// Runs the test with so many rounds; what it came to is its last output.
+/// Runs the test with that many rounds; the result is its last output.
 pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let (mut rounds, mut provider) = (ROUNDS.to_owned(), "ours".to_owned());
     let mut arguments = arguments;
@@ -27,7 +28,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     tests.args(["test", "--locked", "--release", "--package", "hortator-sandbox", "--test", "it", "--"]);
     tests.args(["--exact", "kills::nothing_confirmed_is_lost", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {
-        bail!("something confirmed is lost, or something is there by halves");
+        bail!("a confirmed transaction is lost, or a transaction is partly there");
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! The simulator of agreement between nodes, for longer than the usual tests run it.
+//! The simulator of Raft between nodes, for longer than in the usual tests.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
-/// Runs of each kind, unless told otherwise.
+/// The default number of runs of each kind.
 const SEEDS: u64 = 20_000;
 
-/// Runs so many seeds of every kind, from a random one on, or the one that is given. A run that fails prints its own.
+/// Runs that many seeds of every kind, from a random one or from the given one. A failed run prints its seed.
 pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let (mut seeds, mut first) = (None, None);
     let mut arguments = arguments;
@@ -23,9 +23,9 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     let mut tests = Command::new(env!("CARGO"));
     tests.current_dir(repository).env("HORTATOR_SEED", first.to_string()).env("HORTATOR_SEEDS", seeds.to_string());
     tests.args(["test", "--locked", "--release", "--package", "hortator-provider", "--lib", "--"]);
-    tests.args(["group::raft::tests::sim::", "--nocapture"]);
+    tests.args(["consensus::raft::tests::sim::", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {
-        bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TELL=1");
+        bail!("a property does not hold: repeat the seed that is printed above with --seed, and HORTATOR_TELL=1");
     }
     Ok(())
 }
@@ -34,7 +34,7 @@ fn number(argument: &str) -> anyhow::Result<u64> {
     argument.parse().with_context(|| format!("`{argument}` is neither a number of seeds nor --seed and a number"))
 }
 
-/// A seed that a person can type again.
+/// A seed that is easy to type.
 fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     RandomState::new().build_hasher().finish() % 1_000_000_000

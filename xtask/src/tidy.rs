@@ -1,7 +1,7 @@
-//! The rules of this repository that no compiler knows, each with its data in one place.
+//! The rules of this repository that no compiler checks, each with its data in one place.
 //!
-//! A rule is a function of texts that returns findings, so its tests are bad examples; [`check`] reads the
-//! texts. A test runs it on the real tree, so `cargo test` holds every rule.
+//! A rule is a function from texts to findings, so its tests are bad examples; [`check`] reads the texts. A test runs
+//! it on the real tree, so `cargo test` enforces every rule.
 
 mod crates;
 mod files;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 
-/// Something that is against a rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// `path`, `path:line`, or the name of a package.
     pub place: String,
-    /// What is wrong, and what to do.
+    /// The violation, and the remedy.
     pub what: String,
 }
 
@@ -44,11 +44,11 @@ impl fmt::Display for Finding {
 struct SourceFile {
     /// Relative to the root, with `/`.
     path: String,
-    /// What is not UTF-8 (dumps in `testdata` hold any bytes) is replaced.
+    /// Bytes that are not UTF-8 (dumps in `testdata` hold any bytes) are replaced.
     text: String,
 }
 
-/// A rule of one file's text.
+/// A rule for one file's text.
 type Rule = fn(&str) -> Vec<Finding>;
 
 /// Files with a rule of their own.
@@ -98,7 +98,7 @@ fn read_files(root: &Path) -> Result<Vec<SourceFile>> {
     paths.into_iter().map(read).collect()
 }
 
-/// Lists what [`files::KINDS`] covers, but for what git ignores.
+/// Lists the files that [`files::KINDS`] covers, except those that git ignores.
 fn list(root: &Path, folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     let mut entries: Vec<_> = fs::read_dir(root.join(folder))?.collect::<Result<_, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
@@ -141,7 +141,7 @@ fn packages_of(metadata: &Metadata) -> Vec<licenses::Package> {
     metadata.packages.iter().map(describe).collect()
 }
 
-/// A package and all that is linked into it; nothing when there is no such package.
+/// A package and all linked packages; empty if the package does not exist.
 fn tree_of<'a>(metadata: &'a Metadata, name: &str) -> Vec<&'a cargo_metadata::PackageId> {
     let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
     let root = metadata.packages.iter().find(|package| package.name.as_str() == name);

@@ -1,11 +1,11 @@
 //! The connection options of a subcommand, as DBAs know them from the `mariadb` client.
 //!
-//! Flatten [`ConnectionArgs`] into a subcommand's arguments: it brings `-h` for the host, so the help of that
-//! subcommand is `--help` and `-?`. The order of the options is kept, as the last of `-P`, `-S` and `--protocol`
-//! decides between socket and port.
+//! Flatten [`ConnectionArgs`] into a subcommand's arguments: it uses `-h` for the host, so the help of that subcommand
+//! is `--help` and `-?`. The order of the options is kept, because the last of `-P`, `-S` and `--protocol` decides
+//! between socket and port.
 //!
-//! What the options come to is decided in [`hortator_mysql::options`]; here is only the command line, the real
-//! environment, and the person at the terminal.
+//! [`hortator_mysql::options`] resolves the options; this module handles only the command line, the real environment,
+//! and the password prompt.
 
 mod password;
 
@@ -18,56 +18,56 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use hortator_mysql::ConnectOptions;
 use hortator_mysql::options::{self, Argument, FileChoice, Layers, Resolved};
 
-pub use password::{hide_password_from_process_list, read_handed_over};
+pub use password::{hide_password_from_process_list, read_password_pipe};
 
 const HEADING: &str = "Connection";
 
-/// The option under which the password comes back after [`hide_password_from_process_list`].
+/// The option that replaces the password after [`hide_password_from_process_list`].
 pub const PASSWORD_FD: &str = "password-fd";
 
-/// Stands for the value of an option that was given without one: nothing that a command line can hold. clap
-/// keeps the place of values only, and the place counts.
+/// The value of an option without a value: a string that no command line can contain. clap records the position of
+/// values only, and the position matters.
 const NO_VALUE: &str = "\0";
 
-/// How an option of the connection takes its value.
+/// How a connection option takes its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     /// `--name VALUE` or `--name=VALUE`.
     Value(&'static str),
     /// `--name` or `--name=VALUE`.
-    Perhaps(&'static str),
+    OptionalValue(&'static str),
     /// `--name` alone.
-    Nothing,
+    NoValue,
 }
 
-use Takes::{Nothing, Perhaps, Value};
+use Takes::{NoValue, OptionalValue, Value};
 
-/// Name, letter, value, help. The name is also the one in option files.
+/// Name, short option, value, help. The name is also the one in option files.
 const OPTIONS: &[(&str, Option<char>, Takes, &str)] = &[
-    ("host", Some('h'), Value("HOST"), "The server's host; none or localhost means the socket"),
-    ("port", Some('P'), Value("PORT"), "The server's port; on the command line it means TCP, also to localhost"),
-    ("user", Some('u'), Value("USER"), "The account's name [default: that of the operating system's user]"),
+    ("host", Some('h'), Value("HOST"), "Server host; default and localhost mean the socket"),
+    ("port", Some('P'), Value("PORT"), "Server port; on the command line it selects TCP, also for localhost"),
+    ("user", Some('u'), Value("USER"), "Account name [default: the operating system's user name]"),
     (
         "password",
         Some('p'),
-        Perhaps("PASSWORD"),
-        "The account's password, attached (-pPASSWORD); without one, asks on the terminal. It is taken out of the \
-         process list at once; better keep it in an option file",
+        OptionalValue("PASSWORD"),
+        "Account password, without a space (-pPASSWORD); without a value, prompts on the terminal. It is removed from the \
+         process list at once; an option file is safer",
     ),
-    ("skip-password", None, Nothing, "Log in without a password, whatever the option files say"),
-    ("socket", Some('S'), Value("FILE"), "The server's socket [default: /run/mysqld/mysqld.sock]"),
-    ("database", Some('D'), Value("NAME"), "The default database"),
-    ("protocol", None, Value("tcp|socket"), "How to reach the server on this machine"),
-    ("default-character-set", None, Value("NAME"), "The connection's character set [default: utf8mb4]"),
-    ("connect-timeout", None, Value("SECONDS"), "How long connecting may take"),
-    ("ssl", None, Perhaps("ON|OFF"), "Encrypt, and fail where the server cannot [default: encrypt TCP where it can]"),
-    ("skip-ssl", None, Nothing, "Do not encrypt"),
-    ("ssl-ca", None, Value("FILE"), "Trust these authorities (PEM), and fail unless one signed for the server"),
-    ("ssl-cert", None, Value("FILE"), "Our own certificate (PEM)"),
-    ("ssl-key", None, Value("FILE"), "Its private key (PEM)"),
-    ("ssl-verify-server-cert", None, Perhaps("ON|OFF"), "Fail unless the server's certificate names the host"),
-    ("skip-ssl-verify-server-cert", None, Nothing, "Do not ask the server's certificate for the host's name"),
-    ("ssl-mode", None, Value("MODE"), "MySQL's way to say the same: DISABLED, PREFERRED, REQUIRED, VERIFY_CA …"),
+    ("skip-password", None, NoValue, "Log in without a password, even if the option files have one"),
+    ("socket", Some('S'), Value("FILE"), "Server socket [default: /run/mysqld/mysqld.sock]"),
+    ("database", Some('D'), Value("NAME"), "Default database"),
+    ("protocol", None, Value("tcp|socket"), "Connect to a local server over TCP or socket"),
+    ("default-character-set", None, Value("NAME"), "Character set of the connection [default: utf8mb4]"),
+    ("connect-timeout", None, Value("SECONDS"), "Time limit for connecting"),
+    ("ssl", None, OptionalValue("ON|OFF"), "Require encryption [default: encrypt TCP if the server supports it]"),
+    ("skip-ssl", None, NoValue, "Do not encrypt"),
+    ("ssl-ca", None, Value("FILE"), "Require a server certificate signed by one of these authorities (PEM)"),
+    ("ssl-cert", None, Value("FILE"), "Client certificate (PEM)"),
+    ("ssl-key", None, Value("FILE"), "Private key of the client certificate (PEM)"),
+    ("ssl-verify-server-cert", None, OptionalValue("ON|OFF"), "Require that the server's certificate is for the host"),
+    ("skip-ssl-verify-server-cert", None, NoValue, "Do not check the host name in the server's certificate"),
+    ("ssl-mode", None, Value("MODE"), "The same as in MySQL: DISABLED, PREFERRED, REQUIRED, VERIFY_CA …"),
 ];
 
 /// The connection options of one command line.
@@ -78,11 +78,11 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// How to connect, of the option files, the environment and the command line. Warnings go to standard
-    /// error; a password without a value is asked for on the terminal.
+    /// Resolves the option files, the environment and the command line. Warnings go to standard error; a password
+    /// option without a value prompts on the terminal.
     ///
     /// # Errors
-    /// When an option or its file is not understood, or a password is to be asked for where there is no terminal.
+    /// When an option or an option file is invalid, or a prompt is necessary without a terminal.
     pub fn resolve(&self) -> anyhow::Result<ConnectOptions> {
         let environment = |name: &str| std::env::var_os(name);
         let resolved = self.resolve_in(options::SYSTEM_FILES, &environment)?;
@@ -97,7 +97,8 @@ impl ConnectionArgs {
         Ok(resolved.options)
     }
 
-    /// The same with more options, which count as the last on the command line, and perhaps another suffix of groups.
+    /// The same with more options, which count as the last on the command line, and optionally another suffix of
+    /// groups.
     #[must_use]
     pub fn with(&self, options: &[Argument], group_suffix: Option<&str>) -> Self {
         let mut args = self.clone();
@@ -108,7 +109,7 @@ impl ConnectionArgs {
         args
     }
 
-    /// What the command line says of one option.
+    /// The value of one option on the command line.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<String> {
         let said = self.arguments.iter().rfind(|argument| argument.name == name)?;
@@ -137,9 +138,9 @@ impl Args for ConnectionArgs {
         let options = OPTIONS.iter().map(|&(name, letter, takes, help)| {
             let arg = Arg::new(name).short(letter).long(name).help(help).help_heading(HEADING).overrides_with(name);
             match takes {
-                Nothing => arg.action(ArgAction::SetTrue),
+                NoValue => arg.action(ArgAction::SetTrue),
                 Value(value) => arg.value_name(value).value_parser(ValueParser::os_string()),
-                Perhaps(value) => arg
+                OptionalValue(value) => arg
                     .value_name(value)
                     .value_parser(ValueParser::os_string())
                     .num_args(0..=1)
@@ -160,9 +161,9 @@ fn file_options() -> [Arg; 4] {
     let file = |name, help| arg(name, help).value_name("FILE").value_parser(ValueParser::path_buf());
     [
         file("defaults-file", "Read options from this file only"),
-        file("defaults-extra-file", "Read options from this file too, before ~/.my.cnf")
+        file("defaults-extra-file", "Also read options from this file, before ~/.my.cnf")
             .conflicts_with("defaults-file"),
-        arg("defaults-group-suffix", "Read the groups with this appended too").value_name("SUFFIX"),
+        arg("defaults-group-suffix", "Also read the groups with this suffix").value_name("SUFFIX"),
         arg("no-defaults", "Read no option file")
             .action(ArgAction::SetTrue)
             .conflicts_with_all(["defaults-file", "defaults-extra-file"]),
@@ -179,18 +180,18 @@ impl FromArgMatches for ConnectionArgs {
         };
         let mut arguments = Vec::new();
         for &(name, _, takes, _) in OPTIONS {
-            // A flag that is absent has a value and an index too: its default.
+            // An absent flag has a value and an index too: its default.
             if matches.value_source(name) != Some(clap::parser::ValueSource::CommandLine) {
                 continue;
             }
-            let value = if takes == Nothing { None } else { matches.get_one::<OsString>(name) };
+            let value = if takes == NoValue { None } else { matches.get_one::<OsString>(name) };
             let value = value.filter(|&value| value != NO_VALUE).cloned();
             let place = matches.indices_of(name).and_then(Iterator::max).unwrap_or_default();
             arguments.push((place, Argument { name: name.to_owned(), value }));
         }
         if let Some(&fd) = matches.get_one::<u32>(PASSWORD_FD) {
-            let password = read_handed_over(fd)
-                .map_err(|error| clap::Error::raw(ErrorKind::Io, format!("the password does not arrive: {error}\n")))?;
+            let password = read_password_pipe(fd)
+                .map_err(|error| clap::Error::raw(ErrorKind::Io, format!("cannot read the password: {error}\n")))?;
             let place = matches.index_of(PASSWORD_FD).unwrap_or_default();
             arguments.push((place, Argument { name: "password".to_owned(), value: Some(password) }));
         }

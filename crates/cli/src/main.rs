@@ -1,7 +1,7 @@
-//! The `hortator` command: arguments in, calls, and what comes of them as text, JSON and exit status.
+//! The `hortator` command: parses arguments, calls the subcommand, and returns text, JSON and an exit status.
 //!
-//! One file per subcommand. Exit status: 0 all well; 1 it failed; 2 the command line is not understood; 3 a forced load
-//! went through with statements that failed, or two sides are not the same; 130 interrupted.
+//! One file per subcommand. Exit status: 0 success; 1 failure; 2 invalid command line; 3 a forced load with failed
+//! statements, or two different endpoints; 130 interrupted.
 
 mod bench;
 mod connection_args;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// Rows into MariaDB and MySQL servers: in parallel, in order, and without losing one.
+/// Loads rows into MariaDB and MySQL servers: in parallel, in order, without losing any.
 #[derive(Debug, Parser)]
 #[command(name = "hortator", version, max_term_width = 120)]
 struct Cli {
@@ -23,13 +23,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Load a SQL dump over many connections, with the state that its order gives
+    /// Load an SQL dump over many connections, with the same result as in order
     Load(load::LoadArgs),
-    /// Compare two servers or schemas: definitions and every row
+    /// Compare two servers or schemas: definitions and all rows
     Verify(verify::VerifyArgs),
     /// Start and stop private servers and clusters
     Sandbox(sandbox::SandboxArgs),
-    /// Rerun experiments and print their report
+    /// Run reproducible experiments and print their reports
     Bench(bench::BenchArgs),
 }
 

@@ -15,28 +15,28 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 
 use super::PASSWORD_FD;
-use crate::verify::split_password as split_side;
+use crate::verify::split_password as split_endpoint;
 
-/// Longer than any server takes, and not longer than the smallest pipe holds, so that writing never waits.
+/// Longer than any server accepts, and not longer than the smallest pipe buffer, so that writing never blocks.
 const PASSWORD_LIMIT_BYTES: usize = 4096;
 
-/// The argument of a subcommand that is a side: a place that may have a password in it.
-const SIDE: &str = "first";
+/// The argument of a subcommand that is an endpoint, which may contain a password.
+const ENDPOINT: &str = "first";
 
-/// Replaces this process by the same program without the password in its arguments, if there is one: any user
-/// of the machine can read the arguments of a process. Has to be the first thing that `main` does.
+/// If the arguments contain a password, replaces this process by the same program without it: any user of the machine
+/// can read the arguments of a process. `main` must call this first.
 ///
-/// The arguments of a running process cannot be overwritten without unsafe code. The new process gets the
-/// password through a pipe (an environment would be handed on to every child), whose number stands in
-/// `--password-fd` where the password stood. After it was read, an empty pipe stays open.
+/// The arguments of a running process cannot be overwritten without unsafe code. The new process gets the password
+/// through a pipe (every child would inherit an environment variable), whose number is in `--password-fd` in place of
+/// the password. After it was read, an empty pipe stays open.
 ///
 /// # Errors
-/// When the program cannot be started again.
+/// When the program cannot be restarted.
 pub fn hide_password_from_process_list(command: &Command) -> anyhow::Result<()> {
     let all: Vec<OsString> = std::env::args_os().collect();
     let found = take_password(command, all.clone());
-    let has_sides = takes_sides(command, &all);
-    let side_password = |argument: &OsString| argument.to_str().filter(|_| has_sides).and_then(split_side);
+    let has_sides = takes_endpoints(command, &all);
+    let side_password = |argument: &OsString| argument.to_str().filter(|_| has_sides).and_then(split_endpoint);
     if found.is_none() && !all.iter().any(|argument| side_password(argument).is_some()) {
         return Ok(());
     }
@@ -44,18 +44,18 @@ pub fn hide_password_from_process_list(command: &Command) -> anyhow::Result<()> 
         Some(Found { arguments, index, password }) => (arguments, Some((index, password))),
         None => (all, None),
     };
-    // Each pipe has to be open when the new process begins.
+    // All pipes must be open when the new process starts.
     let mut pipes = Vec::new();
     for argument in &mut arguments {
         if let Some((side, password)) = side_password(argument) {
-            let pipe = handed_over(password.as_bytes())?;
+            let pipe = password_pipe(password.as_bytes())?;
             let mark = if side.contains('?') { '&' } else { '?' };
             *argument = format!("{side}{mark}{PASSWORD_FD}={}", pipe.as_raw_fd()).into();
             pipes.push(pipe);
         }
     }
     if let Some((index, password)) = password {
-        let pipe = handed_over(password.as_bytes())?;
+        let pipe = password_pipe(password.as_bytes())?;
         arguments.insert(index, format!("--{PASSWORD_FD}={}", pipe.as_raw_fd()).into());
         pipes.push(pipe);
     }
@@ -63,13 +63,13 @@ pub fn hide_password_from_process_list(command: &Command) -> anyhow::Result<()> 
         let mut again = process::Command::new(std::env::current_exe()?);
         Ok(again.arg0(&arguments[0]).args(&arguments[1..]).exec())
     };
-    restart().and_then(Err).context("starting again without the password in the process list")
+    restart().and_then(Err).context("restarting without the password in the process list")
 }
 
-/// A pipe that holds a password, for the process that this one becomes.
-fn handed_over(password: &[u8]) -> anyhow::Result<PipeReader> {
+/// A pipe with a password, for the process that replaces this one.
+fn password_pipe(password: &[u8]) -> anyhow::Result<PipeReader> {
     if password.len() > PASSWORD_LIMIT_BYTES {
-        bail!("the password has {} bytes, more than the {PASSWORD_LIMIT_BYTES} allowed", password.len());
+        bail!("the password has {} bytes, but the limit is {PASSWORD_LIMIT_BYTES}", password.len());
     }
     let fill = || -> io::Result<PipeReader> {
         let (reader, mut writer) = io::pipe()?;
@@ -77,20 +77,20 @@ fn handed_over(password: &[u8]) -> anyhow::Result<PipeReader> {
         fcntl_setfd(&reader, FdFlags::empty())?;
         Ok(reader)
     };
-    fill().context("handing the password over in a pipe")
+    fill().context("writing the password to a pipe")
 }
 
-/// Whether the subcommand is given sides, in which passwords may stand.
-fn takes_sides(command: &Command, arguments: &[OsString]) -> bool {
+/// Whether the subcommand takes endpoints, which may contain passwords.
+fn takes_endpoints(command: &Command, arguments: &[OsString]) -> bool {
     let subcommand = arguments.iter().skip(1).find_map(|argument| command.find_subcommand(argument));
-    subcommand.is_some_and(|subcommand| subcommand.get_positionals().any(|arg| arg.get_id() == SIDE))
+    subcommand.is_some_and(|subcommand| subcommand.get_positionals().any(|arg| arg.get_id() == ENDPOINT))
 }
 
-/// The password that [`hide_password_from_process_list`] put into a pipe.
-pub fn read_handed_over(fd: u32) -> io::Result<OsString> {
+/// Reads the password that [`hide_password_from_process_list`] wrote to a pipe.
+pub fn read_password_pipe(fd: u32) -> io::Result<OsString> {
     let mut password = Vec::new();
-    // Through the file system, as a number becomes a file in unsafe code only. Not a second reader of what is
-    // not there yet: the pipe is full, its writer gone.
+    // Through the file system, because a number becomes a file in unsafe code only. This reader never waits: the pipe
+    // is full, and its writer is closed.
     let pipe = File::open(format!("/dev/fd/{fd}"))?;
     pipe.take(PASSWORD_LIMIT_BYTES as u64).read_to_end(&mut password)?;
     Ok(OsString::from_vec(password))
@@ -100,13 +100,13 @@ pub fn read_handed_over(fd: u32) -> io::Result<OsString> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
     pub arguments: Vec<OsString>,
-    /// Where the password (the last, if there are several) stood.
+    /// The position of the password (the last, if there are several).
     pub index: usize,
     pub password: OsString,
 }
 
-/// Finds `-pPASSWORD`, also behind other letters (`-fpPASSWORD`), and `--password=PASSWORD` in the arguments of
-/// a subcommand that takes connection options.
+/// Finds `-pPASSWORD`, also after other letters (`-fpPASSWORD`), and `--password=PASSWORD` in the arguments of a
+/// subcommand with connection options.
 pub fn take_password(command: &Command, arguments: Vec<OsString>) -> Option<Found> {
     let mut command = command;
     let mut found = None;
@@ -152,52 +152,52 @@ fn split_password(command: &Command, argument: &[u8]) -> Option<(Option<OsString
     }
 }
 
-/// Asks on the terminal, without showing what is typed.
+/// Prompts on the terminal, without echo.
 ///
 /// # Errors
-/// When there is no terminal, or the question is answered with Ctrl-C or Ctrl-D.
+/// When there is no terminal, or the user presses Ctrl-C or Ctrl-D.
 pub fn ask(prompt: &str) -> anyhow::Result<Password> {
-    let no_terminal = "a password is to be asked for, but there is no terminal; give it in an option file or as \
+    let no_terminal = "a password prompt needs a terminal: give the password in an option file or as \
                        -pPASSWORD";
     let terminal = File::options().read(true).write(true).open("/dev/tty").context(no_terminal)?;
-    let silence = Silence::of(&terminal).context(no_terminal)?;
+    let silence = EchoOff::of(&terminal).context(no_terminal)?;
     (&terminal).write_all(prompt.as_bytes())?;
     let typed = read_line(BufReader::new(&terminal).bytes());
     drop(silence);
     (&terminal).write_all(b"\n")?;
     match typed? {
         Some(password) => Ok(Password::new(password)),
-        None => bail!("no password was given"),
+        None => bail!("no password was entered"),
     }
 }
 
-/// A terminal that shows nothing and hands on every key, until this is dropped. Also Ctrl-C: a program that it
-/// ends would leave a silent terminal behind.
-struct Silence<'a> {
+/// A terminal without echo that delivers every key, until this value is dropped. Also Ctrl-C: a program ended by it
+/// would leave the terminal without echo.
+struct EchoOff<'a> {
     terminal: &'a File,
     before: Termios,
 }
 
-impl Silence<'_> {
-    fn of(terminal: &File) -> io::Result<Silence<'_>> {
+impl EchoOff<'_> {
+    fn of(terminal: &File) -> io::Result<EchoOff<'_>> {
         let before = termios::tcgetattr(terminal)?;
         let mut silent = before.clone();
         silent.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
         silent.special_codes[SpecialCodeIndex::VMIN] = 1;
         silent.special_codes[SpecialCodeIndex::VTIME] = 0;
         termios::tcsetattr(terminal, OptionalActions::Flush, &silent)?;
-        Ok(Silence { terminal, before })
+        Ok(EchoOff { terminal, before })
     }
 }
 
-impl Drop for Silence<'_> {
+impl Drop for EchoOff<'_> {
     fn drop(&mut self) {
-        // Nothing is left to do for a terminal that is gone.
+        // A closed terminal cannot be restored.
         let _ = termios::tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }
 }
 
-/// One line of keys, with Backspace and Ctrl-U; nothing on Ctrl-C, Ctrl-D or the end.
+/// Reads one line of keys, with Backspace and Ctrl-U; None on Ctrl-C, Ctrl-D or the end.
 pub fn read_line(keys: impl Iterator<Item = io::Result<u8>>) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     for key in keys {
@@ -206,7 +206,7 @@ pub fn read_line(keys: impl Iterator<Item = io::Result<u8>>) -> io::Result<Optio
             0x03 | 0x04 => return Ok(None),
             0x15 => line.clear(),
             0x08 | 0x7f => {
-                // The whole of a character in UTF-8.
+                // Remove a whole UTF-8 character.
                 while line.pop().is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000) {}
             }
             byte if line.len() < PASSWORD_LIMIT_BYTES => line.push(byte),

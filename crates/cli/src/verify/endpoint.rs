@@ -9,7 +9,7 @@ use hortator_check::compare::Endpoint;
 use hortator_mysql::options::Argument;
 use hortator_sandbox::Sandbox;
 
-use crate::connection_args::{ConnectionArgs, PASSWORD_FD, read_handed_over};
+use crate::connection_args::{ConnectionArgs, PASSWORD_FD, read_password_pipe};
 
 /// Schemes of a URL.
 const SCHEMES: [&str; 2] = ["mysql://", "mariadb://"];
@@ -88,7 +88,7 @@ pub(super) fn parse(text: &str) -> Result<EndpointArg, String> {
         match name {
             PASSWORD_FD => {
                 let fd = value.parse().map_err(|_| format!("{PASSWORD_FD} takes a number"))?;
-                let password = read_handed_over(fd).map_err(|error| format!("cannot read the password: {error}"))?;
+                let password = read_password_pipe(fd).map_err(|error| format!("cannot read the password: {error}"))?;
                 let text = password.into_string().map_err(|_| "the password is not UTF-8".to_owned())?;
                 endpoint.push("password", decoded(&text)?);
             }

@@ -106,7 +106,7 @@ fn under_fire(provider: Provider) {
     let _logs = KeepsLogs(&sandbox, seed);
     tables::make(&mut sandbox.node(0).connect().unwrap());
     for node in sandbox.nodes() {
-        // Clients begin when every node has all of it.
+        // Clients start when every node has all tables.
         let mut connection = node.connect().unwrap();
         connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
         let lists = fetch(&mut connection, "SELECT COUNT(*) FROM fire.list");
@@ -132,7 +132,7 @@ fn under_fire(provider: Provider) {
         nemesis.rage(fire);
         let took = began.elapsed();
         let before = shared.pace().confirmed();
-        // Everything is back: now there must be progress.
+        // All nodes are back: now writes must succeed.
         thread::sleep(QUIET);
         assert!(shared.pace().confirmed() > before, "all nodes are back, and nobody can write");
         drop(end);
@@ -153,7 +153,7 @@ fn under_fire(provider: Provider) {
     }
 }
 
-/// Waits until what is under way has reached every node.
+/// Waits until everything in progress has reached every node.
 fn settle(sandbox: &Sandbox) {
     let places = || -> Vec<_> {
         sandbox.nodes().map(|node| node.wsrep_status().and_then(|status| status.last_committed)).collect()
@@ -161,7 +161,7 @@ fn settle(sandbox: &Sandbox) {
     let deadline = Instant::now() + nemesis::WAIT_TIMEOUT;
     let mut before = places();
     loop {
-        // Transactions of sessions whose clients are gone end within a moment.
+        // Transactions of disconnected sessions end within a moment.
         thread::sleep(Duration::from_secs(1));
         let now = places();
         if now == before && now[0].is_some() && now.iter().all(|place| *place == now[0]) {

@@ -1,4 +1,4 @@
-//! Nodes that go on without asking for a majority: those who are left out do not go on beside them without a word.
+//! Nodes with a forced bootstrap, without a majority: the excluded nodes do not continue silently beside them.
 
 use std::fs;
 use std::process::Command;
@@ -14,13 +14,13 @@ use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
 use crate::{provider, run};
 
-/// A client that waits longer for an answer gets none.
+/// A client gives up after waiting this long for an answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(40);
 const ANEW: &str =
     "is of a group that was begun anew (pc.bootstrap, pc.ignore_sb, or hortator.group.log moved away) without";
 const LEFT_OUT: &str = "No majority of the group as it was before is here";
 
-/// Its clients may write, and it sees nobody else.
+/// Its clients may write, and it sees no other node.
 fn goes_on_alone(node: Node<'_>) -> bool {
     let is_alone = node.wsrep_status().is_some_and(|status| status.is_synced() && status.size.as_deref() == Some("1"));
     is_alone && is_ready(node)
@@ -30,7 +30,7 @@ fn errors(node: Node<'_>, words: &str) -> usize {
     since(node, 0).lines().filter(|line| line.contains("[ERROR]") && line.contains(words)).count()
 }
 
-/// The generation of the node's group, as its file has it.
+/// The generation in the node's state file.
 fn generation(node: Node<'_>) -> String {
     let text = fs::read_to_string(node.data_dir().join("hortator.group.log")).unwrap();
     text.lines().find(|line| line.starts_with("generation: ")).unwrap().to_owned()
@@ -49,7 +49,7 @@ fn has_rows(node: Node<'_>, expected: &[u32]) {
     assert_eq!(ids(node), expected, "{}", node.name());
 }
 
-/// The nodes that are down are started as they are: they end, and meanwhile nobody writes to them.
+/// The stopped nodes are started unchanged: they end, and meanwhile take no writes.
 fn assert_left_out(cluster: &Sandbox, by: Node<'_>) {
     let down: Vec<Node<'_>> = cluster.nodes().filter(|node| node.state() == State::Crashed).collect();
     let from: Vec<usize> = down.iter().map(|node| since(*node, 0).len()).collect();
@@ -85,13 +85,13 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     let begun = generation(first);
     cluster.nodes().for_each(|node| assert_eq!(generation(node), begun, "{}", node.name()));
 
-    // Where there is a majority it does nothing.
+    // With a majority it has no effect.
     go_on_alone(second);
     insert(second, 1);
     cluster.nodes().for_each(|node| has_rows(node, &[1]));
     cluster.nodes().for_each(|node| assert_eq!(generation(node), begun, "{}", node.name()));
 
-    // On a node that is cut off it is a mistake. Both sides go on, and all say so.
+    // On an isolated node it is a mistake. Both sides continue, and all report a split-brain.
     third.isolate().unwrap();
     wait_for("the cut", || is_non_primary(third));
     go_on_alone(third);
@@ -116,7 +116,7 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     has_rows(third, &[1, 3, 5]);
     assert_eq!(generation(third), begun);
 
-    // The others crash, and it goes on for good.
+    // The others crash, and the node continues for good.
     second.kill().unwrap();
     third.kill().unwrap();
     wait_for("the loss of the majority", || is_non_primary(first));
@@ -134,7 +134,7 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     cluster.nodes().for_each(|node| assert_eq!(generation(node), generation(first), "{}", node.name()));
 }
 
-/// Starts a node that was killed where its tables are, and as the beginning of a cluster.
+/// Starts a killed node at its position, and bootstraps a cluster.
 fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
     let mut recovers = Command::new(&arguments[0]);
     recovers.args(&arguments[1..]).args(["--user=mysql", "--skip-log-error", "--wsrep-recover"]);
@@ -155,7 +155,8 @@ fn two_nodes_that_each_continue_are_a_split_brain() {
     let arguments = arguments(first);
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
 
-    // A cut, and both go on by themselves. So do their clients, also those whose commits were on their way to the other.
+    // A partition, and both sides continue by themselves. So do their clients, also those whose commits were on their
+    // way to the other node.
     run(first, &["CREATE TABLE d.busy (id INT PRIMARY KEY AUTO_INCREMENT)"]);
     let ends = AtomicBool::new(false);
     let write = |node: Node<'_>| {
@@ -165,7 +166,7 @@ fn two_nodes_that_each_continue_are_a_split_brain() {
             let asked = Instant::now();
             let _ = Connection::open(&options)
                 .and_then(|mut connection| connection.execute(b"INSERT INTO d.busy VALUES ()").map(|_| ()));
-            // Whatever it answers: it answers.
+            // Any answer is correct, but there must be one.
             assert!(asked.elapsed() < CLIENT_TIMEOUT, "a client of {} waits for ever", node.name());
         }
     };
@@ -192,13 +193,13 @@ fn two_nodes_that_each_continue_are_a_split_brain() {
     insert(second, 4);
     has_rows(first, &[1, 3]);
     has_rows(second, &[2, 4]);
-    // One is thrown away.
+    // One node is discarded.
     second.kill().unwrap();
     remove_provider_files(second);
     second.start().unwrap();
     cluster.nodes().for_each(|node| has_rows(node, &[1, 3]));
 
-    // One begins anew without its votes. The other, which goes on by itself where it hears nobody, hears that.
+    // One node bootstraps without its votes. The other, which continues by itself when it reaches no node, learns this.
     cluster.kill().unwrap();
     fs::remove_file(first.data_dir().join("hortator.group.log")).unwrap();
     let from = since(first, 0).len();

@@ -1,4 +1,4 @@
-//! A cluster: replicates, takes a crashed node back, and comes back after all nodes crashed.
+//! A cluster: replicates, readmits a crashed node, and recovers after all nodes crashed.
 
 use hortator_sandbox::{Builder, State};
 

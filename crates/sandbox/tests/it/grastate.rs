@@ -1,4 +1,4 @@
-//! `grastate.dat`, as those who run Galera know it: what it says of a node, and what it means to remove it.
+//! `grastate.dat`, as Galera's users know it: its content for a node, and the effect of removing it.
 
 use std::fs;
 use std::thread;
@@ -33,7 +33,7 @@ fn a_node_without_grastate_receives_the_tables_of_another() {
         assert_eq!(said, [&history, "-1", "0"], "{} while it runs", node.name());
     }
 
-    // After an orderly end and after a crash; each time with a row that only its own tables have.
+    // After a clean shutdown and after a crash; each time with a row that only its own tables have.
     for (row, is_killed) in [(100, false), (101, true)] {
         run(second, &["SET SESSION wsrep_on = OFF", &format!("INSERT INTO d.t VALUES ({row})")]);
         let place = status(second, "wsrep_last_committed");
@@ -45,7 +45,7 @@ fn a_node_without_grastate_receives_the_tables_of_another() {
             assert_eq!([says(second, "seqno"), says(second, "safe_to_bootstrap")], [&place, "0"]);
             wait_for("the one that is left to be the last", || says(first, "safe_to_bootstrap") == "1");
         }
-        // As it is, it goes on with what it has.
+        // Unchanged, the node continues with its own data.
         let from = since(second, 0).len();
         second.start().unwrap();
         assert_eq!(ids(second), ["1", "2", &row.to_string()], "it had no cause to take another's tables");
@@ -75,7 +75,7 @@ fn grastate_removed_from_all_nodes_is_restored_and_all_keep_their_data() {
     cluster.kill().unwrap();
     let files = [first, second].map(|node| node.data_dir().join("grastate.dat"));
     files.iter().for_each(|file| fs::remove_file(file).unwrap());
-    // Nobody has tables to give: they wait, and say for what.
+    // No node has tables to give: the nodes wait, and their logs say for what.
     let from = cluster.nodes().map(|node| since(node, 0).len()).collect::<Vec<_>>();
     thread::scope(|scope| {
         let started = scope.spawn(|| cluster.start());

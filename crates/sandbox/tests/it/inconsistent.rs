@@ -1,4 +1,5 @@
-//! Tables that are not the same everywhere: what most nodes say holds, and the others get the tables of one of them.
+//! Tables that differ between nodes: the result of the majority holds, and the others receive the tables of one of its
+//! nodes.
 
 use std::thread;
 use std::time::Duration;
@@ -19,7 +20,7 @@ fn three(builder: Builder) -> Temporary {
     cluster
 }
 
-/// A statement that only this node's tables see.
+/// Runs a statement on this node's tables only.
 fn apart(node: Node<'_>, statement: &str) {
     run(node, &["SET SESSION wsrep_on = OFF", statement]);
 }
@@ -29,7 +30,7 @@ fn rows(node: Node<'_>) -> Vec<Vec<String>> {
     ask(node, "SELECT id, a FROM d.t ORDER BY id")
 }
 
-/// The node refuses its clients, and the two others go on.
+/// The node refuses its clients, and the two others continue.
 fn goes(cluster: &Sandbox, wrong: Node<'_>) {
     wait_for("the wrong one to refuse", || {
         let asked = wrong.connect().unwrap().fetch(b"SELECT id FROM d.t");
@@ -40,7 +41,7 @@ fn goes(cluster: &Sandbox, wrong: Node<'_>) {
     }
 }
 
-/// Started anew, by whatever end, it has the tables of another.
+/// After a restart, whatever its end was, the node has the tables of another.
 fn comes_back(cluster: &Sandbox, wrong: Node<'_>) {
     let from = since(wrong, 0).len();
     wrong.kill().unwrap();
@@ -55,7 +56,7 @@ fn comes_back(cluster: &Sandbox, wrong: Node<'_>) {
 fn a_node_that_fails_to_apply_leaves_and_receives_the_tables_of_the_others() {
     let cluster = three(Builder::cluster(3));
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
-    // The one that leads, too.
+    // Also the leader.
     for (wrong, right) in [(third, first), (first, third)] {
         apart(wrong, "DELETE FROM d.t WHERE id = 1");
         let from = since(wrong, 0).len();
@@ -83,7 +84,7 @@ fn a_majority_that_fails_to_apply_continues_and_the_others_receive_its_tables() 
         assert_logged(&since(node, 0), &["failed on 2 nodes: they go on without it"]);
         run(node, &[&format!("INSERT INTO d.t VALUES ({}, 0)", 10 + node.number())]);
     }
-    // They come to that place again, and their logs tell how it was decided.
+    // They apply that seqno again, and their logs show the vote.
     let from = since(first, 0).len();
     cluster.kill().unwrap();
     cluster.start().unwrap();
@@ -106,7 +107,7 @@ fn an_inconsistent_node_waits_while_another_is_paused_and_does_not_block_the_clu
     run(first, &more.iter().map(String::as_str).collect::<Vec<_>>());
     thread::sleep(Duration::from_millis(300));
     assert_eq!(size(first).as_deref(), Some("3"), "one for it, one against it: the third turns the scale");
-    // Its server counts it as done; it is not taken for that.
+    // Its server counts the statement as done; the provider does not.
     let from = since(wrong, 0).len();
     wrong.kill().unwrap();
     thread::scope(|scope| {
@@ -141,7 +142,7 @@ fn all_are_killed_while_several_wait_for_an_inconsistency_vote() {
     assert_eq!(size(first).as_deref(), Some("5"), "one for it, two against it: the others turn the scale");
     let from = [wrong, wrong_too].map(|node| since(node, 0).len());
     cluster.kill().unwrap();
-    // The two come to that place again, and are wrong now: three have it.
+    // The two apply that seqno again, and now lose the vote: three nodes succeeded.
     let refused = cluster.start().unwrap_err().to_string();
     assert!(refused.contains("left the cluster"), "{refused}");
     for (node, from) in [wrong, wrong_too].into_iter().zip(from) {
@@ -173,7 +174,7 @@ fn ddl_that_failed_on_a_single_running_node_fails_on_a_rejoining_node_too() {
     let refused = first.connect().unwrap().execute(b"CREATE TABLE d.t (b INT)").unwrap_err();
     assert!(refused.to_string().contains("already exists"), "{refused}");
     run(first, &["INSERT INTO d.t VALUES (1)"]);
-    // From the other's log, and so from its own after a crash of both.
+    // From the other's log, and so from its own log after a crash of both.
     let from = since(second, 0).len();
     second.start().unwrap();
     assert_eq!([first, second].map(ids), [["1"], ["1"]]);
@@ -199,7 +200,7 @@ fn a_node_that_shuts_down_with_pending_ddl_does_not_continue_without_it() {
     wait_for("the others to go on", || size(second).as_deref() == Some("2"));
     assert_eq!(ask(second, "SHOW COLUMNS FROM d.u")[0][0], "c");
     locks.execute(b"UNLOCK TABLES").unwrap();
-    // Its own log has that place: it comes to it once more, and then gets the tables of another.
+    // Its own log has that seqno: it fails on it once more, and then receives the tables of another node.
     let refused = wrong.start().unwrap_err().to_string();
     assert!(refused.contains("left the cluster"), "{refused}");
     comes_back(&cluster, wrong);
@@ -214,7 +215,7 @@ fn ddl_that_fails_on_all_nodes_is_consistent_and_ddl_that_fails_on_one_node_is_n
     assert!(refused.to_string().contains("already exists"), "{refused}");
     run(second, &["INSERT INTO d.t VALUES (4, 0)"]);
     cluster.nodes().for_each(|node| assert_eq!((size(node).as_deref(), ids(node).len()), (Some("3"), 4)));
-    // Where it comes from, and elsewhere.
+    // On its origin node, and on another node.
     for (wrong, table) in [(first, "u"), (third, "v")] {
         apart(wrong, &format!("CREATE TABLE d.{table} (b INT)"));
         let done = first.connect().unwrap().execute(format!("CREATE TABLE d.{table} (c INT)").as_bytes());

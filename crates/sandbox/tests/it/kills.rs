@@ -1,10 +1,10 @@
-//! Servers that are killed while clients write: what was confirmed stays, and nothing is there by halves.
+//! Servers that are killed while clients write: confirmed transactions stay, and none is partly there.
 //!
-//! The storage engine writes its own log once a second here, so that only the provider's log has the last transactions. [`client`]
-//! says what is written, [`journal`] what must be found, [`watch`] looks on while a server comes up.
+//! The storage engine flushes its own log once a second here, so that only the provider's log has the last
+//! transactions. [`client`] writes, [`journal`] compares, [`watch`] reads while a server starts.
 //!
-//! HORTATOR_KILLS is the number of rounds, HORTATOR_SEED the seed; with HORTATOR_KILLED=galera the packaged Galera is killed
-//! instead, and what it loses is counted. `cargo xtask provider-kills` sets these.
+//! HORTATOR_KILLS is the number of rounds, HORTATOR_SEED the seed; with HORTATOR_KILLED=galera the packaged Galera is
+//! killed instead, and its losses are counted. `cargo xtask provider-kills` sets these.
 
 mod binary_log;
 mod client;
@@ -34,7 +34,7 @@ pub use tables::fetch;
 use tables::{CLIENTS, number};
 use watch::{Seen, watch};
 
-/// After so many rounds the tables are made anew, so that what is compared stays small.
+/// After this many rounds the tables are created again, so that the comparisons stay small.
 const ROUNDS_PER_TABLES: usize = 5;
 
 pub fn from_environment(name: &str) -> Option<u64> {
@@ -51,7 +51,7 @@ enum Provider {
     Galera,
 }
 
-/// A server that is killed again and again, and what its clients know of it.
+/// A server that is killed repeatedly, and the journals of its clients.
 struct Killed<'a> {
     provider: Provider,
     sandbox: &'a Sandbox,
@@ -73,7 +73,7 @@ fn nothing_confirmed_is_lost() {
     let builder = match provider {
         Provider::Ours => {
             provider::build();
-            // Small files, so that the log goes from one to the next.
+            // Small files, so that the log uses several.
             Builder::cluster(1).set("wsrep_provider_options", "log.segment=4M")
         }
         Provider::Galera => Builder::galera(1),
@@ -127,7 +127,7 @@ impl Killed<'_> {
         }
     }
 
-    /// All clients write; the server dies. Gives their journals.
+    /// All clients write; then the server is killed. Returns the journals.
     fn write_until_killed(&mut self) -> Vec<Journal> {
         let (node, shared) = (self.node(), &self.shared);
         let mut connection = node.connect().unwrap();
@@ -152,7 +152,7 @@ impl Killed<'_> {
                 }));
             }
             connected.wait();
-            // The kill is to come at a random moment.
+            // The kill comes at a random moment.
             thread::sleep(until_kill);
             node.kill().unwrap();
             let ended = clients
@@ -166,14 +166,14 @@ impl Killed<'_> {
         journals
     }
 
-    /// Starts it and kills it within a second, now and then.
+    /// Starts the server and kills it within a second, sometimes.
     fn kill_while_it_recovers(&mut self) {
         while self.dice.chance(40) {
             let wait = Duration::from_millis(self.dice.below(2500).unsigned_abs());
             let node = self.sandbox.node(0);
             thread::scope(|scope| {
                 let start = scope.spawn(move || node.start());
-                // At a random moment, again.
+                // Also at a random moment.
                 thread::sleep(wait);
                 while !start.is_finished() {
                     node.kill().unwrap();
@@ -186,7 +186,7 @@ impl Killed<'_> {
         }
     }
 
-    /// Starts it, while a client looks on.
+    /// Starts the server while a client reads.
     fn start_watched(&self) -> Seen {
         let node = self.node();
         let is_over = AtomicBool::new(false);
@@ -200,7 +200,7 @@ impl Killed<'_> {
         })
     }
 
-    /// Takes from the error log how much was applied again; what was told to a client must be in the log.
+    /// Reads from the error log how much was applied again; everything confirmed must be in the log.
     fn applied_again(&mut self, log_from: u64) {
         let log = fs::read(self.node().error_log()).unwrap();
         let log = String::from_utf8_lossy(&log[usize::try_from(log_from).unwrap()..]).into_owned();
@@ -212,7 +212,7 @@ impl Killed<'_> {
         let told = self.shared.seqno.load(Ordering::SeqCst);
         assert!(end >= told, "the log ends at {end}, and a client was told {told}");
         self.report.applied_again += (end - tables_at).max(0);
-        // What the server says of definitions that were under way is its own matter.
+        // The server's messages about DDL in progress do not matter.
         let bad = log.lines().find(|line| line.contains("panic") || line.contains("[ERROR] WSREP"));
         assert_eq!(bad, None, "in the error log");
     }
@@ -250,7 +250,7 @@ impl Killed<'_> {
         }
     }
 
-    /// The next places in the order follow the last, one by one.
+    /// The next seqnos follow the last one without a gap.
     fn check_places(&mut self) {
         let mut connection = self.node().connect().unwrap();
         connection.execute(b"USE kills").unwrap();
@@ -269,7 +269,7 @@ impl Killed<'_> {
     }
 }
 
-/// Parts of transactions that nobody goes on with are rolled back soon.
+/// Fragments of abandoned transactions are rolled back soon.
 fn wait_until_empty(connection: &mut hortator_mysql::Connection) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while number(connection, "SELECT COUNT(*) FROM mysql.wsrep_streaming_log") > 0 {

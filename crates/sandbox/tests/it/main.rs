@@ -1,4 +1,4 @@
-//! Sandboxes of real servers, from their start to their end.
+//! Sandboxes of real servers, from start to end.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -37,7 +37,7 @@ fn ask(node: Node<'_>, sql: &str) -> Vec<Vec<String>> {
     rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
 }
 
-/// Runs statements that have no rows to look at.
+/// Runs statements without result rows.
 fn run(node: Node<'_>, statements: &[&str]) {
     let mut connection = node.connect().unwrap();
     for statement in statements {
@@ -45,22 +45,22 @@ fn run(node: Node<'_>, statements: &[&str]) {
     }
 }
 
-/// Sends it a signal, by its name with a dash before it.
+/// Sends a signal, by its name with a leading dash.
 fn signal(pid: u32, name: &str) {
     assert!(try_signal(pid, name), "{pid} is gone");
 }
 
-/// The same; false: it is gone.
+/// As `signal`; false if the process has ended.
 fn try_signal(pid: u32, name: &str) -> bool {
     std::process::Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success()
 }
 
-/// Whether there is a process with this id; one that waits for its parent to notice its end does not count.
+/// Whether the process exists; a zombie does not count.
 fn is_alive(pid: u32) -> bool {
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|command_line| !command_line.is_empty())
 }
 
-/// The ids of the servers whose data folder is somewhere in `dir`.
+/// The ids of the servers whose data folder is in `dir`.
 fn servers_on(dir: &Path) -> Vec<u32> {
     let wanted = format!("--datadir={}/", dir.display());
     let is_one = |pid: &u32| {
