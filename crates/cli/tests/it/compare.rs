@@ -131,7 +131,7 @@ fn disagreements(pair: &Pair, client: &Side, ours: &Side, terms: Terms<'_>) -> V
     for (name, state) in &client.schemas {
         let Some(our_state) = ours.schemas.get(name) else { continue };
         let schema = String::from_utf8_lossy(name).into_owned();
-        let sides = [&pair.client, &pair.hortator].map(|server| compare::Side {
+        let sides = [&pair.client, &pair.hortator].map(|server| compare::Endpoint {
             connect: server.sandbox().node(0).connect_options(),
             schema: Some(schema.clone()),
         });
