@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_as_servers_give_them() {
+    fn versions_of_real_servers() {
         for (text, shown, number) in [
             ("5.5.5-10.11.19-MariaDB-0+deb12u1", "MariaDB 10.11.19", 101_119),
             ("11.8.2-MariaDB-log", "MariaDB 11.8.2", 110_802),

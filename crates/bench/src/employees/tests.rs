@@ -71,7 +71,7 @@ fn keeps_its_keys() {
 }
 
 #[test]
-fn a_cached_dump_is_used_again_and_a_damaged_one_made_anew() {
+fn a_cached_dump_is_reused_and_a_damaged_one_is_generated_again() {
     let parent = tempfile::tempdir().unwrap();
     let dump = cached(parent.path(), 0.001).unwrap();
     let file = dump.folder.join("load_titles.dump");
@@ -85,7 +85,7 @@ fn a_cached_dump_is_used_again_and_a_damaged_one_made_anew() {
 }
 
 #[test]
-fn a_scale_out_of_range_is_told() {
+fn a_scale_out_of_range_is_an_error() {
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(matches!(generate(Path::new("/nowhere"), scale), Err(Error::Scale { .. })));
     }

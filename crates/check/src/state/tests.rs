@@ -15,7 +15,7 @@ fn rows_are_equal_in_any_order_and_only_as_often() {
 }
 
 #[test]
-fn values_do_not_run_into_each_other() {
+fn adjacent_values_are_distinguished() {
     let pairs: [(Values<'_>, Values<'_>); 3] = [
         (&[Some(b"ab"), Some(b"c")], &[Some(b"a"), Some(b"bc")]),
         (&[None], &[Some(b"")]),
@@ -38,7 +38,7 @@ fn the_first_rows_that_differ_are_shown() {
 }
 
 #[test]
-fn a_schemas_name_is_left_out_where_it_qualifies() {
+fn a_schemas_name_is_removed_as_a_qualifier() {
     for (text, expected, own_definition) in [
         ("select `a`.`t`.`x` from `a`.`t`", "select (this schema).`t`.`x` from (this schema).`t`", false),
         ("`aa`.`a b` `a` a", "`aa`.`a b` `a` a", false),

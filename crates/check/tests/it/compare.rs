@@ -55,7 +55,7 @@ fn the_same_is_the_same() {
 }
 
 #[test]
-fn each_thing_that_differs_is_told() {
+fn each_difference_is_reported() {
     // The change at the second endpoint, and the reported difference.
     let cases: &[(&str, &[&str])] = &[
         ("ALTER DATABASE shop CHARSET latin1", &["database shop: Create Database differs"]),
@@ -153,7 +153,7 @@ fn counters_need_not_count() {
 }
 
 #[test]
-fn only_what_is_named_is_compared() {
+fn only_named_objects_are_compared() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &EVERYTHING);
@@ -171,7 +171,7 @@ fn only_what_is_named_is_compared() {
 }
 
 #[test]
-fn schemas_are_those_of_both_sides() {
+fn schemas_of_both_endpoints_are_compared() {
     let pair = pair();
     let mut connections = pair.fresh();
     run(&mut connections[0], &["CREATE OR REPLACE DATABASE here", "CREATE TABLE here.t (x INT)"]);
@@ -190,7 +190,7 @@ fn schemas_are_those_of_both_sides() {
 }
 
 #[test]
-fn a_side_that_cannot_be_read_is_named() {
+fn an_unreadable_endpoint_is_named() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &["CREATE TABLE t (x INT)", "CREATE TABLE broken (x INT) ENGINE=MyISAM"]);

@@ -12,7 +12,7 @@ use crate::{connect, run, server};
 const ATTEMPTS: usize = 100;
 
 #[test]
-fn connections_that_may_see_different_moments_are_told() {
+fn inconsistent_snapshots_give_a_remark() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &["CREATE TABLE still (id INT PRIMARY KEY)", "CREATE TABLE busy (n INT)"]);
@@ -42,7 +42,7 @@ fn connections_that_may_see_different_moments_are_told() {
 }
 
 #[test]
-fn a_lock_needs_the_right_to_it() {
+fn a_lock_needs_the_privilege() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(&mut connections, &["CREATE TABLE t (id INT)"]);

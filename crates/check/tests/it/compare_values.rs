@@ -59,7 +59,7 @@ fn values_that_look_alike_differ() {
 }
 
 #[test]
-fn tables_are_cut_by_keys_of_any_type() {
+fn tables_are_split_by_keys_of_any_type() {
     // A key, its values from a number, and whether it can be used to split.
     let cases = [
         ("a INT PRIMARY KEY", "a", "CAST(seq AS SIGNED) - 20", true),
@@ -128,7 +128,7 @@ fn tables_are_cut_by_keys_of_any_type() {
 }
 
 #[test]
-fn keys_that_only_one_side_has_are_not_used() {
+fn keys_of_only_one_endpoint_are_not_used() {
     let pair = pair();
     let mut connections = pair.fresh();
     run(&mut connections[0], &["CREATE TABLE t (a VARCHAR(5) COLLATE utf8mb4_general_ci PRIMARY KEY)"]);
@@ -144,7 +144,7 @@ fn keys_that_only_one_side_has_are_not_used() {
 }
 
 #[test]
-fn of_versioned_rows_the_history_counts_and_its_times_only_when_asked() {
+fn history_of_versioned_rows_is_compared_and_its_times_on_request() {
     let pair = pair();
     let mut connections = pair.fresh();
     run_both(

@@ -86,7 +86,7 @@ fn all_shown(findings: &[Finding]) -> Vec<String> {
 }
 
 #[test]
-fn foreign_keys_are_proven_as_the_server_would_check_them() {
+fn foreign_keys_are_validated_as_the_server_checks_them() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -149,7 +149,7 @@ fn foreign_keys_are_proven_as_the_server_would_check_them() {
 }
 
 #[test]
-fn the_scope_says_which_keys_are_meant() {
+fn the_scope_selects_constraints() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -179,7 +179,7 @@ fn the_scope_says_which_keys_are_meant() {
 }
 
 #[test]
-fn parents_that_cannot_be_looked_into() {
+fn unreadable_parents() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -211,7 +211,7 @@ fn parents_that_cannot_be_looked_into() {
 }
 
 #[test]
-fn a_large_table_is_looked_through_in_pieces() {
+fn a_large_table_is_validated_by_key_ranges() {
     let server = server();
     let mut root = connect(&server);
     run(
@@ -244,7 +244,7 @@ fn a_large_table_is_looked_through_in_pieces() {
 /// With change buffering, `unique_checks = 0` lets a duplicate into a key whose pages are not in memory, and neither
 /// the server nor CHECK TABLE ever finds it.
 #[test]
-fn duplicates_that_went_in_unchecked() {
+fn duplicates_that_were_inserted_unchecked() {
     let settings = [
         ("innodb_change_buffering", "all"),
         ("innodb_buffer_pool_load_at_startup", "OFF"),
@@ -293,7 +293,7 @@ fn duplicates_that_went_in_unchecked() {
 }
 
 #[test]
-fn a_proof_that_is_ended_and_one_that_loses_its_server() {
+fn a_cancelled_validation_and_one_that_loses_its_server() {
     let server = server();
     let mut root = connect(&server);
     run(&mut root, &["CREATE DATABASE d", "CREATE TABLE d.p (id INT PRIMARY KEY)"]);

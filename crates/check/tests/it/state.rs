@@ -34,7 +34,7 @@ fn differences(connection: &mut Connection, one: &str, other: &str) -> Vec<Strin
 }
 
 #[test]
-fn the_same_statements_give_the_same_state_under_any_name() {
+fn the_state_does_not_depend_on_the_schema_name() {
     let server = server();
     let mut connection = connect(&server);
     make(&mut connection, "one");
@@ -111,7 +111,7 @@ fn a_large_table_is_read_again_to_show_the_row() {
 }
 
 #[test]
-fn a_schema_whose_name_differs_by_case_only_is_not_counted_in() {
+fn a_schema_whose_name_differs_in_case_only_is_not_included() {
     let server = server();
     let mut connection = connect(&server);
     run(&mut connection, &["CREATE DATABASE one", "CREATE DATABASE ONE", "CREATE TABLE ONE.t (x INT)"]);
@@ -120,7 +120,7 @@ fn a_schema_whose_name_differs_by_case_only_is_not_counted_in() {
 }
 
 #[test]
-fn a_view_on_a_table_that_is_gone_has_a_definition_all_the_same() {
+fn a_view_on_a_dropped_table_has_a_definition() {
     let server = server();
     let mut connection = connect(&server);
     make(&mut connection, "one");

@@ -54,7 +54,7 @@ fn values_that_look_alike_differ() {
 }
 
 #[test]
-fn of_versioned_rows_the_history_counts_and_its_times_only_when_asked() {
+fn history_of_versioned_rows_is_compared_and_its_times_on_request() {
     let server = server();
     let mut connection = connect(&server);
     for schema in ["one", "other"] {

@@ -67,7 +67,7 @@ fn the_command_line_is_kept_in_order() {
 }
 
 #[test]
-fn passwords_are_attached_or_asked_for() {
+fn passwords_are_attached_or_prompted_for() {
     assert!(resolve("-p dump.sql").ask_password);
     assert!(resolve("--password dump.sql").ask_password);
     assert!(!resolve("-p --skip-password").ask_password);

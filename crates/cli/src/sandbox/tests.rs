@@ -46,7 +46,7 @@ fn up_names_a_topology() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn invalid_arguments_are_refused() {
     for line in [
         "",
         "up ring",
@@ -66,14 +66,14 @@ fn what_is_not_understood_is_refused() {
 }
 
 #[test]
-fn a_node_goes_by_number_or_name() {
+fn a_node_has_a_number_and_a_name() {
     assert_eq!(parse_node("2"), Ok(2));
     assert_eq!(parse_node("node2"), Ok(2));
     assert!(parse_node("second").is_err());
 }
 
 #[test]
-fn a_name_that_is_taken_gets_a_number() {
+fn a_name_in_use_gets_a_number() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(free_name(Topology::Galera(3), dir.path()), "galera-3");
     std::fs::create_dir(dir.path().join("galera-3")).unwrap();
@@ -88,7 +88,7 @@ fn words_are_quoted_where_a_shell_needs_it() {
 }
 
 #[test]
-fn what_is_shown_of_a_sandbox() {
+fn the_output_about_a_sandbox() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let sandbox = Builder::standalone().dir(dir.path()).create("shown").unwrap();
     let node = sandbox.node(0);

@@ -276,7 +276,7 @@ fn a_verified_load_compares_the_nodes() {
     assert_tells(
         &outcome,
         1,
-        &["verify: node node3", "rows of hortator_case.before_it: the first has 0, the second 1", "(id = '7')"],
+        &["verify: node node3", "rows of hortator_case.before_it: the first has 0 rows, the second 1", "(id = '7')"],
     );
     assert!(!outcome.messages.contains("verify: node node2"), "{}", outcome.messages);
 

@@ -104,7 +104,7 @@ fn comments_end_at_quotes() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_line() {
+fn errors_have_their_line() {
     for (text, expected) in [
         ("\na=1\n", "$DIR/my.cnf:2: an option before the first [group]"),
         ("[client\na=1\n", "$DIR/my.cnf:1: a group without its closing `]`"),
@@ -140,7 +140,7 @@ fn folders_that_include_themselves_end() {
 }
 
 #[test]
-fn what_is_passed_over_is_told() {
+fn ignored_options_give_a_warning() {
     let folder = Folder::new(&[
         ("my.cnf", "[client]\na=1\n!require x\n!include $DIR/open.cnf\n!include $DIR/self.cnf"),
         ("open.cnf", "[client]\nb=1\n"),

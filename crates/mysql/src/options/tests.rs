@@ -221,7 +221,7 @@ fn names_that_are_not_ours() {
 }
 
 #[test]
-fn values_that_an_option_does_not_take() {
+fn invalid_option_values() {
     for (file, environment, command_line, expected) in [
         ("port=abc", "", "", format!("my.cnf:2 in [client]: `port` is `abc`: give {TAKES_PORT}")),
         ("", "MYSQL_TCP_PORT=x", "", format!("environment variable MYSQL_TCP_PORT: `port` is `x`: give {TAKES_PORT}")),

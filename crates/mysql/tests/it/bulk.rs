@@ -62,7 +62,7 @@ fn ints_strings_null_and_default() {
 }
 
 #[test]
-fn an_error_in_the_middle_takes_the_whole_array_back() {
+fn an_error_in_a_bulk_execution_rolls_all_rows_back() {
     use Value::{Int, Null};
     let (_server, mut connection) = Server::shared().connection("middle");
     let prepared = table(&mut connection);
@@ -77,7 +77,7 @@ fn an_error_in_the_middle_takes_the_whole_array_back() {
 }
 
 #[test]
-fn an_array_of_several_chunks() {
+fn a_bulk_execution_of_several_chunks() {
     use Value::{Int, Null, Text};
     let (_server, mut connection) = Server::shared().connection("long_arrays");
     let prepared = table(&mut connection);
@@ -89,7 +89,7 @@ fn an_array_of_several_chunks() {
 }
 
 #[test]
-fn rows_that_an_array_returns_are_dropped() {
+fn rows_of_a_bulk_execution_are_dropped() {
     use Value::{Int, Null};
     let (_server, mut connection) = Server::shared().connection("returning");
     table(&mut connection);

@@ -7,7 +7,7 @@ use hortator_mysql::{Address, Connection, Error, Password};
 use crate::server::{Server, one_value};
 
 #[test]
-fn over_the_socket_and_over_tcp() {
+fn socket_and_tcp() {
     let server = Server::shared();
     let mut over_socket = Connection::open(&server.options()).unwrap();
     assert!(over_socket.is_local());
@@ -53,7 +53,7 @@ fn the_default_database_and_an_unknown_one() {
 }
 
 #[test]
-fn accounts_of_every_method_the_server_has() {
+fn accounts_of_every_authentication_method() {
     let server = Server::shared();
     server.execute("create or replace user modern@'%' identified via ed25519 using password('pässword')");
     server.execute("create or replace user empty@'%' identified by ''");
@@ -84,7 +84,7 @@ fn an_account_of_the_operating_system_needs_no_password() {
 }
 
 #[test]
-fn a_password_of_before_4_1_is_refused_with_the_reason() {
+fn a_password_from_before_4_1_is_refused_with_the_reason() {
     let server = Server::shared();
     server.execute("set global secure_auth = 0");
     server.execute("create or replace user ancient@'%' identified via mysql_old_password using '7b0bd8a8316d7e7d'");
@@ -133,7 +133,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn a_listener_that_says_nothing_is_given_up() {
+fn a_silent_listener_times_out() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut options = Server::shared().options();
     options.connect_timeout = Duration::from_millis(200);

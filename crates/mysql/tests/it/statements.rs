@@ -35,7 +35,7 @@ impl RowSink for Journal {
 }
 
 #[test]
-fn counts_and_remarks_of_a_change() {
+fn counts_and_information_of_a_change() {
     let (_server, mut connection) = Server::shared().connection("counts");
     connection.execute(b"create table t (id int auto_increment primary key, s tinyint) engine=innodb").unwrap();
     let done = connection.execute(b"insert into t (s) values (1),(2),(3)").unwrap();
@@ -124,7 +124,7 @@ fn no_file_of_ours_is_sent() {
 }
 
 #[test]
-fn prepared_statements_come_and_go() {
+fn prepared_statements_are_created_and_closed() {
     let (_server, mut connection) = Server::shared().connection("prepared");
     assert_eq!(connection.prepare(b"select ?, ? from nowhere").unwrap_err().code(), Some(1146));
     let prepared = connection.prepare(b"select ?, ? from mysql.user").unwrap();
@@ -137,7 +137,7 @@ fn prepared_statements_come_and_go() {
 }
 
 #[test]
-fn quoted_names_and_texts_survive_any_mode() {
+fn quoted_names_and_texts_work_in_any_sql_mode() {
     let (_server, mut connection) = Server::shared().connection("quotes");
     for mode in ["", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES"] {
         connection.execute(format!("set sql_mode = '{mode}'").as_bytes()).unwrap();

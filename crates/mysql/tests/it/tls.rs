@@ -14,7 +14,7 @@ fn account(server: &Server, user: &str) -> ConnectOptions {
 }
 
 #[test]
-fn without_and_with_verification() {
+fn certificate_verification_off_and_on() {
     let server = Server::shared();
     let mut options = account(&server, "encrypted");
     let Address::Tcp { host, .. } = &mut options.address else { panic!("TCP") };
@@ -56,7 +56,7 @@ fn long_packets_and_an_ed25519_account() {
 }
 
 #[test]
-fn a_certificate_of_nobody_we_trust() {
+fn a_certificate_of_an_untrusted_authority() {
     let server = Server::shared();
     let options = account(&server, "stranger");
     for verify in [Verify::Authority, Verify::Host] {
@@ -91,7 +91,7 @@ fn our_own_certificate() {
 }
 
 #[test]
-fn files_that_are_not_what_they_should_be() {
+fn invalid_certificate_files() {
     let server = Server::shared();
     let options = account(&server, "files");
     for (ca, words) in

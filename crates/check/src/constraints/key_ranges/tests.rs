@@ -3,7 +3,7 @@
 use super::{KeyRange, split};
 
 #[test]
-fn every_value_is_in_one_piece() {
+fn every_value_is_in_one_key_range() {
     for (first, last) in [(0, 0), (1, 2), (-5, 7), (0, 11), (10, 1_000_003), (i64::MIN.into(), u64::MAX.into())] {
         for count in [1, 2, 3, 12] {
             let key_ranges = split(first, last, count);

@@ -32,7 +32,7 @@ fn switch(name: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_first_answer_gives_nothing_away() {
+fn the_first_packet_does_not_reveal_the_password() {
     let known = credentials(b"pw", false);
     let native = Authentication::begin(b"mysql_native_password", &known);
     assert_eq!((&native.name[..], native.first.len()), (&b"mysql_native_password"[..], 20));
@@ -46,7 +46,7 @@ fn the_first_answer_gives_nothing_away() {
 }
 
 #[test]
-fn a_password_that_the_server_has_in_its_cache() {
+fn a_password_in_the_servers_cache() {
     let mut incoming = packets(0, &[b"\x01\x03"]);
     incoming.extend(packets(1, &[OK]));
     let mut wire = Wire::new(Script::new(&incoming, usize::MAX));
@@ -56,7 +56,7 @@ fn a_password_that_the_server_has_in_its_cache() {
 }
 
 #[test]
-fn a_password_that_the_server_has_not() {
+fn a_password_not_in_the_servers_cache() {
     // Over a socket the password may be sent in clear text.
     let (outcome, sent) = converse(b"caching_sha2_password", &credentials(b"pw", true), &[b"\x01\x04", OK]);
     outcome.unwrap();
@@ -87,7 +87,7 @@ fn the_server_may_ask_for_another_method() {
 }
 
 #[test]
-fn a_password_in_the_clear_needs_a_private_road() {
+fn a_clear_text_password_needs_a_private_transport() {
     let ask = switch("mysql_clear_password", b"");
     let (outcome, sent) = converse(b"mysql_native_password", &credentials(b"pw", true), &[&ask, OK]);
     outcome.unwrap();
@@ -98,7 +98,7 @@ fn a_password_in_the_clear_needs_a_private_road() {
 }
 
 #[test]
-fn methods_that_are_not_spoken() {
+fn unsupported_authentication_methods() {
     let known = credentials(b"pw", true);
     for (packet, words) in [
         (&b"\xfe"[..], "before MySQL 4.1"),

@@ -23,7 +23,7 @@ fn lengths_go_there_and_back() {
 }
 
 #[test]
-fn what_is_cut_short_is_refused() {
+fn truncated_packets_are_refused() {
     for bytes in [&b""[..], b"\xfc\x01", b"\xfd\x01\x02", b"\xfe\x01\x02\x03", b"\x05abcd", b"\xfb", b"\xff"] {
         let failure = Fields::new(bytes, "a test").length_encoded_bytes().unwrap_err();
         assert!(

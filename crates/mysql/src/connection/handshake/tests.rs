@@ -23,7 +23,7 @@ const ALL: u32 = 0xffff_ffff;
 const MARIADB: u32 = ALL & !1;
 
 #[test]
-fn greetings_of_both_families() {
+fn handshakes_of_both_server_families() {
     let mariadb = greeting("5.5.5-10.11.19-MariaDB", MARIADB, 0x1d, "mysql_native_password");
     let mariadb = Greeting::parse(&mariadb).unwrap();
     assert_eq!((mariadb.version.to_string(), mariadb.id), ("MariaDB 10.11.19".to_owned(), 42));
@@ -35,7 +35,7 @@ fn greetings_of_both_families() {
 }
 
 #[test]
-fn what_is_asked_for_is_what_the_server_can() {
+fn requested_capabilities_are_those_of_the_server() {
     let options = ConnectOptions::new(Address::Socket("s".into()), "me");
     for (version, flags, supports_bulk) in [("10.11.19-MariaDB", MARIADB, true), ("8.0.36", ALL, false)] {
         let greeting = Greeting::parse(&greeting(version, flags, 0x1d, "mysql_native_password")).unwrap();
@@ -50,7 +50,7 @@ fn what_is_asked_for_is_what_the_server_can() {
 }
 
 #[test]
-fn a_greeting_cut_anywhere_is_refused() {
+fn a_truncated_handshake_is_refused() {
     let whole = greeting("8.0.36", ALL, 0, "");
     let needed = whole.len() - 1;
     for length in 0..needed {
@@ -67,7 +67,7 @@ fn a_greeting_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn refusals_in_place_of_a_greeting() {
+fn errors_in_place_of_a_handshake() {
     let failure = Greeting::parse(b"\xff\x10\x04Too many connections").unwrap_err();
     assert!(matches!(&failure, CommandError::Server(error) if error.code == 1040), "{failure:?}");
     let failure = Greeting::parse(b"SSH-2.0-OpenSSH").unwrap_err();

@@ -141,7 +141,7 @@ fn broken_answers_are_named() {
 }
 
 #[test]
-fn an_answer_cut_anywhere_is_a_lost_connection() {
+fn a_truncated_response_is_a_lost_connection() {
     let whole = packets(0, &[b"\x01", &column("a"), b"\x011", END]);
     for length in 0..whole.len() {
         let mut wire = Wire::new(Script::new(&whole[..length], 4));

@@ -83,7 +83,7 @@ fn numbers_go_around_and_a_wrong_one_is_refused() {
 }
 
 #[test]
-fn an_errors_number_does_not_matter() {
+fn the_sequence_number_of_an_error_does_not_matter() {
     let mut wire = Wire::new(Script::new(&packets(9, &[b"\xff\x01\x02bye"]), 1));
     assert_eq!(wire.receive().unwrap(), b"\xff\x01\x02bye");
 }
@@ -103,7 +103,7 @@ fn bytes_before_encryption_are_refused() {
 }
 
 #[test]
-fn a_grown_buffer_is_given_back() {
+fn a_large_buffer_is_shrunk() {
     let long = vec![b'l'; BUFFER_LIMIT_BYTES + 1];
     let mut wire = Wire::new(Script::new(&packets(0, &[&long, b"x"]), usize::MAX));
     wire.receive().unwrap();
