@@ -6,6 +6,7 @@
 mod crates;
 mod files;
 mod licenses;
+mod terms;
 mod words;
 
 use std::fmt;
@@ -75,6 +76,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     for file in &files {
         findings.extend(files::check(file));
         findings.extend(words::check(file));
+        findings.extend(terms::check(file));
     }
     findings.extend(crates::check_edges(&crates_of(&metadata)));
     findings.extend(licenses::check(&packages_of(&metadata)));
