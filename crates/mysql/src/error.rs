@@ -83,6 +83,14 @@ pub const DEADLOCK: u16 = 1213;
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
+/// Unknown database.
+pub const UNKNOWN_DATABASE: u16 = 1049;
+/// Unknown table, said of `information_schema`.
+pub const UNKNOWN_TABLE: u16 = 1109;
+/// No such table.
+pub const NO_SUCH_TABLE: u16 = 1146;
+/// Unable to open an underlying table of a MERGE table.
+pub const WRONG_MERGE_TABLE: u16 = 1168;
 /// Unknown system variable.
 pub const UNKNOWN_SYSTEM_VARIABLE: u16 = 1193;
 /// Got a packet bigger than `max_allowed_packet` bytes.

@@ -153,6 +153,7 @@ fn column(kind: ColumnKind) -> Column {
         has_default: true,
         draws_from_sequence: false,
         default_varies: false,
+        default_reads_session: false,
         generated: false,
         invisible: false,
         auto_increment: false,

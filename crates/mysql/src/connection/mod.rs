@@ -57,6 +57,7 @@ pub struct Connection {
     supports_bulk: bool,
     /// CLIENT_SESSION_TRACK was agreed on.
     tracks_session: bool,
+    takes_several_statements: bool,
     session_changes: SessionChanges,
     /// Why nothing goes over this connection any more.
     broken: Option<Error>,
@@ -80,6 +81,7 @@ impl Connection {
             deprecate_eof: opened.deprecate_eof,
             supports_bulk: opened.supports_bulk,
             tracks_session: opened.tracks_session,
+            takes_several_statements: false,
             session_changes: SessionChanges::default(),
             broken: None,
         })
@@ -163,7 +165,9 @@ impl Connection {
         let doing = "a change of the connection's options";
         self.send(doing, &[COM_SET_OPTION], &SEVERAL_STATEMENTS)?;
         let outcome = self.answer().read_acknowledgement();
-        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))
+        outcome.map_err(|failure| self.explain(&format!("waiting for the answer to {doing}"), failure))?;
+        self.takes_several_statements = true;
+        Ok(())
     }
 
     /// Asks whether the server is there.

@@ -13,8 +13,13 @@ const VARIABLE_LIMIT: usize = 4096;
 
 /// What a server has reported about changes of the session.
 ///
-/// The server reports with OK packets only. Changes by a statement that fails are never reported: neither with its
-/// error nor with the next OK packet (measured with MariaDB 10.11).
+/// What is not in it (measured with MariaDB 10.11):
+/// - Changes by a statement that fails: they are reported neither with its error nor with the next OK packet.
+/// - User variables that anything but SET assigns: `:=`, `SELECT … INTO`, an OUT parameter, GET DIAGNOSTICS.
+/// - Locks, handlers, savepoints, SET TRANSACTION and what LAST_INSERT_ID returns.
+///
+/// `SET STATEMENT … FOR` reports the values that hold for its one statement. That they are set back is reported with the
+/// next command that changes anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionChanges {
     /// System variables by lower-case name, with the latest value as `SHOW VARIABLES` prints it; each name once, in the
@@ -23,8 +28,8 @@ pub struct SessionChanges {
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
     /// The new default schema in UTF-8, without quotes; empty when the session has none any more.
     pub schema: Option<Vec<u8>>,
-    /// Something of the session changed, be it one of the above, a user variable, a temporary table or a prepared
-    /// statement. Reported only where `session_track_state_change` is on.
+    /// Something of the session changed, be it one of the above, a user variable set by SET, a role, or the definition of a
+    /// temporary table or prepared statement. Reported only where `session_track_state_change` is on.
     pub is_changed: bool,
 }
 
@@ -61,7 +66,7 @@ impl SessionChanges {
                     }
                 }
                 SCHEMA => self.schema = Some(parts.length_encoded_bytes()?.to_vec()),
-                STATE_CHANGE => self.is_changed |= parts.length_encoded_bytes()? != b"0",
+                STATE_CHANGE => self.is_changed |= content != b"0",
                 _ => {}
             }
         }

@@ -1,10 +1,11 @@
 //! Several statements in one packet, each with a result of its own.
 
 use std::io::{Read, Write};
+use std::ops::ControlFlow;
 
 use super::failure::Failure;
 use super::result::Answer;
-use super::{COM_QUERY, Connection, Done, Rows};
+use super::{COM_QUERY, Column, Connection, Done, Row, Rows};
 use crate::Error;
 
 impl Connection {
@@ -24,6 +25,34 @@ impl Connection {
         self.send("statements", &[COM_QUERY], text)?;
         let outcome = read_batch(&mut self.answer(), rows, results);
         outcome.map_err(|failure| self.explain("waiting for the answer to statements", failure))
+    }
+
+    /// Runs queries that have one result set each, in one packet where the connection allows that, and returns the rows
+    /// of each: for small answers. Errors as in [`Connection::query`].
+    pub fn fetch_each(&mut self, queries: &[Vec<u8>]) -> Result<Vec<Vec<Row>>, Error> {
+        if !self.takes_several_statements {
+            return queries.iter().map(|query| self.fetch(query)).collect();
+        }
+        let mut sets = ResultSets(Vec::new());
+        self.query_batch(&queries.join(&b';'), &mut sets, &mut Vec::new())?;
+        Ok(sets.0)
+    }
+}
+
+/// Keeps every row of every result set.
+struct ResultSets(Vec<Vec<Row>>);
+
+impl Rows for ResultSets {
+    fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
+        self.0.push(Vec::new());
+        ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
+        if let Some(rows) = self.0.last_mut() {
+            rows.push(values.iter().map(|value| value.map(<[u8]>::to_vec)).collect());
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -55,7 +55,7 @@ fn the_first_error_ends_a_batch() {
             2,
         ),
         ("insert into t values (2); selec; drop table t", 1064, 1),
-        ("insert into t values (3); ; drop table t", 1065, 1),
+        ("insert into t values (3); ; drop table t", 1064, 1),
         ("selec; drop table t", 1064, 0),
         ("select 1; select (select a from t); drop table t", 1242, 1),
     ] {

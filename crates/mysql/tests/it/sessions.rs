@@ -24,17 +24,38 @@ fn changes_are_reported_with_the_statement_that_makes_them() {
         ("create table t (a int)", ""),
         ("insert into t values (1), (2)", ""),
         ("set @a = 1", "changed"),
-        ("select @a := 2", "changed"),
+        ("create function f() returns int begin set @a = 2; return 1; end", ""),
+        ("select f()", "changed"),
+        ("create trigger r before insert on t for each row set @a = 3", ""),
+        ("insert into t values (3)", "changed"),
+        ("prepare s from 'set @a = 4'", "changed"),
+        ("execute s", "changed"),
+        ("set statement max_statement_time = 3 for select 1", "max_statement_time=3.000000, changed"),
+        ("select 1", ""),
+        ("set @a = 5", "max_statement_time=0.000000, changed"),
         ("set sql_notes = 0, sql_mode = ''", "sql_notes=OFF, sql_mode=, changed"),
         ("begin not atomic set sql_notes = 1; set sql_notes = 0; end", "sql_notes=OFF, changed"),
         ("create procedure p() begin select 1; set sql_notes = 1; select 2; end", ""),
         ("call p()", "sql_notes=ON, changed"),
         ("create temporary table w (a int)", "changed"),
+        ("insert into w values (1)", ""),
+        ("alter table w add b int", "changed"),
+        ("drop temporary table w", "changed"),
         ("use mysql", "use mysql, changed"),
         ("use track", "use track, changed"),
     ] {
         connection.execute(sql.as_bytes()).unwrap();
         assert_eq!(shown(&connection.take_session_changes()), expected, "{sql}");
+    }
+    for unseen in [
+        "select @a := 2",
+        "select 2 into @a",
+        "update t set a = (@a := a)",
+        "get diagnostics @a = number",
+        "select get_lock('track', 0)",
+    ] {
+        connection.execute(unseen.as_bytes()).unwrap();
+        assert!(connection.take_session_changes().is_empty(), "{unseen}");
     }
     // Over all results of a command, and over commands.
     connection.take_several_statements().unwrap();
@@ -72,8 +93,7 @@ fn schemas_in_character_sets_of_wide_characters() {
         // A short state and a long one, with and without an info string.
         connection.execute(b"create or replace table t (a int) engine=myisam").unwrap();
         for mode in ["", "ansi"] {
-            let set = format!("set sql_mode = '{mode}', session_track_system_variables = '*'");
-            connection.execute(set.as_bytes()).unwrap();
+            connection.execute(format!("set sql_mode = '{mode}'").as_bytes()).unwrap();
             let changes = connection.take_session_changes();
             assert!(changes.variable(b"sql_mode").is_some_and(|value| value.is_empty() == mode.is_empty()), "{mode}");
         }

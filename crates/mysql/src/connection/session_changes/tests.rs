@@ -20,13 +20,13 @@ fn variable(name: &str, value: &str) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn changes_of_every_kind() {
-    let tail = b"\x24\x00\x0e\x09sql_notes\x03OFF\x07\x03\x02xy\x01\x03\x02tu\x02\x02\x011\x00\x07\x01a\x01b\x01c\x00";
+    let tail = b"\x26\x00\x0e\x09sql_notes\x03OFF\x07\x03\x02xy\x01\x03\x02tu\x02\x011\x00\x07\x01a\x01b\x01c\x00";
     let found = changes(tail).unwrap();
     assert_eq!(found.variables, [variable("sql_notes", "OFF"), variable("a", "b"), variable("c", "")]);
     assert_eq!((found.schema.as_deref(), found.is_changed), (Some(&b"tu"[..]), true));
     assert_eq!(found.variable(b"a"), Some(&b"b"[..]));
     assert_eq!(found.variable(b"b"), None);
-    assert!(changes(b"\x04\x02\x02\x010").unwrap().is_empty());
+    assert!(changes(b"\x03\x02\x010").unwrap().is_empty());
     assert_eq!(changes(b"\x03\x01\x01\x00").unwrap().schema, Some(Vec::new()));
 }
 
@@ -65,7 +65,7 @@ fn more_variables_than_servers_have_are_refused() {
 
 #[test]
 fn a_state_cut_anywhere_is_refused() {
-    let whole = b"\x1a\x00\x0e\x09sql_notes\x03OFF\x01\x03\x02tu\x02\x02\x011";
+    let whole = b"\x18\x00\x0e\x09sql_notes\x03OFF\x01\x03\x02tu\x02\x011";
     changes(whole).unwrap();
     for length in 1..whole.len() {
         assert!(matches!(changes(&whole[..length]), Err(Failure::Protocol(_))), "{length}");

@@ -1,9 +1,6 @@
 //! Answers to several statements against the bytes that they are.
 
-use std::ops::ControlFlow;
-
 use super::*;
-use crate::Column;
 use crate::connection::answer::Status;
 use crate::connection::script::{Script, packets};
 use crate::connection::session_changes::SessionChanges;
