@@ -22,8 +22,8 @@ const VARIABLE_LIMIT: usize = 4096;
 /// next command that changes anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionChanges {
-    /// System variables by lower-case name, with the latest value as `SHOW VARIABLES` prints it; each name once, in the
-    /// order of their first change. Which variables a server reports is the session's
+    /// System variables by lower-case name, with the latest value as `SHOW VARIABLES` prints it; each name once, in no
+    /// certain order. Which variables a server reports is the session's
     /// `session_track_system_variables`.
     pub variables: Vec<(Vec<u8>, Vec<u8>)>,
     /// The new default schema in UTF-8, without quotes; empty when the session has none any more.

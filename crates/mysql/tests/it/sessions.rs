@@ -4,10 +4,11 @@ use hortator_mysql::SessionChanges;
 
 use crate::server::Server;
 
-/// The reported changes of a statement, as one line of text.
+/// The reported changes of a statement, as one line of text; the server reports variables in no certain order.
 fn shown(changes: &SessionChanges) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut parts: Vec<_> = changes.variables.iter().map(|(name, value)| text(name) + "=" + &text(value)).collect();
+    parts.sort();
     parts.extend(changes.schema.as_ref().map(|schema| format!("use {}", text(schema))));
     parts.extend(changes.is_changed.then(|| "changed".to_owned()));
     parts.join(", ")
@@ -33,7 +34,7 @@ fn changes_are_reported_with_the_statement_that_makes_them() {
         ("set statement max_statement_time = 3 for select 1", "max_statement_time=3.000000, changed"),
         ("select 1", ""),
         ("set @a = 5", "max_statement_time=0.000000, changed"),
-        ("set sql_notes = 0, sql_mode = ''", "sql_notes=OFF, sql_mode=, changed"),
+        ("set sql_notes = 0, sql_mode = ''", "sql_mode=, sql_notes=OFF, changed"),
         ("begin not atomic set sql_notes = 1; set sql_notes = 0; end", "sql_notes=OFF, changed"),
         ("create procedure p() begin select 1; set sql_notes = 1; select 2; end", ""),
         ("call p()", "sql_notes=ON, changed"),
