@@ -18,6 +18,7 @@ pub mod report;
 mod rest;
 pub mod server;
 pub mod server_copy;
+pub mod shapes;
 pub mod ways;
 
 pub use error::Error;

@@ -1,6 +1,7 @@
 //! `hortator bench`: experiments that anyone can rerun.
 
 mod provider;
+mod shapes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use hortator_bench::ways::Way;
 use hortator_bench::{employees, galera, report};
 
 use provider::{ClusterArgs, ProviderArgs};
+use shapes::ShapesArgs;
 
 /// What a shell gives for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -36,6 +38,8 @@ enum Which {
     Provider(ProviderArgs),
     /// Insert, update and load on three nodes with Hortator's wsrep provider and on three with Galera's
     Cluster(ClusterArgs),
+    /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
+    Shapes(ShapesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -135,6 +139,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         Which::Load(args) => galera_experiment(args),
         Which::Provider(args) => provider::single(args),
         Which::Cluster(args) => provider::cluster(args),
+        Which::Shapes(args) => shapes::run(args),
     }
 }
 
