@@ -219,7 +219,11 @@ impl Experiment {
                     continue;
                 }
                 match self.timed_run(current.contender, server, shape, &dump) {
-                    Ok(run) => current.runs.push(run),
+                    Ok(run) => {
+                        let (name, seconds) = (current.contender.name(), run.loader.wall.as_secs_f64());
+                        say(&format!("{}, round {}/{}: {name} {seconds:.2} s", shape.name, round + 1, self.rounds));
+                        current.runs.push(run);
+                    }
                     Err(Error::Failed { status, said, .. }) => {
                         say(&format!("{}: {} failed ({status}): {said}", shape.name, current.contender.name()));
                         current.runs.clear();

@@ -11,7 +11,7 @@ use hortator_bench::ways::Way;
 use hortator_bench::{Error, report};
 
 /// A program that loads as it is told to, then runs one statement more.
-fn loader(folder: &Path, then: &str) -> PathBuf {
+pub fn loader(folder: &Path, then: &str) -> PathBuf {
     let path = folder.join("loader");
     // Called as: load, the client's own options and one of Hortator's, employees.sql
     let script = format!(

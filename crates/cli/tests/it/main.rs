@@ -15,6 +15,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where, and stop")]
 
 mod added_keys;
+mod bench_shapes;
 mod cases;
 mod cluster;
 mod cluster_lost;

@@ -73,8 +73,20 @@ pub(super) fn table(
         "\n--\n-- Table structure for table `{name}`\n--\n\nDROP TABLE IF EXISTS `{name}`;\n\
          /*!40101 SET @saved_cs_client     = @@character_set_client */;\n\
          /*!40101 SET character_set_client = utf8mb4 */;\n{definition};\n\
-         /*!40101 SET character_set_client = @saved_cs_client */;\n\n--\n-- Dumping data for table `{name}`\n--\n\n"
+         /*!40101 SET character_set_client = @saved_cs_client */;\n"
     ))?;
+    data(script, options, name, keys, row)
+}
+
+/// The part of [`table`] that fills it: all of it with `--no-create-info`.
+pub(super) fn data(
+    script: &mut Script,
+    options: Options,
+    name: &str,
+    keys: impl Iterator<Item = u64>,
+    row: fn(&mut Random, u64) -> Vec<u8>,
+) -> Result<(), Error> {
+    script.lines(&format!("\n--\n-- Dumping data for table `{name}`\n--\n\n"))?;
     if options.no_autocommit {
         script.text("SET @OLD_AUTOCOMMIT=@@AUTOCOMMIT, @@AUTOCOMMIT=0;\n")?;
     }

@@ -21,17 +21,17 @@ enum Transactions {
 
 /// Each INSERT is its own transaction.
 pub(in super::super) fn autocommit(script: &mut Script) -> Result<(), Error> {
-    inserts(script, Transactions::Autocommit, 8_000)
+    inserts(script, Transactions::Autocommit, 6_000)
 }
 
 /// All INSERTs are one transaction.
 pub(in super::super) fn one_transaction(script: &mut Script) -> Result<(), Error> {
-    inserts(script, Transactions::Single, 30_000)
+    inserts(script, Transactions::Single, 20_000)
 }
 
 /// Transactions of 100 INSERTs.
 pub(in super::super) fn blocks_of_100(script: &mut Script) -> Result<(), Error> {
-    inserts(script, Transactions::Blocks(100), 30_000)
+    inserts(script, Transactions::Blocks(100), 20_000)
 }
 
 fn inserts(script: &mut Script, transactions: Transactions, rows: u64) -> Result<(), Error> {
@@ -81,14 +81,14 @@ pub(in super::super) fn trigger(script: &mut Script) -> Result<(), Error> {
         "CREATE TRIGGER `orders_audit` AFTER INSERT ON `orders` FOR EACH ROW \
          INSERT INTO `audit` VALUES (NEW.`id`, NEW.`total`)",
     )?;
-    grouped(script, Transactions::Autocommit, 6_000, insert)
+    grouped(script, Transactions::Autocommit, 4_000, insert)
 }
 
 /// Counters, of which three of four statements meet one that is there.
 pub(in super::super) fn on_duplicate_key_update(script: &mut Script) -> Result<(), Error> {
     counters(script)?;
-    let keys = script.count(1_500);
-    grouped(script, Transactions::Autocommit, 6_000, |script, number| count_hit(script, number, keys))
+    let keys = script.count(1_000);
+    grouped(script, Transactions::Autocommit, 4_000, |script, number| count_hit(script, number, keys))
 }
 
 fn counters(script: &mut Script) -> Result<(), Error> {
@@ -109,7 +109,7 @@ fn count_hit(script: &mut Script, number: u64, keys: u64) -> Result<(), Error> {
 /// Each row is computed from one of another table.
 pub(in super::super) fn insert_select(script: &mut Script) -> Result<(), Error> {
     products(script)?;
-    grouped(script, Transactions::Autocommit, 6_000, copy_product)
+    grouped(script, Transactions::Autocommit, 4_000, copy_product)
 }
 
 fn products(script: &mut Script) -> Result<(), Error> {
@@ -139,7 +139,7 @@ fn copy_product(script: &mut Script, id: u64) -> Result<(), Error> {
 /// Rows of one INSERT, updated one by one.
 pub(in super::super) fn updates(script: &mut Script) -> Result<(), Error> {
     let orders = stored_orders(script, 5_000)?;
-    grouped(script, Transactions::Autocommit, 6_000, |script, _| update(script, orders))
+    grouped(script, Transactions::Autocommit, 4_000, |script, _| update(script, orders))
 }
 
 fn stored_orders(script: &mut Script, count: u64) -> Result<u64, Error> {
@@ -165,7 +165,7 @@ fn update(script: &mut Script, orders: u64) -> Result<(), Error> {
 /// DELETEs by key between INSERTs.
 pub(in super::super) fn deletes_and_inserts(script: &mut Script) -> Result<(), Error> {
     script.statement(order_definition("orders", "InnoDB"))?;
-    grouped(script, Transactions::Autocommit, 3_500, |script, id| {
+    grouped(script, Transactions::Autocommit, 2_000, |script, id| {
         insert(script, id)?;
         let gone = id.saturating_sub(script.random.below(50)).max(1);
         script.statement(format!("DELETE FROM `orders` WHERE `id` = {gone}"))
@@ -177,8 +177,8 @@ pub(in super::super) fn mixed_blocks(script: &mut Script) -> Result<(), Error> {
     let orders = stored_orders(script, 5_000)?;
     products(script)?;
     counters(script)?;
-    let keys = script.count(1_500);
-    grouped(script, Transactions::Blocks(25), 6_000, |script, number| {
+    let keys = script.count(1_000);
+    grouped(script, Transactions::Blocks(25), 4_000, |script, number| {
         insert(script, orders + number)?;
         update(script, orders)?;
         copy_product(script, number)?;
@@ -194,7 +194,7 @@ pub(in super::super) fn session_state(script: &mut Script) -> Result<(), Error> 
         "CREATE TABLE `totals` (`batch` int NOT NULL PRIMARY KEY, `orders` int NOT NULL, `total` decimal(12,2)) \
          ENGINE=InnoDB",
     )?;
-    for batch in 1..=script.count(250) {
+    for batch in 1..=script.count(150) {
         script.statement(format!("SET @batch := {batch}"))?;
         script.statement("CREATE TEMPORARY TABLE `staging` (`id` int NOT NULL PRIMARY KEY, `total` decimal(10,2))")?;
         let first = (batch - 1) * INSERTS + 1;
