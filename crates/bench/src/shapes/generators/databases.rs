@@ -1,11 +1,10 @@
 //! Dumps of many tables and many schemas, as `mariadb-dump` writes them.
 
 use crate::Error;
-use crate::employees::random::Random;
 
 use super::super::script::Script;
 use super::mariadb_dump::{self, Options, footer, header};
-use super::tables::{game_definition, game_object, order, order_definition};
+use super::tables::{Row, game_definition, game_object, order, order_definition};
 
 /// Rows of a game's database with tables of very different sizes: about 20 MB.
 const GAME_ROWS: u64 = 170_000;
@@ -40,7 +39,7 @@ pub(in super::super) fn game_in_innodb(script: &mut Script) -> Result<(), Error>
 
 /// Forty tables for a schema that already has them.
 pub(in super::super) fn reload(script: &mut Script) -> Result<(), Error> {
-    uneven_tables(script, 40, 100_000, |name| order_definition(name, "InnoDB"), order)
+    uneven_tables(script, 40, 160_000, |name| order_definition(name, "InnoDB"), order)
 }
 
 /// So many tables of `rows` rows together, of which each has less than the one before it (Zipf's law). Their names are
@@ -50,7 +49,7 @@ fn uneven_tables(
     tables: u64,
     rows: u64,
     definition: impl Fn(&str) -> String,
-    row: fn(&mut Random, u64) -> Vec<u8>,
+    row: Row,
 ) -> Result<(), Error> {
     header(script)?;
     let sum: f64 = (1..=tables).map(|rank| 1.0 / rank as f64).sum();

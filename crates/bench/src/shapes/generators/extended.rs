@@ -8,7 +8,7 @@ use crate::{Error, employees};
 
 use super::super::script::Script;
 use super::mariadb_dump::{self, Options, footer, header};
-use super::tables::{ORDER_COLUMNS, order, order_definition};
+use super::tables::{ORDER_COLUMNS, Row, order, order_definition};
 
 /// The smallest employees dump that can be made.
 const EMPLOYEES_SCALE_MIN: f64 = 0.000_2;
@@ -19,7 +19,7 @@ const CONTENT_LIMIT_BYTES: u64 = 60_000;
 
 /// The employees dump, with the files that its script sources written in their places.
 pub(in super::super) fn employees(script: &mut Script) -> Result<(), Error> {
-    let scale = (0.06 * script.scale()).max(EMPLOYEES_SCALE_MIN);
+    let scale = (0.15 * script.scale()).max(EMPLOYEES_SCALE_MIN);
     let folder = script.path().with_extension("files");
     let dump = employees::generate(&folder, scale)?;
     for line in lines(&dump.entry())? {
@@ -51,18 +51,18 @@ fn lines(path: &std::path::Path) -> Result<impl Iterator<Item = Result<Vec<u8>, 
 
 /// Four tables with the tool's default options.
 pub(in super::super) fn default_options(script: &mut Script) -> Result<(), Error> {
-    orders(script, Options::default(), &[80_000, 40_000, 20_000, 10_000])
+    orders(script, Options::default(), &[160_000, 80_000, 40_000, 20_000])
 }
 
 /// Tables of different sizes with `--no-autocommit`.
 pub(in super::super) fn no_autocommit(script: &mut Script) -> Result<(), Error> {
     let options = Options { no_autocommit: true, ..Options::default() };
-    orders(script, options, &[5_000, 50_000, 1_000, 30_000, 15_000, 300, 10_000, 5_000])
+    orders(script, options, &[10_000, 100_000, 2_000, 60_000, 30_000, 500, 20_000, 10_000])
 }
 
 /// `--complete-insert`.
 pub(in super::super) fn complete_insert(script: &mut Script) -> Result<(), Error> {
-    orders(script, Options { columns: ORDER_COLUMNS, ..Options::default() }, &[80_000, 40_000, 20_000])
+    orders(script, Options { columns: ORDER_COLUMNS, ..Options::default() }, &[160_000, 80_000, 40_000])
 }
 
 /// `--skip-extended-insert`: one row in each INSERT, each its own transaction.
@@ -93,7 +93,7 @@ fn orders(script: &mut Script, options: Options, sizes: &[u64]) -> Result<(), Er
 /// `--no-create-info` into tables that hold some of the rows already. (A key that repeats within the dump is another
 /// matter: an INSERT IGNORE into an empty table then leaves it empty where unique_checks is 0, in MariaDB 10.11.)
 fn repeated_orders(script: &mut Script, verb: &'static str) -> Result<(), Error> {
-    let sizes = [("orders_1", script.count(80_000)), ("orders_2", script.count(40_000))];
+    let sizes = [("orders_1", script.count(160_000)), ("orders_2", script.count(80_000))];
     for (name, size) in sizes {
         script.statement(order_definition(name, "InnoDB"))?;
         let keys = (1..=size).step_by(PRESENT_INTERVAL);
@@ -109,15 +109,14 @@ fn repeated_orders(script: &mut Script, verb: &'static str) -> Result<(), Error>
 /// Two tables of files: one with `--hex-blob`, one with escapes.
 pub(in super::super) fn wide_rows(script: &mut Script) -> Result<(), Error> {
     header(script)?;
-    let contents: [(&str, fn(&mut Random, u64) -> Vec<u8>); 2] =
-        [("files_hex", hex_file), ("files_escaped", escaped_file)];
+    let contents: [(&str, Row); 2] = [("files_hex", hex_file), ("files_escaped", escaped_file)];
     for (name, row) in contents {
         let definition = format!(
             "CREATE TABLE `{name}` (\n  `id` int(11) NOT NULL AUTO_INCREMENT,\n  `name` varchar(100) NOT NULL,\n  \
              `content` longblob NOT NULL,\n  PRIMARY KEY (`id`)\n\
              ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci"
         );
-        let keys = 1..=script.count(700);
+        let keys = 1..=script.count(1_000);
         mariadb_dump::table(script, Options::default(), (name, &definition), keys, row)?;
     }
     footer(script)

@@ -1,9 +1,9 @@
 //! The text that `mariadb-dump` 10.11 writes around rows.
 
 use crate::Error;
-use crate::employees::random::Random;
 
 use super::super::script::Script;
+use super::tables::Row;
 
 /// An INSERT ends with the row that would bring it beyond this, as with the tool's own net_buffer_length.
 const INSERT_LIMIT_BYTES: usize = 1_046_528;
@@ -67,7 +67,7 @@ pub(super) fn table(
     options: Options,
     (name, definition): (&str, &str),
     keys: impl Iterator<Item = u64>,
-    row: fn(&mut Random, u64) -> Vec<u8>,
+    row: Row,
 ) -> Result<(), Error> {
     script.lines(&format!(
         "\n--\n-- Table structure for table `{name}`\n--\n\nDROP TABLE IF EXISTS `{name}`;\n\
@@ -84,7 +84,7 @@ pub(super) fn data(
     options: Options,
     name: &str,
     keys: impl Iterator<Item = u64>,
-    row: fn(&mut Random, u64) -> Vec<u8>,
+    row: Row,
 ) -> Result<(), Error> {
     script.lines(&format!("\n--\n-- Dumping data for table `{name}`\n--\n\n"))?;
     if options.no_autocommit {
@@ -105,7 +105,7 @@ fn inserts(
     options: Options,
     name: &str,
     keys: impl Iterator<Item = u64>,
-    row: fn(&mut Random, u64) -> Vec<u8>,
+    row: Row,
 ) -> Result<(), Error> {
     let columns = if options.columns.is_empty() { String::new() } else { format!(" {}", options.columns) };
     let start = format!("{} `{name}`{columns} VALUES", options.verb);

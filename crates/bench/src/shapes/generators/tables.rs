@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use crate::employees::random::Random;
 
+/// Gives the values of the row with this key, without parentheses.
+pub(super) type Row = fn(&mut Random, u64) -> Vec<u8>;
+
 /// A table's columns, as `--complete-insert` lists them.
 pub(super) const ORDER_COLUMNS: &str = "(`id`, `customer_id`, `created_at`, `state`, `total`, `reference`, `note`)";
 
