@@ -19,5 +19,6 @@ mod quiesce;
 pub mod report;
 pub mod server;
 pub mod server_copy;
+pub mod shapes;
 
 pub use error::Error;

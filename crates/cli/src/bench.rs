@@ -1,6 +1,7 @@
 //! `hortator bench`: reproducible experiments.
 
 mod provider;
+mod shapes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
 use provider::{ClusterArgs, ProviderArgs};
+use shapes::ShapesArgs;
 
 /// The exit status that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -36,6 +38,8 @@ enum ExperimentCommand {
     Provider(ProviderArgs),
     /// Insert, update and load on three nodes with Hortator's wsrep provider and with Galera
     Cluster(ClusterArgs),
+    /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
+    Shapes(ShapesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -135,6 +139,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::Load(args) => galera_experiment(args),
         ExperimentCommand::Provider(args) => provider::single(args),
         ExperimentCommand::Cluster(args) => provider::cluster(args),
+        ExperimentCommand::Shapes(args) => shapes::run(args),
     }
 }
 

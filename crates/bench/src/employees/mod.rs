@@ -7,7 +7,7 @@
 pub(crate) mod calendar;
 mod company;
 mod names;
-mod random;
+pub(crate) mod random;
 mod schema;
 mod shape;
 mod statements;

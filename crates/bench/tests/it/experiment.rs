@@ -12,7 +12,7 @@ use hortator_bench::experiment::{Experiment, Outcome, Verdict};
 use hortator_bench::{Error, report};
 
 /// A program that loads its input, then runs one more statement.
-fn loader(folder: &Path, then: &str) -> PathBuf {
+pub fn loader(folder: &Path, then: &str) -> PathBuf {
     let path = folder.join("loader");
     // Called as: load, the client's own options and one of Hortator's, employees.sql
     let script = format!(

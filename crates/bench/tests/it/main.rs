@@ -8,6 +8,7 @@ mod employees;
 mod experiment;
 mod galera;
 mod provider;
+mod shapes;
 
 use std::fs::File;
 use std::path::Path;

@@ -18,6 +18,7 @@
 
 mod accounts;
 mod added_keys;
+mod bench_shapes;
 mod cases;
 mod cluster;
 mod cluster_lost;

@@ -1,0 +1,8 @@
+//! The generators: each writes one dump.
+
+pub(super) mod databases;
+pub(super) mod extended;
+mod mariadb_dump;
+pub(super) mod objects;
+pub(super) mod single_rows;
+mod tables;
