@@ -41,6 +41,7 @@ pub use load_registry::{Interrupted, discard, interrupted};
 pub use memory_tables::LostRows;
 pub use outcome::{Outcome, fingerprint, outcome};
 pub use reader::CheckpointReader;
+pub use statements::LastId;
 use statements::Statements;
 
 /// The default schema of the checkpoints.
@@ -148,7 +149,7 @@ impl Checkpoints {
         connection: &mut Connection,
         checkpoint: &Checkpoint,
     ) -> Result<ExecResult, hortator_mysql::Error> {
-        connection.execute(&self.statements.insert(self.load_id, checkpoint))
+        connection.execute(&self.statements.insert(self.load_id, checkpoint, LastId::Known))
     }
 
     /// Marks an intent as applied, in the same way. No affected row means that it was already marked.
@@ -160,23 +161,21 @@ impl Checkpoints {
         connection: &mut Connection,
         checkpoint: &Checkpoint,
     ) -> Result<ExecResult, hortator_mysql::Error> {
-        connection.execute(&self.statements.close(self.load_id, checkpoint))
+        connection.execute(&self.statements.close(self.load_id, checkpoint, LastId::Known))
     }
 
     /// The statement of [`Self::write`], to be sent together with others.
     #[must_use]
-    pub fn write_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
-        self.statements.insert(self.load_id, checkpoint)
+    pub fn write_statement(&self, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        self.statements.insert(self.load_id, checkpoint, last_id)
     }
 
     /// The statement of [`Self::close`], to be sent together with others.
     #[must_use]
-    pub fn close_statement(&self, checkpoint: &Checkpoint) -> Vec<u8> {
-        self.statements.close(self.load_id, checkpoint)
+    pub fn close_statement(&self, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        self.statements.close(self.load_id, checkpoint, last_id)
     }
 
-    /// Deletes an intent over the connection of the statement: the statement had no effect.
-    ///
     /// # Errors
     /// What the server or the connection says.
     pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {

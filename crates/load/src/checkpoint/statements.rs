@@ -11,6 +11,24 @@ pub(super) const FORMAT: u64 = 1;
 /// Bytes kept of a file's or a table's name.
 const NAME_LIMIT_BYTES: usize = 1024;
 
+/// Where LAST_INSERT_ID() behind the statements comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastId {
+    /// The checkpoint has it.
+    Known,
+    /// The session that writes the checkpoint has it: asked by the same statement, which leaves FOUND_ROWS() alone.
+    OfSession,
+}
+
+impl LastId {
+    fn expression(self, checkpoint: &Checkpoint) -> String {
+        match self {
+            Self::Known => checkpoint.last_id.to_string(),
+            Self::OfSession => "LAST_INSERT_ID()".to_owned(),
+        }
+    }
+}
+
 /// SQL for the checkpoints in one schema.
 #[derive(Clone, Debug)]
 pub(super) struct Statements {
@@ -57,16 +75,17 @@ impl Statements {
         ]
     }
 
-    pub(super) fn insert(&self, load_id: u64, checkpoint: &Checkpoint) -> Vec<u8> {
-        let Checkpoint { span, state, table, rows, last_id, recovery_hint } = checkpoint;
+    pub(super) fn insert(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        let Checkpoint { span, state, table, rows, recovery_hint, .. } = checkpoint;
         format!(
-            "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{last_id},{},{},{},{},{})",
+            "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{},{})",
             self.quoted,
             span.first,
             span.last,
             span.digest,
             *state as u8,
             hex(&table[..floor(table)]),
+            last_id.expression(checkpoint),
             hex(&recovery_hint.to_text()),
             hex(&span.file[..floor(&span.file)]),
             span.line,
@@ -76,15 +95,16 @@ impl Statements {
         .into_bytes()
     }
 
-    pub(super) fn close(&self, load_id: u64, checkpoint: &Checkpoint) -> Vec<u8> {
-        let Checkpoint { span, state, rows, last_id, recovery_hint, .. } = checkpoint;
+    pub(super) fn close(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        let Checkpoint { span, state, rows, recovery_hint, .. } = checkpoint;
         format!(
-            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={last_id},`recovery_hint`={},`end_byte`={} \
+            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={},`recovery_hint`={},`end_byte`={} \
              WHERE `load_id`={load_id} AND `first`={} AND `state`={}",
             self.quoted,
             span.last,
             span.digest,
             *state as u8,
+            last_id.expression(checkpoint),
             hex(&recovery_hint.to_text()),
             span.end_byte,
             span.first,

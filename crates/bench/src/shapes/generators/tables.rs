@@ -25,7 +25,7 @@ const WORDS: [&str; 16] = [
     "leave",
     "at",
     "the",
-    "door",
+    "gate",
     "größer",
     "line\\nbreak",
     "50%",

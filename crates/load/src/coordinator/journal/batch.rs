@@ -18,7 +18,7 @@ use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
-use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 
@@ -159,13 +159,13 @@ impl MainSession<'_> {
         }
         let numbers = batch.iter().any(|item| !item.effects.counters.is_empty());
         let written = (|| {
-            let last_id = if numbers { self.last_id()? } else { 0 };
+            let last_id = if numbers { LastId::OfSession } else { LastId::Known };
             let mut text = Vec::new();
             for (index, run) in runs.iter().enumerate() {
-                let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
+                let checkpoint = run.checkpoint();
                 let statement = match is_begun && index == 0 {
-                    true => checkpoints.close_statement(&checkpoint),
-                    false => checkpoints.write_statement(&checkpoint),
+                    true => checkpoints.close_statement(&checkpoint, last_id),
+                    false => checkpoints.write_statement(&checkpoint, last_id),
                 };
                 text.extend_from_slice(&statement);
                 text.push(b';');

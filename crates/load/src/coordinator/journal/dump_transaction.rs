@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::Trait;
 use crate::apply::{READ_ONLY, Stopped};
-use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
@@ -139,19 +139,13 @@ impl MainSession<'_> {
         }
         let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return Ok(()) };
         let Some(checkpoints) = self.checkpoints.filter(|_| !transaction.runs.is_empty()) else { return Ok(()) };
-        let last_id = match transaction.numbers {
-            true => self.last_id(),
-            false => Ok(0),
-        };
-        let written = last_id.and_then(|last_id| {
-            for run in &transaction.runs {
-                let checkpoint = Checkpoint { last_id, ..run.checkpoint() };
-                match run.is_begun {
-                    true => checkpoints.close(&mut self.connection, &checkpoint)?,
-                    false => checkpoints.write(&mut self.connection, &checkpoint)?,
-                };
-            }
-            Ok(())
+        let last_id = if transaction.numbers { LastId::OfSession } else { LastId::Known };
+        let written = transaction.runs.iter().try_for_each(|run| {
+            let statement = match run.is_begun {
+                true => checkpoints.close_statement(&run.checkpoint(), last_id),
+                false => checkpoints.write_statement(&run.checkpoint(), last_id),
+            };
+            self.connection.execute(&statement).map(drop)
         });
         match written {
             Ok(()) => Ok(()),

@@ -6,7 +6,7 @@ use hortator_mysql::{Error, ExecResult};
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::DiagnosticsQuery;
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
-use crate::checkpoint::{Checkpoint, RecoveryHint, State};
+use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 
@@ -175,9 +175,9 @@ impl MainSession<'_> {
     }
 
     fn commit_open(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {
-        let last_id = if open.numbers { self.last_id()? } else { 0 };
+        let last_id = if open.numbers { LastId::OfSession } else { LastId::Known };
         if let Some(checkpoints) = self.checkpoints {
-            checkpoints.close(&mut self.connection, &Checkpoint { last_id, ..open.checkpoint.clone() })?;
+            self.connection.execute(&checkpoints.close_statement(&open.checkpoint, last_id))?;
             for checkpoint in &open.more {
                 checkpoints.write(&mut self.connection, checkpoint)?;
             }

@@ -220,11 +220,4 @@ impl MainSession<'_> {
             Err(error) => self.record_failed(location, text, &error),
         }
     }
-
-    /// LAST_INSERT_ID() of this session.
-    fn last_id(&mut self) -> Result<u64, Error> {
-        let rows = self.connection.fetch(b"SELECT LAST_INSERT_ID()")?;
-        let value = rows.first().and_then(|row| row.first()?.as_deref());
-        Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
-    }
 }
