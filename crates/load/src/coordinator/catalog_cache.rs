@@ -115,6 +115,11 @@ impl CatalogCache {
         Ok(found)
     }
 
+    /// Whether the relations of a schema are known.
+    pub(crate) fn has_listed(&self, schema: &[u8]) -> bool {
+        self.relations.contains_key(schema)
+    }
+
     /// Asks for the relations of a schema; false where they are known already.
     pub(crate) fn list_relations(&mut self, schema: &[u8]) -> Result<bool, Error> {
         if self.relations.contains_key(schema) {

@@ -435,6 +435,11 @@ impl<'l> Coordinator<'l> {
 
     /// Which relations the schema of this one holds, and whether it is among them.
     fn list_relations(&mut self, name: &TableName, location: &Location) -> Result<(), Stopped> {
+        if !self.catalog.has_listed(&name.schema) {
+            // Definitions under way are not in the list yet.
+            self.flush()?;
+            self.pool.wait_clear(&write_sets::catalog_change(&[]), &mut || self.main.keep_alive())?;
+        }
         if self.ask(location, |catalog| catalog.list_relations(&name.schema))? {
             return Ok(());
         }

@@ -42,6 +42,10 @@ impl Coordinator<'_> {
         }
         effects.must_stand_alone = info.is(Trait::ReadsTransaction);
         let Some(name) = table else { return Ok(effects) };
+        if self.main.is_closed_to_others() && self.catalog.remembered(name).is_none() {
+            // The dump's own locks may be in the way of a look at the table, and one intent stands for all under them.
+            return Ok(effects);
+        }
         let Some(known) = self.table(name, location)? else { return Ok(effects) };
         // A view's rows may be anywhere.
         effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
