@@ -13,6 +13,8 @@ pub struct Assignments {
     pub session_local: Vec<(String, bool)>,
     /// A variable that acts on the next statement only.
     pub is_one_shot: bool,
+    /// It assigns the number of the next row that the server numbers.
+    pub next_number: bool,
     /// It assigns autocommit, which may end a transaction.
     pub autocommit: bool,
     /// A value is more than a constant or a variable of this session: a function, a table, a global variable, the
@@ -31,6 +33,8 @@ enum VariableScope {
     SessionLocal,
     /// It acts on the next statement of the session.
     OneShot,
+    /// It is the next number that the session gives a row: it stays until one gets it.
+    NextNumber,
     /// It stands for what statements of other connections have done: it is set after all of them.
     SharedResult,
     /// The server's status flags tell of it after every statement.
@@ -46,9 +50,7 @@ const SPECIAL: &[(&str, VariableScope)] = &[
     ("pseudo_slave_mode", VariableScope::SessionLocal),
     ("pseudo_thread_id", VariableScope::SessionLocal),
     ("gtid_next", VariableScope::SessionLocal),
-    ("insert_id", VariableScope::OneShot),
-    ("rand_seed1", VariableScope::OneShot),
-    ("rand_seed2", VariableScope::OneShot),
+    ("insert_id", VariableScope::NextNumber),
     ("gtid_seq_no", VariableScope::OneShot),
     ("last_insert_id", VariableScope::SharedResult),
     ("identity", VariableScope::SharedResult),
@@ -67,6 +69,8 @@ const SPECIAL: &[(&str, VariableScope)] = &[
     ("max_statement_time", VariableScope::MainOnly),
     ("net_read_timeout", VariableScope::MainOnly),
     ("net_write_timeout", VariableScope::MainOnly),
+    ("rand_seed1", VariableScope::MainOnly),
+    ("rand_seed2", VariableScope::MainOnly),
     ("session_track_schema", VariableScope::MainOnly),
     ("session_track_state_change", VariableScope::MainOnly),
     ("session_track_system_variables", VariableScope::MainOnly),
@@ -190,6 +194,10 @@ fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
     match SPECIAL.iter().find(|(special, _)| *special == name).map(|(_, scope)| *scope) {
         Some(VariableScope::SessionLocal) => found.session_local.push((name.to_owned(), is_reset)),
         Some(VariableScope::OneShot) => found.is_one_shot = true,
+        Some(VariableScope::NextNumber) => {
+            found.is_one_shot = true;
+            found.next_number = true;
+        }
         Some(VariableScope::SharedResult) => found.beyond_session = true,
         Some(VariableScope::InStatus) => found.autocommit = true,
         Some(VariableScope::MainOnly) | None => found.propagated.push(name.to_owned()),

@@ -34,7 +34,7 @@ pub struct KeyAdditions {
     pub table: NamedTable,
     /// What is added, in its order.
     pub kinds: Vec<KeyAddition>,
-    /// The table's name as written.
+    /// The table's name text.
     written_table: Vec<u8>,
     /// `ADD …, ADD …`.
     clauses: Vec<u8>,

@@ -79,7 +79,7 @@ pub struct KnownHead<'f> {
 pub enum JournalMode {
     /// Not at all: it concerns the session only, or reads. A load that resumes runs it again.
     Session,
-    /// It controls a transaction of the dump's own.
+    /// It controls a transaction of the dump.
     Control,
     /// It changes rows: within a transaction.
     Rows,
@@ -295,7 +295,7 @@ fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFact
 fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> StatementInfo {
     let Some((rule, found)) = matching_rule(all) else {
         let traits = Traits::of(&[Trait::MayDoAnything, Trait::SessionBound, Trait::MovesTables, Trait::NumbersRows]);
-        return StatementInfo::exclusive("a statement of a kind that is not known", JournalMode::Intent, traits);
+        return StatementInfo::exclusive("a statement of an unknown kind", JournalMode::Intent, traits);
     };
     let mut traits = Traits::of(rule.traits);
     let behind = &all[found.length..];
@@ -321,7 +321,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if all.iter().any(|token| matches!(token.kind, Kind::SystemVariable(name) if reads_transaction(name))) {
         traits = traits.with(Trait::ReadsTransaction);
     }
-    let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session) || traits.has(Trait::CreatesTable);
+    let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session);
     if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
         traits = traits.with(Trait::MayCallFunction);
     }
@@ -366,7 +366,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             if !info.is(Trait::MayCallFunction) && only_reads(all) {
                 info.journal = JournalMode::Session;
             }
-            StatementKind::Exclusive { reason: "SELECT reads the state at its place" }
+            StatementKind::Exclusive { reason: "SELECT reads the current state" }
         }
         RuleKind::Skip => StatementKind::Skip,
         RuleKind::Write(reason) if info.is(Trait::ReturnsRows) => StatementKind::Exclusive { reason },
@@ -398,7 +398,7 @@ fn insert(all: &[Token<'_>], info: &mut StatementInfo) -> StatementKind {
         at += 1;
     }
     let Some(end) = pattern::read_table(all, at, &mut info.tables) else {
-        return StatementKind::Exclusive { reason: "an INSERT of a form that is not known" };
+        return StatementKind::Exclusive { reason: "INSERT of an unknown form" };
     };
     if info.is(Trait::ReturnsRows) {
         return StatementKind::Exclusive { reason: "it returns rows" };
@@ -409,10 +409,10 @@ fn insert(all: &[Token<'_>], info: &mut StatementInfo) -> StatementKind {
     let from_values = all[end..].iter().any(|token| token.is_word(b"VALUES") || token.is_word(b"VALUE"));
     let reads_tables = all[end..].iter().any(|token| token.is_word(b"SELECT") || token.is_word(b"TABLE"));
     if from_values && !reads_tables {
-        StatementKind::Write { reason: "its values are more than literals" }
+        StatementKind::Write { reason: "the values are not all literals" }
     } else {
         info.traits = info.traits.with(Trait::AnyEngine);
-        StatementKind::Write { reason: "its rows come from elsewhere than VALUES" }
+        StatementKind::Write { reason: "the rows do not come from VALUES" }
     }
 }
 
@@ -426,7 +426,8 @@ fn table_definition(
     info.references = table_ddl::references(all);
     let reason = if info.is(Trait::CreatesTable) {
         if table_ddl::brings_rows(behind) {
-            info.traits = info.traits.with(Trait::BringsRows);
+            // Any name of a definition may stand before a parenthesis.
+            info.traits = info.traits.with(Trait::BringsRows).with(Trait::MayCallFunction);
         } else {
             info.traits = info.traits.without(Trait::NumbersRows);
         }

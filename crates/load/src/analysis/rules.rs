@@ -51,7 +51,7 @@ const fn rule(pattern: &'static str, kind: RuleKind, journal: JournalMode, trait
 
 use RuleKind::{Exclusive, Insert, OtherDdl, Select, Set, Skip, TableDdl, Use, Write};
 
-const TRANSACTION: RuleKind = Exclusive("a transaction of the dump's own");
+const TRANSACTION: RuleKind = Exclusive("a transaction of the dump");
 const ACCOUNTS: &str = "it changes accounts";
 const SERVER: &str = "it acts on the whole server";
 const REPLICATION: &str = "it sets up replication for the whole server";
@@ -134,13 +134,13 @@ pub static RULES: &[Rule] = &[
         Intent,
         &[OfSchema, Destroys, DropsTables],
     ),
-    rule("RENAME", Exclusive("RENAME gives a name to another table"), Intent, &[MovesTables]),
+    rule("RENAME", Exclusive("RENAME changes which table a name means"), Intent, &[MovesTables]),
     // The session.
     rule("SET PASSWORD", Exclusive(ACCOUNTS), Intent, &[NoRows, IdempotentIfConstant]),
     rule("SET DEFAULT ROLE", Exclusive(ACCOUNTS), Intent, &[NoRows, IdempotentIfConstant]),
     rule(
         "SET STATEMENT",
-        Exclusive("SET STATEMENT gives one statement a session of its own"),
+        Exclusive("SET STATEMENT changes variables for one statement"),
         Intent,
         &[SetsForOne, NoRows, MayDoAnything],
     ),
@@ -185,7 +185,7 @@ pub static RULES: &[Rule] = &[
     rule("GET", Exclusive("GET DIAGNOSTICS asks what the statement before did"), Session, &[NoRows]),
     rule("SIGNAL", Exclusive("SIGNAL raises a condition"), Session, &[NoRows]),
     rule("RESIGNAL", Exclusive("SIGNAL raises a condition"), Session, &[NoRows]),
-    rule("SHOW", Exclusive("SHOW reports on the state at its place"), Session, &[NoRows, ReturnsRows, Idempotent]),
+    rule("SHOW", Exclusive("SHOW reports the current state"), Session, &[NoRows, ReturnsRows, Idempotent]),
     rule("HELP", Exclusive("HELP reports on the server"), Session, &[NoRows, ReturnsRows, Idempotent]),
     rule("EXPLAIN", Exclusive("EXPLAIN reports on the state at its place"), Session, &[NoRows, ReturnsRows]),
     rule("DESCRIBE", Exclusive("DESCRIBE reports on the state at its place"), Session, &[NoRows, ReturnsRows]),

@@ -14,7 +14,7 @@ const BEYOND_OPTIONS: &[&[u8]] = &[b"SELECT", b"AS", b"LIKE", b"TABLE", b"IGNORE
 
 /// Why a CREATE TABLE cannot run on any connection; `behind` are the tokens behind the table's name.
 pub fn create_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
-    const OTHERS: Option<&str> = Some("a table's definition that reads other tables");
+    const OTHERS: Option<&str> = Some("the table definition reads other tables");
     if !behind.first()?.is_symbol(b"(") {
         return OTHERS;
     }
@@ -48,7 +48,7 @@ pub fn create_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
             return OTHERS;
         }
         if matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_)) {
-            return Some("it reads a user variable");
+            return Some("the table definition reads a user variable");
         }
     }
     None
@@ -96,10 +96,10 @@ const DESTROYS: &[&[u8]] = &[
 /// Why an ALTER TABLE cannot run on any connection.
 pub fn alter_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
     if behind.iter().any(|token| ALTERS_OTHERS.iter().any(|word| token.is_word(word))) {
-        return Some("a table's definition that reads other tables");
+        return Some("the table definition reads other tables");
     }
     let reads_variable = |token: &Token<'_>| matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_));
-    behind.iter().any(reads_variable).then_some("it reads a user variable")
+    behind.iter().any(reads_variable).then_some("the table definition reads a user variable")
 }
 
 /// Whether an ALTER TABLE may take data away.

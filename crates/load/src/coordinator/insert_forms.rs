@@ -42,10 +42,10 @@ impl Coordinator<'_> {
         };
         let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
         let Some(name) = self.names().resolve(&named) else {
-            return Ok(Some(Err("the table's name is not certain")));
+            return Ok(Some(Err("the table name cannot be resolved")));
         };
         let Some(table) = self.table(&name, &statement.location)? else {
-            return Ok(Some(Err("there is no such table")));
+            return Ok(Some(Err("the table does not exist")));
         };
         let form = match InsertForm::new(head, offset, name, table) {
             Ok(form) => Arc::new(form),

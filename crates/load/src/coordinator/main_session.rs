@@ -142,11 +142,11 @@ impl<'l> MainSession<'l> {
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
         if self.in_xa || status.in_transaction() || !status.autocommit() {
-            Some("inside a transaction of the dump's own")
+            Some("inside a transaction of the dump")
         } else if self.tracker.has_session_local() {
-            Some("a session variable is set that acts on this session only")
+            Some("a session-local variable is set")
         } else if self.has_temporary_tables {
-            Some("temporary tables belong to their session")
+            Some("the session has temporary tables")
         } else if self.has_locks() {
             Some("tables are locked")
         } else {
@@ -188,7 +188,7 @@ impl<'l> MainSession<'l> {
             Ok(done) => {
                 self.progress.text_statements.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                self.note_effects(&statement.info);
+                self.note_effects(&statement.info, done.last_insert_id > 0);
                 let changes = self.connection.take_session_changes();
                 self.note_changes(&statement.info, &changes)?;
                 Ok(done.affected_rows)
@@ -336,9 +336,9 @@ impl<'l> MainSession<'l> {
     }
 
     /// Takes note of what binds later statements to this session.
-    fn note_effects(&mut self, info: &StatementInfo) {
+    fn note_effects(&mut self, info: &StatementInfo, has_numbered: bool) {
         if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
-            self.tracker.rows_ran();
+            self.tracker.rows_ran(has_numbered);
         }
         self.has_temporary_tables |= info.is(Trait::CreatesTemporary);
         if let Some(used) = &info.handler {

@@ -208,7 +208,7 @@ impl<'l> Coordinator<'l> {
     fn place(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
         if statement.info.reads_diagnostics() {
             // Nothing of ours may run between it and the statement that it asks about.
-            return self.run_in_main(statement, "it asks what the statement before did");
+            return self.run_in_main(statement, "the statement reads the diagnostics of the previous statement");
         }
         self.main.commit_pending()?;
         self.count_committed();

@@ -122,7 +122,7 @@ impl Coordinator<'_> {
             return Ok(false);
         }
         if resume.has_lost_schema {
-            let found = "the schema that the dump has selected before this place is gone: go on by hand, or begin anew";
+            let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
             return self.stop_resume(statement, found.to_owned());
         }
         for held in std::mem::take(&mut resume.held) {
@@ -160,8 +160,8 @@ impl Coordinator<'_> {
             if location.ordinal == checkpoint.span.last && resume.digest.value() != checkpoint.span.digest {
                 return self.stop_resume(statement,
                     format!(
-                        "the input is not the one that was loaded: what stands from line {} to here has another hash than \
-                         what was recorded; go on with the very same dump and options, or begin anew",
+                        "the input differs from the dump that was loaded: the hash of the statements from line {} to here is not \
+                         the recorded hash; resume with the same dump and options, or load again without --resume",
                         checkpoint.span.line,
                     ),
                 );
@@ -237,8 +237,8 @@ impl Coordinator<'_> {
                     (Outcome::Reapply, _) | (Outcome::InDoubt, InDoubt::Reapply) => false,
                     (Outcome::InDoubt, InDoubt::Stop) => {
                         return self.stop_resume(statement,
-                            "this statement had begun when the load ended, and the server can't tell whether it is done: \
-                             look what it changes, then go on with --in-doubt=applied or --in-doubt=reapply"
+                            "the statement is in doubt: it had started when the load ended, and the server cannot tell whether it is \
+                             applied; check what it changes, then resume with --in-doubt=applied or --in-doubt=reapply"
                                 .to_owned(),
                         );
                     }
@@ -277,7 +277,8 @@ impl Coordinator<'_> {
                 Err(error) => return self.fail_resume(statement, &error),
             };
             let Some(rows) = now.checked_sub(before) else {
-                let found = format!("{name} has {now} rows, and had {before} before it: rows are lost");
+                let found =
+                    format!("table {name} has {now} rows and had {before} rows before the statement: rows are lost");
                 return self.stop_resume(statement, found);
             };
             if let Some(resume) = &mut self.resume {
@@ -297,8 +298,8 @@ impl Coordinator<'_> {
         }
         if tuples.is_none_or(|tuples| tuples > partial.rows) {
             let found = format!(
-                "{name} can't roll back, and this statement had begun when the load ended: {} of its rows are there; \
-                 remove them, or go on behind it by hand",
+                "the statement had started when the load ended, and table {name} is not transactional: the table has {} rows \
+                 of the statement; delete these rows and resume",
                 partial.rows,
             );
             return self.stop_resume(statement, found);

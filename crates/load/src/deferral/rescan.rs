@@ -40,7 +40,7 @@ pub(super) struct Found {
 }
 
 const NOT_FOUND: &str =
-    "no line: no row of the dump holds these as plain values; it was there before, or a statement has made it";
+    "no line: no row of the dump has these values as literals; the row existed before, or another statement created it";
 
 /// Looks for all of them; the answers are in their order.
 pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, pool: &Pool) -> Vec<Found> {
@@ -51,7 +51,7 @@ pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, 
     }
     let can_be_read_again = |file: &Path| file != Path::new("-") && file.metadata().is_ok_and(|data| data.is_file());
     if options.files.is_empty() || !options.files.iter().all(|file| can_be_read_again(file)) {
-        return without_line("no line: the input cannot be read a second time, as a file could");
+        return without_line("no line: the input is not a file that can be read a second time");
     }
     match Rescan::open(wanted, targets, pool).and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan)) {
         Ok(rescan) => rescan
@@ -190,7 +190,7 @@ fn place(statement: &Statement, row: &RowText<'_>) -> Found {
     if is_whole(statement) {
         Found { file, line: at.line + lines, byte, reason: String::new() }
     } else {
-        Found { file, line: at.line, byte, reason: "the line is that of its statement".to_owned() }
+        Found { file, line: at.line, byte, reason: "line of the statement".to_owned() }
     }
 }
 

@@ -111,7 +111,8 @@ impl Expectations {
         if clauses.is_temporary {
             match self.relations.get_mut(name) {
                 Some(known) => {
-                    known.do_not_count(|| format!("a temporary table has its name from line {} on", location.line));
+                    known
+                        .do_not_count(|| format!("a temporary table has the same name from line {} on", location.line));
                 }
                 None => {
                     let temporary = Relation { is_made: false, ..Relation::made(RelationKind::Temporary) };
@@ -125,7 +126,7 @@ impl Expectations {
                 let mut relation = Relation::found();
                 relation.kind = kind;
                 relation.is_made = true;
-                relation.not_counted = Some("CREATE … IF NOT EXISTS: it may have held rows".to_owned());
+                relation.not_counted = Some("CREATE … IF NOT EXISTS: the table may have had rows".to_owned());
                 self.relations.insert(name.clone(), relation);
             }
             return;
@@ -133,7 +134,7 @@ impl Expectations {
         let mut relation = Relation::made(kind);
         if known.is_some_and(|known| known.has_rows) {
             relation.has_rows = true;
-            relation.do_not_count(|| format!("made anew at line {}, after it had got rows", location.line));
+            relation.do_not_count(|| format!("created again at line {}, after it received rows", location.line));
         }
         if kind == RelationKind::Table {
             if rest.clone().any(|token| token.is_word(b"SELECT")) {

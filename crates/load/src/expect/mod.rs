@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::catalog::TableName;
 
-use crate::analysis::{StatementInfo, Trait};
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::lexer::{Dialect, Location, Tokens, tokens};
 use crate::rows::{InsertVerb, insert_head};
 pub(crate) use name_context::NameContext;
@@ -69,7 +69,7 @@ impl Relation {
         Self {
             kind: RelationKind::Table,
             is_made: false,
-            not_counted: Some("it was there before, and may have held rows".to_owned()),
+            not_counted: Some("the table existed before the load and may have had rows".to_owned()),
             touched_by: None,
             keys: BTreeSet::new(),
             foreign_keys: BTreeSet::new(),
@@ -120,7 +120,7 @@ impl Expectations {
 
     /// The stream ends inside of a transaction, which goes with its session.
     pub(crate) fn left_open(&mut self) {
-        self.count_nothing(None, || "a transaction that is open at the end".to_owned());
+        self.count_nothing(None, || "a transaction is open at the end of the dump".to_owned());
     }
 
     /// Something of the session has changed that no statement tells of: temporary tables, for one.
@@ -153,7 +153,14 @@ impl Expectations {
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
             self.rows(text, dialect, context, location);
         } else if first.is_word(b"CREATE") {
+            let fills = info.is(Trait::CreatesTable) && matches!(info.kind, StatementKind::Exclusive { .. });
             self.create(rest, context, location);
+            if let Some(named) = info.tables.first().filter(|_| fills) {
+                let name = Name { schema: named.schema.clone(), name: named.table.clone() };
+                if let Some(name) = context.table(name) {
+                    self.relation(&name).do_not_count(|| at("rows that come with its definition"));
+                }
+            }
         } else if first.is_word(b"DROP") {
             self.drop(rest, context);
         } else if first.is_word(b"ALTER") {
@@ -177,7 +184,7 @@ impl Expectations {
             } else {
                 self.touch_all(&at(&word));
             }
-        } else if info.is(Trait::RollsBack) {
+        } else if info.is(Trait::RollsBack) || first.is_word(b"ROLLBACK") {
             self.count_nothing(None, || at("ROLLBACK"));
         }
     }
@@ -192,7 +199,7 @@ impl Expectations {
             Some((context.table(named)?, head.verb))
         });
         let Some((name, verb)) = name else {
-            self.count_nothing(None, || at("INSERT into a table whose name is not certain"));
+            self.count_nothing(None, || at("INSERT into a table whose name cannot be resolved"));
             return;
         };
         let relation = self.relation(&name);
@@ -209,7 +216,7 @@ impl Expectations {
             });
         }
         if has_triggers {
-            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write anywhere")));
+            self.count_nothing(Some(&name), || at(&format!("rows for {name}, whose triggers may write to any table")));
         }
         if kind == RelationKind::View {
             self.count_nothing(None, || at(&format!("rows through the view {name}")));
@@ -227,8 +234,7 @@ impl Expectations {
         let head = insert_head(replaces, rest);
         if let Some(name) = head.and_then(|head| context.table(Name { schema: head.schema, name: head.table })) {
             let line = location.line;
-            self.relation(&name)
-                .do_not_count(|| format!("rows at line {line} went in when nobody counted them by table"));
+            self.relation(&name).do_not_count(|| format!("the load did not count the rows of line {line} by table"));
         }
     }
 

@@ -125,7 +125,7 @@ fn what_cannot_be_counted_has_a_reason() {
     for (statements, expected) in [
         (&[MADE, ROW][..], "d.t"),
         (&[ROW], "d.t?"),
-        (&["CREATE TABLE IF NOT EXISTS t (a INT)"], "d.t [CREATE … IF NOT EXISTS: it may have held rows]"),
+        (&["CREATE TABLE IF NOT EXISTS t (a INT)"], "d.t [CREATE … IF NOT EXISTS: the table may have had rows]"),
         (&["DROP TABLE IF EXISTS t", "CREATE TABLE IF NOT EXISTS t (a INT)", ROW], "d.t"),
         (&[MADE, "CREATE TABLE IF NOT EXISTS t (a INT)", ROW], "d.t"),
         (&[MADE, "INSERT IGNORE INTO t VALUES (1)"], "d.t"),
@@ -148,7 +148,7 @@ fn what_cannot_be_counted_has_a_reason() {
         (&[MADE, ROW, "ROLLBACK"], "d.t [ROLLBACK at line 3]"),
         (&[MADE, ROW, "TRUNCATE TABLE t", ROW], "d.t [emptied at line 3]"),
         (&[MADE, "TRUNCATE t", ROW], "d.t"),
-        (&[MADE, ROW, "DROP TABLE t", MADE], "d.t [made anew at line 4, after it had got rows]"),
+        (&[MADE, ROW, "DROP TABLE t", MADE], "d.t [created again at line 4, after it received rows]"),
         (&["CREATE TABLE t (a INT) SELECT 1 AS a"], "d.t [CREATE TABLE … SELECT at line 1]"),
         (&[MADE, "ALTER TABLE t TRUNCATE PARTITION p"], "d.t [ALTER TABLE at line 2]"),
         (&[MADE, "ALTER TABLE t ADD b INT", "LOCK TABLES t WRITE", "SET @a = 1", ROW, "COMMIT"], "d.t"),
@@ -159,13 +159,13 @@ fn what_cannot_be_counted_has_a_reason() {
                 "CREATE TRIGGER g AFTER INSERT ON t FOR EACH ROW INSERT INTO o VALUES (1)",
                 ROW,
             ],
-            "d.o [rows for d.t, whose triggers may write anywhere at line 4], d.t, Trigger d.g",
+            "d.o [rows for d.t, whose triggers may write to any table at line 4], d.t, Trigger d.g",
         ),
         (
             &[MADE, "CREATE VIEW v AS SELECT * FROM t", "INSERT INTO v VALUES (1)"],
             "d.t [rows through the view d.v at line 3], view d.v [rows through the view d.v at line 3]",
         ),
-        (&[MADE, "CREATE TEMPORARY TABLE t (a INT)", ROW], "d.t [a temporary table has its name from line 2 on]"),
+        (&[MADE, "CREATE TEMPORARY TABLE t (a INT)", ROW], "d.t [a temporary table has the same name from line 2 on]"),
         (&[MADE, "ALTER IGNORE TABLE t ADD UNIQUE (a)"], "d.t [ALTER IGNORE TABLE at line 2]"),
         (
             &[MADE, "SET STATEMENT sort_buffer_size = 100000 FOR INSERT INTO t VALUES (1)"],

@@ -172,7 +172,7 @@ impl Reader {
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         let takes_arrays = options.batch_rows.is_none() && self.connection.supports_bulk();
-        let typed = if takes_arrays { "arrays" } else { "prepared rows" };
+        let typed = if takes_arrays { "arrays" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
             self.plan.tables.push(planned(&name, found, typed));
@@ -221,7 +221,7 @@ impl Reader {
     fn set(&mut self, text: &[u8], location: &Location, info: &StatementInfo) -> Result<(), Error> {
         let assignments = &info.assignments;
         if assignments.beyond_session || assignments.reads_beyond_session {
-            self.barrier(text, location, "it changes or reads more than the session");
+            self.barrier(text, location, "SET changes or reads more than the session");
             return Ok(());
         }
         match self.connection.execute(text) {
@@ -252,17 +252,17 @@ impl Reader {
     ) -> Result<(), Error> {
         let named = NamedTable { schema: head.schema.clone(), table: head.table.clone() };
         let Some(name) = self.resolve(&named) else {
-            self.barrier(text, location, "the table's name is not certain");
+            self.barrier(text, location, "the table name cannot be resolved");
             return Ok(());
         };
         self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
         if self.in_transaction || !self.connection.status().autocommit() {
-            self.barrier(text, location, "inside a transaction of the dump's own");
+            self.barrier(text, location, "inside a transaction of the dump");
             return Ok(());
         }
         let known = self.look(&name)?;
         if self.triggers.contains(&name) {
-            self.barrier(text, location, "triggers fire on the table and may write elsewhere");
+            self.barrier(text, location, "triggers of the table may write to other tables");
             return Ok(());
         }
         let puts_off = self.deferral.foreign_keys() == Checks::Deferred && head.verb == InsertVerb::Insert;
@@ -318,14 +318,14 @@ impl Reader {
         found.is_new = is_new;
         found.is_text |= is_text;
         if head.verb != InsertVerb::Insert {
-            found.order.insert("rows may replace or skip others".to_owned());
+            found.order.insert("a row may replace or skip another row".to_owned());
         }
         if implicit_id {
-            found.order.insert("the server numbers its rows".to_owned());
+            found.order.insert("the server generates AUTO_INCREMENT values".to_owned());
             self.needs.implicit_ids = true;
         }
         if refers_to_itself && checks {
-            found.order.insert("its rows refer to each other".to_owned());
+            found.order.insert("rows refer to rows of the same table".to_owned());
         }
         self.needs.rows_bytes += text.len() as u64;
         Ok(())
@@ -350,7 +350,7 @@ impl Reader {
     }
 }
 
-const NOT_LITERAL: &str = "its values are more than literals";
+const NOT_LITERAL: &str = "the values are not all literals";
 
 /// What a definition's text shows of a table that is not there yet.
 #[derive(Clone, Debug, Default)]
@@ -399,8 +399,8 @@ fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable 
         format!("in order: {}", found.order.into_iter().collect::<Vec<_>>().join(", "))
     };
     if found.is_new {
-        order.push_str(" (expected: the table is not there yet)");
+        order.push_str(" (prediction: the table does not exist yet)");
     }
-    let protocol = if found.is_text { "as written" } else { typed };
+    let protocol = if found.is_text { "text" } else { typed };
     PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order }
 }

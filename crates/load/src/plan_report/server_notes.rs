@@ -31,39 +31,39 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "innodb_autoinc_lock_mode",
         matters: |value, needs| needs.implicit_ids && value != "2",
-        note: "rows without an id of their own are numbered under a lock on the table: such tables load in order, on one \
-               connection (with 2 they would too, since the numbers must be the dump's)",
+        note: "the server generates AUTO_INCREMENT values under a table lock; the load sends such rows in order over one \
+               connection, with any value of this variable",
     },
     Setting {
         name: "innodb_flush_log_at_trx_commit",
         matters: |value, _| value == "1",
-        note: "every commit is flushed to disk, a few megabytes of rows at a time",
+        note: "the server flushes every commit to disk; a chunk is a few megabytes of rows",
     },
     Setting {
         name: "sync_binlog",
         matters: |value, _| value == "1",
-        note: "every commit is flushed to the binary log too, where that is on",
+        note: "the server flushes every commit to the binary log, if the binary log is on",
     },
     Setting {
         name: "log_bin",
         matters: |value, _| value == "1",
-        note: "the binary log is on: all rows are written once more, and replicas get them",
+        note: "the binary log is on: the server writes all rows a second time, and replicas receive them",
     },
     Setting {
         name: "innodb_log_file_size",
         matters: |value, needs| number(value) < needs.rows_bytes.min(1 << 30),
-        note: "the redo log is smaller than the rows: InnoDB will stop to write pages back; more (1 GiB) loads faster",
+        note: "the redo log is smaller than the rows: InnoDB stops writes to flush pages; a larger log (1 GiB) loads faster",
     },
     Setting {
         name: "innodb_buffer_pool_size",
         matters: |value, needs| number(value) < needs.rows_bytes,
-        note: "the buffer pool is smaller than the rows: pages will be written and read again during the load",
+        note: "the buffer pool is smaller than the rows: InnoDB writes and reads pages again during the load",
     },
     Setting {
         name: "foreign_key_checks",
         matters: |_, needs| needs.checks_foreign_keys,
-        note: "the dump leaves foreign keys checked: every row is looked up in its parents, and a child table waits for \
-               its parents' rows",
+        note: "the dump keeps foreign key checks on: the server looks up each row in the parent tables, and a child \
+               table waits for the rows of its parents",
     },
     Setting {
         name: "local_infile",
@@ -73,17 +73,17 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "max_allowed_packet",
         matters: |value, needs| number(value) < needs.statement_bytes,
-        note: "the dump's largest statement is larger than this: the server will refuse it (error 1153); raise it before",
+        note: "the largest statement of the dump exceeds this limit: the server refuses it (error 1153); raise the limit before the load",
     },
     Setting {
         name: "wsrep_on",
         matters: |value, _| value == "1",
-        note: "the server is a node of a Galera cluster: every row is applied on all nodes before the load goes on",
+        note: "the server is a node of a Galera cluster: all nodes apply every row",
     },
     Setting {
         name: "read_only",
         matters: |value, _| value == "1",
-        note: "the server is read-only: only accounts with the right to override that can load",
+        note: "the server is read-only: the load needs an account with the right to override this",
     },
 ];
 
@@ -104,7 +104,7 @@ pub(super) fn server_notes(connection: &mut Connection, needs: &Needs) -> Result
     }
     if !connection.supports_bulk() {
         notes.push(
-            "the server takes no arrays of rows (COM_STMT_BULK_EXECUTE): rows travel by prepared statements".to_owned(),
+            "the server does not support COM_STMT_BULK_EXECUTE: the load sends rows in batches with prepared statements".to_owned(),
         );
     }
     Ok(notes)

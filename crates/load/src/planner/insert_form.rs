@@ -40,7 +40,7 @@ pub(crate) struct Placement {
     pub(crate) in_order: bool,
 }
 
-const DRAWS_FROM_SEQUENCE: Reason = "it draws from a sequence, whose last value belongs to its session";
+const DRAWS_FROM_SEQUENCE: Reason = "the statement uses a sequence, whose last value belongs to the session";
 const READS_SESSION: Reason = "a default value reads the session";
 
 impl InsertForm {
@@ -48,10 +48,10 @@ impl InsertForm {
     pub(crate) fn new(head: InsertHead, offset: usize, name: TableName, table: Arc<Table>) -> Result<Self, Reason> {
         match table.kind {
             TableKind::Base { .. } => {}
-            TableKind::Other => return Err("it inserts through a view"),
+            TableKind::Other => return Err("the statement inserts through a view"),
         }
         if table.has_triggers {
-            return Err("triggers fire on the table and may write elsewhere");
+            return Err("triggers of the table may write to other tables");
         }
         let columns = match &head.columns {
             Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),
@@ -94,7 +94,7 @@ impl InsertForm {
         let checks_foreign_keys = state.checks_foreign_keys();
         let replaces = self.replaces();
         if replaces && checks_foreign_keys {
-            return Err("it may change or delete a row that others refer to");
+            return Err("REPLACE may delete a row that other rows refer to");
         }
         if let Some(reason) = self.left_out {
             return Err(reason);

@@ -14,9 +14,9 @@ use insert_form::{InsertForm, Placement};
 pub(crate) type Reason = &'static str;
 
 /// Why rows of such a table need the main session.
-pub(crate) const NUMBERED_IN_MAIN: Reason = "MySQL numbers rows by what their session did before";
+pub(crate) const NUMBERED_IN_MAIN: Reason = "MySQL generates AUTO_INCREMENT values from the state of the session";
 
-const NAME_NOT_CERTAIN: Reason = "the table's name is not certain";
+const NAME_NOT_CERTAIN: Reason = "the table name cannot be resolved";
 
 /// What is to be done with a statement.
 #[derive(Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(crate) trait Catalog {
 pub(crate) struct PlanFacts<'f> {
     /// Why every statement must stay in the main session for now.
     pub(crate) serial: Option<Reason>,
-    /// Within a transaction of the dump's own that the main session runs.
+    /// Within a transaction of the dump that the main session runs.
     pub(crate) in_transaction: bool,
     /// Tables are locked by the dump, or an XA transaction is under way.
     pub(crate) is_closed: bool,
@@ -139,7 +139,7 @@ pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
         StatementKind::TableDdl => plan_table_ddl(info, facts),
         StatementKind::OtherDdl => plan_other_ddl(info, facts),
         StatementKind::Set if info.assignments.beyond_session || info.assignments.reads_beyond_session => {
-            Step::Main { reason: "it changes or reads more than the session" }
+            Step::Main { reason: "SET changes or reads more than the session" }
         }
         StatementKind::Set => Step::Set,
         StatementKind::Use(_) => Step::Use,
@@ -221,7 +221,7 @@ fn drops_existing(info: &StatementInfo, tables: &[TableName], facts: &PlanFacts<
     Ok(false)
 }
 
-/// A statement that is left out, unless it names a table that is not there: then it is sent, for the server's error.
+/// A statement that is left out, unless the statement names a table that does not exist: then it is sent, for the server's error.
 fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     for named in &info.tables {
         let Some(name) = facts.names.resolve(named) else { return Step::Main { reason: NAME_NOT_CERTAIN } };
@@ -232,7 +232,7 @@ fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
         };
         match is_right {
             Some(true) => {}
-            Some(false) => return Step::Main { reason: "it names a table that is not there" },
+            Some(false) => return Step::Main { reason: "the statement names a table that does not exist" },
             None => return Step::ListRelations(name),
         }
     }

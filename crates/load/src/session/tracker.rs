@@ -18,6 +18,8 @@ pub struct Tracker {
     /// Variables that only the main session can hold, and that are not reset.
     session_local: BTreeSet<String>,
     is_one_shot: bool,
+    /// The number of the next row that the server numbers is set.
+    next_number: bool,
 }
 
 impl Tracker {
@@ -31,7 +33,8 @@ impl Tracker {
                            proxy in between does not pass that on: connect to the server itself";
             return Err(Error::Unsupported(message.to_owned()));
         }
-        let mut tracker = Self { state: Arc::default(), session_local: BTreeSet::new(), is_one_shot: false };
+        let mut tracker =
+            Self { state: Arc::default(), session_local: BTreeSet::new(), is_one_shot: false, next_number: false };
         tracker.refresh(main)?;
         Ok(tracker)
     }
@@ -115,6 +118,7 @@ impl Tracker {
             }
         }
         self.is_one_shot |= assignments.is_one_shot;
+        self.next_number |= assignments.next_number;
     }
 
     /// Whether statements must stay in the main session, whatever they are.
@@ -129,8 +133,10 @@ impl Tracker {
         self.is_one_shot
     }
 
-    /// Takes note that a statement has run that uses up what was set for the next one.
-    pub fn rows_ran(&mut self) {
-        self.is_one_shot = false;
+    /// Takes note that a statement has run that uses up what was set for the next one. `has_numbered`: the server has
+    /// numbered a row of it.
+    pub fn rows_ran(&mut self, has_numbered: bool) {
+        self.next_number &= !has_numbered;
+        self.is_one_shot = self.next_number;
     }
 }

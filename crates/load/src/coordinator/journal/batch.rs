@@ -1,7 +1,7 @@
 //! Writes of rows that are sent together: one packet for many statements, and one record and one commit for all of them.
 //!
 //! The server runs the statements of a packet one after the other and stops at the first that fails, as the client does.
-//! Outside of a transaction of the dump's own, a batch is a transaction of ours:
+//! Outside of a transaction of the dump, a batch is a transaction of ours:
 //!
 //! ```text
 //!   START TRANSACTION; s1; s2; … sn          one packet

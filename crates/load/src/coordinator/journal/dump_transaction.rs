@@ -1,4 +1,4 @@
-//! Statements within a transaction of the dump's own: recorded in it, right before whatever may end it.
+//! Statements within a transaction of the dump: recorded in it, right before whatever may end it.
 
 use std::collections::BTreeSet;
 
