@@ -45,14 +45,15 @@ fn rows_travel_as_the_plan_says() {
             let plan = run(load_into(server, &["--plan", dump.to_str().unwrap()]));
             assert_eq!(plan.status, Some(0), "{}", plan.messages);
             let shown = String::from_utf8(plan.rows).unwrap();
-            let line = shown.lines().find(|line| line.contains(".t ")).unwrap_or_else(|| panic!("{text}{shown}"));
-            let foretold = line.contains("arrays");
+            // Rows of a barrier are of no table in the plan.
+            let line = shown.lines().find(|line| line.contains(".t ")).unwrap_or_default();
+            let foretold = line.contains("bulk execute");
             let loaded = run(load_into(server, &["--json", dump.to_str().unwrap()]));
             assert_eq!(loaded.status, Some(0), "{text}{}", loaded.messages);
             let summary: serde_json::Value = serde_json::from_slice(&loaded.rows).unwrap();
             let is_so = summary["binary_statements"] != 0;
             if foretold != is_so {
-                found.push(format!("{text}  the plan: {line}\n  arrays sent: {}", summary["binary_statements"]));
+                found.push(format!("{text}  the plan: {line}\n  bulk executions: {}", summary["binary_statements"]));
             }
         }
     }

@@ -177,12 +177,18 @@ impl FunctionSet {
         Self { names: PURE_FUNCTIONS.iter().map(|(name, _)| *name).collect(), listed: BTreeSet::new() }
     }
 
-    /// Whether what stands before a parenthesis changes nothing: a word of the language, or a built-in function.
+    /// Whether a built-in function changes something besides tables, or runs another expression.
     #[must_use]
-    pub fn only_reads(&self, name: &[u8]) -> bool {
+    pub fn changes_something(&self, name: &[u8]) -> bool {
+        CHANGE_SOMETHING.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether what stands before a parenthesis is a word of the language or a built-in function.
+    #[must_use]
+    pub fn is_built_in(&self, name: &[u8]) -> bool {
         let is_one_of = |words: &[&str]| words.iter().any(|word| word.as_bytes().eq_ignore_ascii_case(name));
         let is_known = || self.has(name) || is_one_of(GRAMMAR) || self.listed.contains(&name.to_ascii_lowercase());
-        !is_one_of(CHANGE_SOMETHING) && is_known()
+        is_one_of(CHANGE_SOMETHING) || is_known()
     }
 
     /// Whether a body may call a stored function.

@@ -363,7 +363,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             StatementKind::Constant
         }
         RuleKind::Select => {
-            if !info.is(Trait::MayCallFunction) && only_reads(all) {
+            if !info.is(Trait::MayCallFunction) && only_reads(all, facts.functions) {
                 info.journal = JournalMode::Session;
             }
             StatementKind::Exclusive { reason: "SELECT reads the current state" }

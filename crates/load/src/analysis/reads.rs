@@ -66,10 +66,12 @@ pub(super) fn reads_transaction(variable: &[u8]) -> bool {
 }
 
 /// Whether a SELECT that calls no unknown function changes nothing: it fills no variable and no file.
-pub(super) fn only_reads(all: &[Token<'_>]) -> bool {
+pub(super) fn only_reads(all: &[Token<'_>], functions: &FunctionSet) -> bool {
     const CHANGING: [&[u8]; 5] = [b"INTO", b"NEXT", b"NEXTVAL", b"SETVAL", b"PROCEDURE"];
     all.iter().all(|token| match token.kind {
-        Kind::Word(_) => !CHANGING.iter().any(|changing| token.is_word(changing)),
+        Kind::Word(word) => {
+            !CHANGING.iter().any(|changing| token.is_word(changing)) && !functions.changes_something(word)
+        }
         Kind::Symbol(symbol) => symbol != b":=",
         _ => true,
     })
@@ -90,7 +92,7 @@ pub(super) fn may_call_function(all: &[Token<'_>], functions: &FunctionSet) -> b
             return false;
         }
         match &token.kind {
-            Kind::Word(word) => is_qualified || !functions.only_reads(word),
+            Kind::Word(word) => is_qualified || !functions.is_built_in(word),
             Kind::QuotedIdentifier(_) => true,
             _ => false,
         }

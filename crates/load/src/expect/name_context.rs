@@ -35,7 +35,8 @@ impl NameContext {
 
     /// Schema and name of anything else.
     pub(super) fn object(&self, name: Name) -> Option<(Vec<u8>, Vec<u8>)> {
-        let is_readable = |name: &[u8]| name.is_ascii() || self.names_are_utf8;
+        // Servers fold letters beyond ASCII by tables of their own.
+        let is_readable = |name: &[u8]| name.is_ascii() || (self.names_are_utf8 && !self.folds_case);
         let schema = name.schema.or_else(|| self.database.clone())?;
         (is_readable(&schema) && is_readable(&name.name)).then_some((schema, name.name))
     }

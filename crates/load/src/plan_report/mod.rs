@@ -19,7 +19,7 @@ use crate::analysis::{
 };
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
-use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
+use crate::lexer::{Charset, Dialect, Item, Kind, Location, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::planner::insert_form::InsertForm;
 use crate::report::{Failure, beginning};
@@ -172,7 +172,7 @@ impl Reader {
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
         let takes_arrays = options.batch_rows.is_none() && self.connection.supports_bulk();
-        let typed = if takes_arrays { "arrays" } else { "prepared batches" };
+        let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
             self.plan.tables.push(planned(&name, found, typed));
@@ -283,6 +283,10 @@ impl Reader {
             }
             None => {
                 let expected = self.defined.get(&name).cloned().unwrap_or_default();
+                if expected.reads_variables {
+                    self.barrier(text, location, "a default value reads the session");
+                    return Ok(());
+                }
                 // The column's place is certain only where the statement names it; else it is most often the first.
                 let place = |id: &Vec<u8>| match &head.columns {
                     Some(names) => names.iter().position(|name| name.eq_ignore_ascii_case(id)),
@@ -359,6 +363,8 @@ struct ExpectedTable {
     id_column: Option<Vec<u8>>,
     /// Its engine cannot roll back: its rows travel as text.
     is_text: bool,
+    /// A default value names a variable.
+    reads_variables: bool,
 }
 
 impl ExpectedTable {
@@ -369,6 +375,7 @@ impl ExpectedTable {
         let mut begins = false;
         let mut names_engine = false;
         for token in crate::lexer::tokens(text, dialect) {
+            expected.reads_variables |= matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_));
             if token.is_symbol(b"(") {
                 depth += 1;
                 begins = depth == 1;

@@ -158,21 +158,19 @@ impl MainSession<'_> {
             last.failed = failed;
         }
         let numbers = batch.iter().any(|item| !item.effects.counters.is_empty());
-        let written = (|| {
-            let last_id = if numbers { LastId::OfSession } else { LastId::Known };
-            let mut text = Vec::new();
-            for (index, run) in runs.iter().enumerate() {
-                let checkpoint = run.checkpoint();
-                let statement = match is_begun && index == 0 {
-                    true => checkpoints.close_statement(&checkpoint, last_id),
-                    false => checkpoints.write_statement(&checkpoint, last_id),
-                };
-                text.extend_from_slice(&statement);
-                text.push(b';');
-            }
-            text.extend_from_slice(COMMIT);
-            self.connection.execute(&text).map(drop)
-        })();
+        let last_id = if numbers { LastId::OfSession } else { LastId::Known };
+        let mut text = Vec::new();
+        for (index, run) in runs.iter().enumerate() {
+            let checkpoint = run.checkpoint();
+            let statement = match is_begun && index == 0 {
+                true => checkpoints.close_statement(&checkpoint, last_id),
+                false => checkpoints.write_statement(&checkpoint, last_id),
+            };
+            text.extend_from_slice(&statement);
+            text.push(b';');
+        }
+        text.extend_from_slice(COMMIT);
+        let written = self.connection.execute(&text).map(drop);
         drop(self.connection.take_session_changes());
         match written {
             Ok(()) => Ok(()),
