@@ -473,7 +473,10 @@ impl<'l> MainSession<'l> {
     /// Makes LAST_INSERT_ID() what it would be, had the workers' statements run here.
     pub(super) fn take_latest_id(&mut self, location: &Location) -> Result<(), Stopped> {
         let Some(id) = self.pool.take_latest_id() else { return Ok(()) };
-        match self.connection.execute(format!("SET last_insert_id = {id}").as_bytes()) {
+        let set = self.connection.execute(format!("SET last_insert_id = {id}").as_bytes());
+        // It is no change of the dump's.
+        drop(self.connection.take_session_changes());
+        match set {
             Ok(_) => Ok(()),
             Err(error) => self.failed(location, b"", &error),
         }

@@ -169,8 +169,8 @@ impl Coordinator<'_> {
         }
         if checkpoint.state == State::SessionBound {
             return self.stop_resume(statement,
-                "this statement is done, and may have left temporary tables or variables in its session, which is gone: \
-                 the load can't be resumed; begin anew"
+                "the statement is applied and may have left temporary tables or variables in its session, which no longer \
+                 exists: you cannot resume this load; load again without --resume"
                     .to_owned(),
             );
         }

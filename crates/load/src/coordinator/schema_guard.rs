@@ -21,7 +21,8 @@ impl Coordinator<'_> {
         // What stands before goes in.
         self.flush()?;
         let message = format!(
-            "it concerns the schema `{}` of the checkpoints: name another with --checkpoint-schema, or leave it out",
+            "the statement changes the checkpoint schema `{}`: choose another schema with --checkpoint-schema, or remove the \
+             statement",
             checkpoints.schema(),
         );
         let failure = Failure::of_checkpoint(&statement.location, &statement.text, message);

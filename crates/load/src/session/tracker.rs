@@ -84,7 +84,7 @@ impl Tracker {
             if is_session_local(&name) && !is_set {
                 // A routine has set it.
                 self.session_local.insert(name);
-            } else if is_propagated(&name) && !restored.contains(&name) {
+            } else if (is_propagated(&name) || name == "wait_timeout") && !restored.contains(&name) {
                 let value = as_reported(&name, value.clone());
                 state.set(&name, value);
             }
