@@ -11,6 +11,8 @@ use crate::lexer::Dialect;
 
 /// Text of a batch; a statement that would bring it above begins a new one.
 const BATCH_BYTES: usize = 256 << 10;
+/// What may be sent with a statement: the settings it needs, and what separates it from the next.
+const BESIDE_BYTES: usize = 128;
 /// Statements of a batch.
 const BATCH_STATEMENTS: usize = 500;
 
@@ -38,13 +40,20 @@ impl Coordinator<'_> {
             && !self.main.is_closed_to_others()
             && self.main.journal.takes_batches()
             && !has_open_end(&statement.text)
+            && statement.text.len() + BESIDE_BYTES <= self.batch_packet_bytes()
+    }
+
+    /// What a batch's packet may hold, so that what is sent along cannot bring it above what the server takes.
+    fn batch_packet_bytes(&self) -> usize {
+        self.main.packet_limit_bytes() / 2
     }
 
     /// Adds a statement to the batch. The first waits for all before it.
     pub(super) fn add_to_batch(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
-        let bytes = statement.text.len();
+        let bytes = statement.text.len() + BESIDE_BYTES;
         let dialect = self.main.dialect();
-        let is_full = self.batch.bytes + bytes > BATCH_BYTES || self.batch.statements.len() >= BATCH_STATEMENTS;
+        let limit_bytes = BATCH_BYTES.min(self.batch_packet_bytes());
+        let is_full = self.batch.bytes + bytes > limit_bytes || self.batch.statements.len() >= BATCH_STATEMENTS;
         if is_full || self.batch.dialect != Some(dialect) {
             self.run_batch()?;
         }
