@@ -78,7 +78,9 @@ impl Expectations {
                 if clauses.or_replace {
                     self.drop_schema(&name.name);
                 }
-                self.add(Kind::Schema, name.name, Vec::new(), None);
+                if let Some(schema) = context.schema(name.name) {
+                    self.add(Kind::Schema, schema, Vec::new(), None);
+                }
             }
             What::Object(Kind::Trigger) => {
                 let table = rest.find(|token| token.is_word(b"ON")).and_then(|_| name_at(&mut rest));

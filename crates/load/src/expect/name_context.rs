@@ -35,10 +35,18 @@ impl NameContext {
 
     /// Schema and name of anything else.
     pub(super) fn object(&self, name: Name) -> Option<(Vec<u8>, Vec<u8>)> {
+        let schema = self.schema(name.schema.or_else(|| self.database.clone())?)?;
+        self.is_certain(&name.name).then_some((schema, name.name))
+    }
+
+    /// A schema's name; `None` where it is not certain how the server keeps it.
+    pub(super) fn schema(&self, name: Vec<u8>) -> Option<Vec<u8>> {
+        self.is_certain(&name).then_some(name)
+    }
+
+    fn is_certain(&self, name: &[u8]) -> bool {
         // Servers fold letters beyond ASCII by tables of their own.
-        let is_readable = |name: &[u8]| name.is_ascii() || (self.names_are_utf8 && !self.folds_case);
-        let schema = name.schema.or_else(|| self.database.clone())?;
-        (is_readable(&schema) && is_readable(&name.name)).then_some((schema, name.name))
+        name.is_ascii() || (self.names_are_utf8 && !self.folds_case)
     }
 }
 

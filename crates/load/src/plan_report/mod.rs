@@ -191,13 +191,7 @@ impl Reader {
                 self.rows(text, location, head, *offset, &functions)?;
             }
             StatementKind::TableDdl => {
-                let expected = ExpectedTable::of_text(text, &dialect);
-                for name in info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
-                    self.defined
-                        .entry(name)
-                        .and_modify(|known| known.id_column = known.id_column.take().or(expected.id_column.clone()))
-                        .or_insert(expected.clone());
-                }
+                self.define(text, &info, &dialect);
             }
             StatementKind::OtherDdl => {
                 if info.is(Trait::HasBody) {
@@ -213,9 +207,23 @@ impl Reader {
                 let ends = [Trait::CommitsTransaction, Trait::RollsBack, Trait::EndsXa];
                 self.in_transaction &= !ends.into_iter().any(|end| info.is(end));
                 self.barrier(text, location, reason);
+                if info.is(Trait::CreatesTable) {
+                    self.define(text, &info, &dialect);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Takes note of what a definition's text shows of its tables.
+    fn define(&mut self, text: &[u8], info: &StatementInfo, dialect: &Dialect) {
+        let expected = ExpectedTable::of_text(text, dialect);
+        for name in info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>() {
+            self.defined
+                .entry(name)
+                .and_modify(|known| known.id_column = known.id_column.take().or(expected.id_column.clone()))
+                .or_insert(expected.clone());
+        }
     }
 
     fn set(&mut self, text: &[u8], location: &Location, info: &StatementInfo) -> Result<(), Error> {
