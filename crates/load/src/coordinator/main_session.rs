@@ -188,7 +188,7 @@ impl<'l> MainSession<'l> {
             Ok(done) => {
                 self.progress.text_statements.fetch_add(1, Relaxed);
                 self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                self.note_effects(&statement.info, done.last_insert_id > 0);
+                self.note_effects(&statement.info, done.last_insert_id);
                 let changes = self.connection.take_session_changes();
                 self.note_changes(&statement.info, &changes)?;
                 Ok(done.affected_rows)
@@ -336,9 +336,9 @@ impl<'l> MainSession<'l> {
     }
 
     /// Takes note of what binds later statements to this session.
-    fn note_effects(&mut self, info: &StatementInfo, has_numbered: bool) {
+    fn note_effects(&mut self, info: &StatementInfo, insert_id: u64) {
         if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
-            self.tracker.rows_ran(has_numbered);
+            self.tracker.rows_ran(insert_id);
         }
         self.has_temporary_tables |= info.is(Trait::CreatesTemporary);
         if let Some(used) = &info.handler {

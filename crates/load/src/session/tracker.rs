@@ -20,6 +20,8 @@ pub struct Tracker {
     is_one_shot: bool,
     /// The number of the next row that the server numbers is set.
     next_number: bool,
+    /// That number, where the server has reported it.
+    reported_number: Option<u64>,
 }
 
 impl Tracker {
@@ -33,8 +35,13 @@ impl Tracker {
                            proxy in between does not pass that on: connect to the server itself";
             return Err(Error::Unsupported(message.to_owned()));
         }
-        let mut tracker =
-            Self { state: Arc::default(), session_local: BTreeSet::new(), is_one_shot: false, next_number: false };
+        let mut tracker = Self {
+            state: Arc::default(),
+            session_local: BTreeSet::new(),
+            is_one_shot: false,
+            next_number: false,
+            reported_number: None,
+        };
         tracker.refresh(main)?;
         Ok(tracker)
     }
@@ -81,6 +88,9 @@ impl Tracker {
         for (name, value) in &changes.variables {
             let name = String::from_utf8_lossy(name).into_owned();
             switched |= name.starts_with(REPORTING);
+            if name == "insert_id" {
+                self.reported_number = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+            }
             if is_session_local(&name) && !is_set {
                 // A routine has set it.
                 self.session_local.insert(name);
@@ -133,9 +143,10 @@ impl Tracker {
         self.is_one_shot
     }
 
-    /// Takes note that a statement has run that uses up what was set for the next one. `has_numbered`: the server has
-    /// numbered a row of it.
-    pub fn rows_ran(&mut self, has_numbered: bool) {
+    /// Takes note that a statement has run that uses up what was set for the next one. `insert_id`: what the server
+    /// answered with it, 0 for none; a number that the statement itself gives comes so too.
+    pub fn rows_ran(&mut self, insert_id: u64) {
+        let has_numbered = insert_id > 0 && self.reported_number.is_none_or(|number| number == insert_id);
         self.next_number &= !has_numbered;
         self.is_one_shot = self.next_number;
     }
