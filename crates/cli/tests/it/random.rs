@@ -91,6 +91,7 @@ fn compare_seeds(generator: Generator, usual: RangeInclusive<u64>) -> (u64, u64)
             told = format!("by {:?}:\n{}\n\nwith\n{dump}", way(seed), differences.join("\n"));
             if let Some(folder) = &keep {
                 let comment = differences.join("\n").replace('\n', "\n-- ");
+                fs::create_dir_all(folder).unwrap();
                 let text = format!("-- seed {seed} by {:?}:\n-- {comment}\n{dump}", way(seed));
                 fs::write(std::path::Path::new(folder).join(format!("seed-{seed}.sql")), text).unwrap();
             }
