@@ -81,6 +81,11 @@ pub struct Column {
     /// Whether its default depends on the session beyond its clock: it has a user or system variable, or calls a function
     /// that is not known to be independent, such as RAND, NEXTVAL or CONNECTION_ID.
     pub default_reads_session: bool,
+    /// Whether its default has a user or system variable.
+    pub default_names_variable: bool,
+    /// Whether its value or its default is an expression of which MariaDB fixes parts when it opens the table, as the
+    /// session that opens it has them: user variables, the precision of a division.
+    pub fixed_at_open: bool,
     /// Whether its value is computed, or kept by system versioning.
     pub generated: bool,
     /// Whether it is left out of `SELECT *` and of inserts without a column list.
@@ -230,6 +235,9 @@ fn kind(engine: &[u8]) -> TableKind {
     known.map_or(TableKind::Other, |(_, transactional)| TableKind::Base { transactional: *transactional })
 }
 
+/// Computed defaults that are the same however a table was opened.
+const WITHOUT_PARTS: [&str; 2] = ["current_timestamp(", "uuid()"];
+
 /// A column from the words that the server has for it: `data_type` in lower case, `extra` in upper case.
 fn described_column(
     name: Vec<u8>,
@@ -247,6 +255,12 @@ fn described_column(
         false => &[Backslash::Escapes, Backslash::Plain],
     };
     let is_generated_default = extra.contains("DEFAULT_GENERATED");
+    // MySQL says so; MariaDB quotes what is not computed.
+    let default_varies = is_generated_default || (!default.starts_with('\'') && default.contains('('));
+    let generated = extra.replace("DEFAULT_GENERATED", "").contains("GENERATED");
+    let default_names_variable =
+        (is_mariadb || is_generated_default) && default_value::names_variable(default.as_bytes(), backslashes);
+    let is_plain_call = WITHOUT_PARTS.iter().any(|call| default.starts_with(call));
     Column {
         name,
         kind: ColumnKind::from_data_type(data_type),
@@ -256,11 +270,12 @@ fn described_column(
             || default.contains("next value for")
             || default.contains("lastval(")
             || default.contains("previous value for"),
-        // MySQL says so; MariaDB quotes what is not computed.
-        default_varies: is_generated_default || (!default.starts_with('\'') && default.contains('(')),
+        default_varies,
         default_reads_session: (is_mariadb || is_generated_default)
             && default_value::reads_session(default.as_bytes(), backslashes),
-        generated: extra.replace("DEFAULT_GENERATED", "").contains("GENERATED"),
+        default_names_variable,
+        fixed_at_open: is_mariadb && (generated || default_names_variable || (default_varies && !is_plain_call)),
+        generated,
         invisible: extra.contains("INVISIBLE"),
         auto_increment: extra.contains("AUTO_INCREMENT"),
     }

@@ -136,6 +136,8 @@ pub struct DiagnosticsQuery {
     pub writes: bool,
     /// It keeps the answer in a user variable.
     pub keeps: bool,
+    /// It may find out whether a transaction is open: from @@in_transaction, or from what the server counts.
+    pub sees_transaction: bool,
 }
 
 /// All that is known of a statement from its text.
@@ -149,6 +151,8 @@ pub struct StatementInfo {
     pub traits: Traits,
     /// Tables that it writes, defines, drops or locks, as named.
     pub tables: Vec<NamedTable>,
+    /// The only table of which an UPDATE or a DELETE changes rows, unless triggers change others.
+    pub changes: Option<NamedTable>,
     /// Tables behind REFERENCES.
     pub references: Vec<NamedTable>,
     /// The schema that it creates, changes or drops.
@@ -177,6 +181,7 @@ impl StatementInfo {
             references: Vec::new(),
             schema: None,
             assignments: Assignments::default(),
+            changes: None,
             diagnostics: None,
             ddl_target: None,
             handler: None,
@@ -369,8 +374,13 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             StatementKind::Exclusive { reason: "SELECT reads the current state" }
         }
         RuleKind::Skip => StatementKind::Skip,
-        RuleKind::Write(reason) if info.is(Trait::ReturnsRows) => StatementKind::Exclusive { reason },
-        RuleKind::Write(reason) => StatementKind::Write { reason },
+        RuleKind::Write(reason) => {
+            info.changes = changed_table(all);
+            match info.is(Trait::ReturnsRows) {
+                true => StatementKind::Exclusive { reason },
+                false => StatementKind::Write { reason },
+            }
+        }
         RuleKind::Exclusive(reason) => {
             if info.is(Trait::UsesHandler) {
                 info.handler = handler::handler_use(all);
@@ -388,6 +398,22 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         }
     };
     info
+}
+
+/// The table of an UPDATE or a DELETE of one table; `None` for other forms.
+fn changed_table(all: &[Token<'_>]) -> Option<NamedTable> {
+    const OPTIONS: [&[u8]; 4] = [b"LOW_PRIORITY", b"QUICK", b"IGNORE", b"FROM"];
+    let is_delete = all.first()?.is_word(b"DELETE");
+    let at = 1 + all[1..].iter().take_while(|token| OPTIONS.iter().any(|word| token.is_word(word))).count();
+    let mut tables = Vec::new();
+    let end = pattern::read_table(all, at, &mut tables)?;
+    let next: &[&[u8]] = if is_delete { &[b"WHERE", b"ORDER", b"LIMIT", b"RETURNING"] } else { &[b"SET"] };
+    let is_single = match all.get(end) {
+        None => is_delete,
+        Some(token) => next.iter().any(|word| token.is_word(word)),
+    };
+    let names_one = is_single && (!is_delete || all[at - 1].is_word(b"FROM"));
+    tables.pop().filter(|_| names_one)
 }
 
 /// An INSERT whose values are not all literals, or come from elsewhere.

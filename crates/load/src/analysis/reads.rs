@@ -21,32 +21,31 @@ pub(super) fn assigns_user_variable(all: &[Token<'_>], traits: &Traits) -> bool 
 
 /// What of a statement stands for what the statement before it did.
 pub(super) fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQuery> {
-    const WORDS: [&[u8]; 11] = [
-        b"ROW_COUNT",
-        b"FOUND_ROWS",
-        b"WARNINGS",
-        b"ERRORS",
-        b"DIAGNOSTICS",
-        // What SHOW STATUS and the like say of the statements before.
-        b"STATUS",
-        b"SESSION_STATUS",
-        b"PROFILE",
-        b"PROFILES",
-        b"PROFILING",
-        b"OPTIMIZER_TRACE",
-    ];
-    const VARIABLES: [&[u8]; 4] = [b"warning_count", b"error_count", b"last_gtid", b"identity"];
-    let asks = all.iter().any(|token| match token.kind {
-        Kind::Word(word) => WORDS.iter().any(|asking| word.eq_ignore_ascii_case(asking)),
-        Kind::SystemVariable(name) => {
+    const WORDS: [&[u8]; 5] = [b"ROW_COUNT", b"FOUND_ROWS", b"WARNINGS", b"ERRORS", b"DIAGNOSTICS"];
+    // What SHOW STATUS and the like say of the statements before.
+    const COUNTING_WORDS: [&[u8]; 6] =
+        [b"STATUS", b"SESSION_STATUS", b"PROFILE", b"PROFILES", b"PROFILING", b"OPTIMIZER_TRACE"];
+    const VARIABLES: [&[u8]; 3] = [b"warning_count", b"error_count", b"identity"];
+    const COMMIT_VARIABLES: [&[u8]; 1] = [b"last_gtid"];
+    let has_word = |words: &[&[u8]]| {
+        let is_one = |word: &[u8]| words.iter().any(|asking| word.eq_ignore_ascii_case(asking));
+        all.iter().any(|token| matches!(token.kind, Kind::Word(word) if is_one(word)))
+    };
+    let has_variable = |names: &[&[u8]]| {
+        let is_one = |name: &[u8]| {
             let name = name.rsplit(|byte| *byte == b'.').next().unwrap_or(name);
-            VARIABLES.iter().any(|asking| name.eq_ignore_ascii_case(asking))
-        }
-        _ => false,
-    });
+            names.iter().any(|asking| name.eq_ignore_ascii_case(asking))
+        };
+        all.iter().any(|token| matches!(token.kind, Kind::SystemVariable(name) if is_one(name)))
+    };
+    let counts = has_word(&COUNTING_WORDS) || has_variable(&COMMIT_VARIABLES);
+    if !counts && !has_word(&WORDS) && !has_variable(&VARIABLES) {
+        return None;
+    }
     let writes = rule.journal == JournalMode::Rows && rule.kind != RuleKind::Select;
-    let keeps = || all.iter().any(|token| matches!(token.kind, Kind::UserVariable(_)));
-    asks.then(|| DiagnosticsQuery { writes, keeps: keeps() })
+    let keeps = all.iter().any(|token| matches!(token.kind, Kind::UserVariable(_)));
+    let reads = |token: &Token<'_>| matches!(token.kind, Kind::SystemVariable(name) if reads_transaction(name));
+    Some(DiagnosticsQuery { writes, keeps, sees_transaction: counts || all.iter().any(reads) })
 }
 
 /// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.

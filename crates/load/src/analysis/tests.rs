@@ -56,6 +56,9 @@ fn shown(info: &StatementInfo) -> String {
         StatementKind::Empty => "empty",
     };
     let mut words = vec![kind.to_owned(), names(&info.tables)];
+    if let Some(changes) = &info.changes {
+        words.push(format!("of {}", names(std::slice::from_ref(changes))));
+    }
     if !info.references.is_empty() {
         words.push(format!("reading {}", names(&info.references)));
     }

@@ -16,6 +16,9 @@ const REMEMBERED_LIMIT: usize = 10_000;
 /// Names of relations remembered; beyond that all are forgotten and asked for again.
 const NAMES_LIMIT: usize = 200_000;
 
+/// Closes a table that this session has opened. Not on other nodes or in the binlog, and without waiting for anybody.
+const FLUSH: &[u8] = b"SET STATEMENT lock_wait_timeout = 0 FOR FLUSH LOCAL TABLES ";
+
 /// What is known, with a connection of its own: asking leaves no trace in the main session.
 #[derive(Debug)]
 pub(crate) struct CatalogCache {
@@ -102,17 +105,24 @@ impl CatalogCache {
             self.tables.clear();
         }
         let found = catalog::table(&mut self.connection, name)?.map(Arc::new);
-        if found.as_ref().is_some_and(|table| table.columns.iter().any(|column| column.default_reads_session)) {
-            // MariaDB keeps the table open as this session has seen it, with this session's user variables in its defaults.
-            // Best effort: an account may not have the right.
-            let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
-            let _ = self.connection.execute(&[b"FLUSH TABLES ".as_slice(), &place].concat());
+        if let Some(table) = &found {
+            self.close(table);
         }
         self.tables.insert(name.clone(), found.clone());
         self.uncertain.remove(name);
         let is_table = found.as_ref().map(|table| table.kind != catalog::TableKind::Other);
         self.set_relation(name, is_table);
         Ok(found)
+    }
+
+    /// Undoes that a query of this session has opened a table: MariaDB keeps it open as this session has seen it, with this
+    /// session's settings in its expressions. Best effort: an account may not have the right. What is in use now is not open
+    /// because of this session.
+    pub(crate) fn close(&mut self, table: &Table) {
+        if table.columns.iter().any(|column| column.fixed_at_open) {
+            let place = [quote_identifier(&table.name.schema), quote_identifier(&table.name.table)].join(&b'.');
+            let _ = self.connection.execute(&[FLUSH, &place].concat());
+        }
     }
 
     /// Whether the relations of a schema are known.

@@ -4,7 +4,7 @@ use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
-use super::journal::BatchStatement;
+use super::journal::{Asked, BatchStatement};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Dialect;
@@ -67,7 +67,7 @@ impl Coordinator<'_> {
         self.note_constraints(&statement)?;
         if effects.is_non_transactional || effects.names_other_engines || effects.must_stand_alone {
             self.run_batch()?;
-            return self.run_exclusive(&statement, false);
+            return self.run_exclusive(&statement, Asked::No);
         }
         let may_change_session = effects.may_change_session;
         self.batch.bytes += bytes;

@@ -260,6 +260,10 @@ impl<'l> MainSession<'l> {
     }
 
     /// The session has temporary tables, or may have.
+    pub(super) fn has_temporary_tables(&self) -> bool {
+        self.has_temporary_tables
+    }
+
     pub(super) fn may_have_temporary_tables(&mut self) {
         self.has_temporary_tables = true;
     }
@@ -319,6 +323,11 @@ impl<'l> MainSession<'l> {
     /// What the last statements left behind, as reported so far.
     pub(super) fn left_behind(&self) -> LeftBehind {
         self.left_behind
+    }
+
+    /// Whether the server is a node of a Galera cluster.
+    pub(super) fn is_on_cluster(&self) -> bool {
+        self.targets.info().is_some()
     }
 
     /// What stands before a statement that may let the server number rows, on a cluster.

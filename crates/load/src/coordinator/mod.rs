@@ -46,7 +46,7 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
-use journal::RowEffects;
+use journal::{Asked, RowEffects};
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
 use main_session::MainSession;
@@ -138,7 +138,11 @@ impl<'l> Coordinator<'l> {
         if statement.info.reads_diagnostics() {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
-                self.run_exclusive(&held, true)?;
+                let asked = match statement.info.diagnostics {
+                    Some(query) if !query.sees_transaction => Asked::ByQuery,
+                    _ => Asked::ByProgram,
+                };
+                self.run_exclusive(&held, asked)?;
             }
         } else {
             self.place_held()?;
@@ -310,7 +314,7 @@ impl<'l> Coordinator<'l> {
         for table in tables {
             self.forget(table);
         }
-        self.main.run_recorded(statement, &RowEffects::default(), false)?;
+        self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
         self.note_definition(statement, tables);
         self.look_after_main(&statement.location)
     }
@@ -337,12 +341,11 @@ impl<'l> Coordinator<'l> {
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
         }
-        self.run_exclusive(&statement, false)
+        self.run_exclusive(&statement, Asked::No)
     }
 
-    /// Runs a statement in the main session while nothing else runs. `is_asked`: the next one asks what it did, so that
-    /// nothing of ours may run in between.
-    fn run_exclusive(&mut self, statement: &AnalyzedStatement, is_asked: bool) -> Result<(), Stopped> {
+    /// Runs a statement in the main session while nothing else runs.
+    fn run_exclusive(&mut self, statement: &AnalyzedStatement, asked: Asked) -> Result<(), Stopped> {
         let (info, location) = (&statement.info, &statement.location);
         self.run_batch()?;
         self.flush()?;
@@ -364,7 +367,7 @@ impl<'l> Coordinator<'l> {
         if changes_definitions(info) {
             self.forget_all();
         }
-        let affected_rows = self.main.run_recorded(statement, &effects, is_asked)?;
+        let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
         if changes_definitions(info) {
             self.forget_all();
         }

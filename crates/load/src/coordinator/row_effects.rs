@@ -6,7 +6,7 @@ use hortator_mysql::{Error, quote_string};
 
 use super::Coordinator;
 use super::journal::RowEffects;
-use crate::analysis::{StatementInfo, StatementKind, Trait, identifiers};
+use crate::analysis::{StatementInfo, Trait, identifiers};
 use crate::apply::Stopped;
 use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Location};
@@ -37,11 +37,14 @@ impl Coordinator<'_> {
         if !info.is(Trait::WritesRows) {
             return Ok(effects);
         }
-        if info.is(Trait::AnyEngine) {
+        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
+        // A temporary table may hide the one that is known by the name.
+        let named = info.changes.as_ref().filter(|_| !self.main.has_temporary_tables());
+        let changed = named.and_then(|named| self.names().resolve(named));
+        if (info.is(Trait::AnyEngine) && changed.is_none()) || info.is(Trait::MayCallFunction) {
             effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
         }
-        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
-        let Some(name) = table else { return Ok(effects) };
+        let Some(name) = table.or(changed.as_ref()) else { return Ok(effects) };
         if self.main.is_closed_to_others() && self.catalog.remembered(name).is_none() {
             // The dump's own locks may be in the way of a look at the table, and one intent stands for all under them.
             return Ok(effects);
@@ -51,19 +54,26 @@ impl Coordinator<'_> {
         effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
         effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
-            true => self.trigger_facts(name, location)?,
+            true => {
+                effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
+                self.trigger_facts(name, location)?
+            }
             false => TriggerFacts::default(),
         };
         effects.is_session_bound = triggers.has_variables;
         effects.may_change_session = triggers.may_change_session;
         effects.must_stand_alone |= triggers.reads_transaction;
-        let inserts = !matches!(info.kind, StatementKind::Write { .. }) || info.is(Trait::NumbersRows);
+        let inserts = changed.is_none();
         if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
             if let Some(counters) = self.batch_counters(name) {
                 effects.counters = counters;
                 return Ok(effects);
             }
-            let mut counters = self.ask(location, |catalog| counters(catalog.connection(), name, &triggers.names))?;
+            let mut counters = self.ask(location, |catalog| {
+                let found = counters(catalog.connection(), name, &triggers.names);
+                catalog.close(&known);
+                found
+            })?;
             // MySQL tells no counter of a table that has not given a number yet.
             if known.auto_increment().is_some() && !counters.iter().any(|(counted, _)| counted == name) {
                 counters.push((name.clone(), 1));

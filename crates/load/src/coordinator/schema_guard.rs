@@ -13,7 +13,7 @@ impl Coordinator<'_> {
         let is_guarded = |name: &[u8]| name.eq_ignore_ascii_case(checkpoints.schema().as_bytes());
         let database = self.main.state().database.as_deref();
         let in_guarded = |schema: Option<&[u8]>| schema.or(database).is_some_and(is_guarded);
-        let concerns = info.tables.iter().any(|table| in_guarded(table.schema.as_deref()))
+        let concerns = info.tables.iter().chain(&info.changes).any(|table| in_guarded(table.schema.as_deref()))
             || info.schema.as_deref().is_some_and(is_guarded);
         if !concerns {
             return Ok(());

@@ -30,6 +30,12 @@ pub(super) fn reads_session(expression: &[u8], backslashes: &[Backslash]) -> boo
     backslashes.iter().any(|backslash| reads_session_as(expression, *backslash))
 }
 
+/// Whether the expression has a user or system variable.
+pub(super) fn names_variable(expression: &[u8], backslashes: &[Backslash]) -> bool {
+    let is_at = |token: &Token<'_>| matches!(token, Token::Symbol(b'@'));
+    backslashes.iter().any(|backslash| tokens(expression, *backslash).any(|token| is_at(&token)))
+}
+
 fn reads_session_as(expression: &[u8], backslash: Backslash) -> bool {
     let mut tokens = tokens(expression, backslash).peekable();
     while let Some(token) = tokens.next() {

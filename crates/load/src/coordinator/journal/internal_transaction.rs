@@ -32,6 +32,12 @@ pub(in crate::coordinator) struct InternalTransaction {
     statement: AnalyzedStatement,
 }
 
+/// The record of one whose statement failed in a forced load.
+fn failed(open: &InternalTransaction) -> Checkpoint {
+    let recovery_hint = RecoveryHint::Failed(1);
+    Checkpoint { state: State::Applied, rows: 0, recovery_hint, ..open.checkpoint.clone() }
+}
+
 impl MainSession<'_> {
     /// Runs a change of rows with its record in one transaction.
     pub(super) fn run_in_internal_transaction(
@@ -110,17 +116,14 @@ impl MainSession<'_> {
         }
         let result = match open.has_failed {
             false => self.commit_replaying(&mut open),
+            // What has asked about it stays: the server has taken the statement back by itself.
+            true if self.is_forced() && !open.more.is_empty() => self.commit_failed(&open),
             true => self.connection.execute(ROLLBACK).and_then(|done| {
                 if !self.is_forced() {
                     // What was recorded apart stays: it says that the statement had begun.
                     return Ok(done);
                 }
-                let failed = Checkpoint {
-                    state: State::Applied,
-                    rows: 0,
-                    recovery_hint: RecoveryHint::Failed(1),
-                    ..open.checkpoint.clone()
-                };
+                let failed = failed(&open);
                 match open.is_within {
                     true => checkpoints.write(&mut self.connection, &failed),
                     false => {
@@ -172,6 +175,21 @@ impl MainSession<'_> {
             checkpoints.write(&mut self.connection, begun)?;
         }
         self.send(statement)
+    }
+
+    /// Records a statement that failed, and those that asked about it.
+    fn commit_failed(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {
+        if let Some(checkpoints) = self.checkpoints {
+            // With the statement, the server may have taken back the whole transaction, and the record in it.
+            let closed = self.connection.execute(&checkpoints.close_statement(&failed(open), LastId::Known))?;
+            if closed.affected_rows == 0 {
+                checkpoints.write(&mut self.connection, &failed(open))?;
+            }
+            for checkpoint in &open.more {
+                checkpoints.write(&mut self.connection, checkpoint)?;
+            }
+        }
+        self.connection.execute(COMMIT)
     }
 
     fn commit_open(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {

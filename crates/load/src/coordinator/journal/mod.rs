@@ -49,6 +49,17 @@ pub(super) enum Journal {
     Section(Box<Run>),
 }
 
+/// Whether the next statement asks what this one did, so that nothing of ours may run in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It asks nothing.
+    No,
+    /// By a query of the diagnostics, which also answers while a transaction of ours is open.
+    ByQuery,
+    /// By what may notice a transaction of ours: a routine, a block, a query of the server's counters.
+    ByProgram,
+}
+
 impl Journal {
     /// The dump's transaction, begun with its first statement. Only where nothing else is open.
     fn dump_transaction(&mut self) -> &mut DumpTransaction {
@@ -138,13 +149,12 @@ fn applied_or_bound(is_session_bound: bool) -> State {
 }
 
 impl MainSession<'_> {
-    /// Runs a statement and records it; gives the number of rows affected. `is_asked`: the next one asks what it did, so
-    /// that nothing of ours may run in between.
+    /// Runs a statement and records it; gives the number of rows affected.
     pub(super) fn run_recorded(
         &mut self,
         statement: &AnalyzedStatement,
         effects: &RowEffects,
-        is_asked: bool,
+        asked: Asked,
     ) -> Result<u64, Stopped> {
         if self.checkpoints.is_none() || statement.location.ordinal == 0 {
             return self.run(statement);
@@ -179,12 +189,18 @@ impl MainSession<'_> {
         }
         // What acts on the next statement only must not be taken by one of ours.
         let is_rows = info.journal == JournalMode::Rows;
-        let may_begin = !is_asked && !effects.must_stand_alone && !self.has_one_shot_variable();
+        let is_unseen = match asked {
+            Asked::No => true,
+            // A node of a cluster keeps what it rolls back in a transaction's write set: that transaction must not be kept.
+            Asked::ByQuery => !self.is_on_cluster(),
+            Asked::ByProgram => false,
+        };
+        let may_begin = is_unseen && !effects.must_stand_alone && !self.has_one_shot_variable();
         if is_rows && !effects.is_non_transactional && may_begin {
             self.run_in_internal_transaction(statement, effects)
         } else {
             // What is asked about must not be looked at first either.
-            self.run_with_intent(statement, effects, is_rows || is_asked)
+            self.run_with_intent(statement, effects, is_rows || asked != Asked::No)
         }
     }
 
