@@ -216,7 +216,7 @@ fn names_that_are_not_ours() {
     ] {
         let error = resolve_texts(file, "", command_line).unwrap_err().to_string();
         let name = error.split('`').nth(1).unwrap().to_owned();
-        assert_eq!(error, format!("{expected}; {}", advice.replace("NAME", &name)));
+        assert_eq!(error, format!("{expected}: {}", advice.replace("NAME", &name)));
     }
 }
 

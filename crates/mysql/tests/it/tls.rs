@@ -75,7 +75,7 @@ fn a_certificate_for_another_host() {
     let ca = Some(server.certificate());
     let settings = |verify| TlsSettings { verify, ca: ca.clone(), identity: None };
     let error = Connection::open(&with(&options, settings(Verify::Host))).unwrap_err();
-    assert!(error.to_string().contains("not made for the host `127.0.0.1`"), "{error}");
+    assert!(error.to_string().contains("not valid for the host `127.0.0.1`"), "{error}");
     Connection::open(&with(&options, settings(Verify::Authority))).unwrap();
 }
 

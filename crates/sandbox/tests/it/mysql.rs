@@ -7,7 +7,7 @@ use hortator_sandbox::{Builder, Topology};
 fn a_missing_server_names_the_package() {
     let dir = tempfile::tempdir_in("/tmp").unwrap();
     let message = Builder::mysql(dir.path()).dir(dir.path()).create("none").unwrap_err().to_string();
-    let found = format!("there is no bin/mysqld in {}; `scripts/mysql-server FOLDER`", dir.path().display());
+    let found = format!("bin/mysqld is not in {}; `scripts/mysql-server FOLDER`", dir.path().display());
     assert!(message.starts_with(&found), "{message}");
     let message = Builder::new(Topology::Mysql).dir(dir.path()).create("none").unwrap_err().to_string();
     assert!(message.contains("--mysql") && message.contains("HORTATOR_MYSQL"), "{message}");

@@ -77,7 +77,7 @@ fn a_node_with_a_damaged_log_does_not_start_and_can_rejoin() {
     node.stop().unwrap();
     let wrong = [
         ("gcs.fc_limit=abc", "gcs.fc_limit is a"),
-        ("gcs.fc_limmit=9", "`gcs.fc_limmit` is no option of this provider"),
+        ("gcs.fc_limmit=9", "`gcs.fc_limmit` is not an option of this provider"),
     ];
     for (options, word) in wrong {
         let from = since(node, 0).len();

@@ -75,7 +75,7 @@ fn a_paused_node_continues() {
     second.kill().unwrap();
     cluster.start().unwrap_or_else(|error| panic!("{error}"));
     cluster.resume().unwrap();
-    assert_eq!(third.resume().unwrap_err().to_string(), "node3 is not paused, but running");
+    assert_eq!(third.resume().unwrap_err().to_string(), "node3 is not paused: it is running");
     // For a moment it counts itself as one of the three nodes of its last view.
     let has_row = |mut connection: Connection| {
         connection.fetch(b"SELECT id FROM d.t").is_ok_and(|rows| rows == [[Some(b"1".to_vec())]])
@@ -159,7 +159,7 @@ fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
     // Only the error log shows the failure: the server's own statement does not.
     run(second, &[&connect, "SET GLOBAL wsrep_cluster_address = 'nowhere'"]);
     let log = since(second, 0);
-    for told in ["no quorum of the cluster is reachable", "`nowhere`, and must be like gcomm://"] {
+    for told in ["no quorum of the cluster is reachable", "wsrep_cluster_address is `nowhere`: use the form gcomm://"] {
         assert!(log.contains(told), "{told}: {log}");
     }
     thread::scope(|scope| {
@@ -304,7 +304,10 @@ fn only_a_node_of_several_can_be_isolated() {
     for (builder, topology) in [(Builder::standalone(), "standalone"), (Builder::galera(1), "galera 1")] {
         let sandbox = builder.start_temporary().unwrap();
         let message = sandbox.node(0).isolate().unwrap_err().to_string();
-        assert!(message.contains(&format!("` is {topology}: only a node of a cluster of several")), "{message}");
+        assert!(
+            message.contains(&format!("` is {topology}: only a node of a cluster with several nodes")),
+            "{message}"
+        );
         assert_eq!(
             sandbox.heal().unwrap_err().to_string(),
             format!("no node of sandbox `{}` is isolated", sandbox.name())
