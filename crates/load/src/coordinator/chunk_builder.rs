@@ -188,6 +188,11 @@ impl Coordinator<'_> {
     /// Sends off what is gathered: the batch of the main session, or the chunk.
     pub(super) fn flush(&mut self) -> Result<(), Stopped> {
         self.run_batch()?;
+        self.admit_open()
+    }
+
+    /// Gives the workers the chunk that still takes statements.
+    pub(super) fn admit_open(&mut self) -> Result<(), Stopped> {
         match self.open.take() {
             Some(open) => self.admit(open.write_set, open.bytes, open.chunk),
             None => Ok(()),

@@ -1,13 +1,23 @@
 //! Writes of rows that the main session runs together: gathered while nothing else is under way.
+//!
+//! Whole transactions of the dump are gathered too, from BEGIN to COMMIT, and become parts of one transaction of ours:
+//!
+//! ```text
+//!   dump:   a;  BEGIN; b; c; COMMIT;  BEGIN; d; COMMIT;          e;  …
+//!   sent:   START TRANSACTION; a; b; c; d; e; record; COMMIT
+//! ```
+//!
+//! A transaction that has something else in it, or is too large, is sent as it is written, and so is one in which a
+//! statement fails: after what stands before it.
 
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
-use super::journal::{Asked, BatchStatement};
+use super::journal::{Asked, BatchResult, BatchStatement};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::Stopped;
-use crate::lexer::Dialect;
+use crate::lexer::{Dialect, Location};
 
 /// Text of a batch; a statement that would bring it above begins a new one.
 const BATCH_BYTES: usize = 256 << 10;
@@ -15,14 +25,70 @@ const BATCH_BYTES: usize = 256 << 10;
 const BESIDE_BYTES: usize = 128;
 /// Statements of a batch.
 const BATCH_STATEMENTS: usize = 500;
+/// Text of an INSERT for the workers that stays in the main session, between changes that it would have to wait for.
+const JOINING_BYTES: usize = 4 << 10;
+/// How many of those in a row; more begin a chunk.
+const JOINING_STATEMENTS: usize = 4;
+/// What makes COMMIT end a transaction and do nothing else.
+const NO_CHAIN: &[u8] = b"NO_CHAIN";
 
 /// The statements that are gathered.
 #[derive(Debug, Default)]
 pub(super) struct MainBatch {
     statements: Vec<BatchStatement>,
+    /// The dump's transactions among them; only the last may be open.
+    blocks: Vec<Block>,
     bytes: usize,
+    /// How many of the last statements are rows that workers could have taken.
+    joined: usize,
     /// How their text is read; one for all.
     dialect: Option<Dialect>,
+}
+
+/// A transaction of the dump of which nothing is sent yet.
+#[derive(Debug)]
+struct Block {
+    begin: AnalyzedStatement,
+    /// The first of its statements.
+    first: usize,
+    commit: Option<AnalyzedStatement>,
+}
+
+impl MainBatch {
+    /// Whether what comes now stands within a transaction of the dump of which nothing is sent yet.
+    pub(super) fn has_open_block(&self) -> bool {
+        self.blocks.last().is_some_and(|block| block.commit.is_none())
+    }
+
+    fn open_block(&mut self, begin: AnalyzedStatement) {
+        self.blocks.push(Block { begin, first: self.statements.len(), commit: None });
+    }
+
+    fn close_block(&mut self, commit: AnalyzedStatement) {
+        self.drop_empty_block();
+        if let Some(block) = self.blocks.last_mut().filter(|block| block.commit.is_none()) {
+            block.commit = Some(commit);
+        }
+    }
+
+    /// Takes out what stands before the open transaction, if anything.
+    fn take_closed(&mut self) -> Option<MainBatch> {
+        let first = self.blocks.last().filter(|block| block.commit.is_none() && block.first > 0)?.first;
+        let mut open = MainBatch { statements: self.statements.split_off(first), dialect: self.dialect, ..Self::default() };
+        open.bytes = open.statements.iter().map(|item| item.statement.text.len() + BESIDE_BYTES).sum();
+        for item in &mut open.statements {
+            item.block = Some(0);
+        }
+        open.blocks.extend(self.blocks.pop().map(|block| Block { first: 0, ..block }));
+        Some(std::mem::replace(self, open))
+    }
+
+    /// A transaction that has begun, and of which nothing is to be done.
+    pub(super) fn drop_empty_block(&mut self) {
+        if self.has_open_block() && self.blocks.last().is_some_and(|block| block.first == self.statements.len()) {
+            self.blocks.pop();
+        }
+    }
 }
 
 impl Coordinator<'_> {
@@ -43,6 +109,37 @@ impl Coordinator<'_> {
             && statement.text.len() + BESIDE_BYTES <= self.batch_packet_bytes()
     }
 
+    /// Takes the beginning or the end of a transaction whose statements can be gathered; gives the statement back where it
+    /// must be sent.
+    pub(super) fn gather_transaction(&mut self, statement: AnalyzedStatement) -> Option<AnalyzedStatement> {
+        let info = &statement.info;
+        let is_open = self.batch.has_open_block();
+        if info.is(Trait::CommitsTransaction) && is_open {
+            self.batch.close_block(statement);
+            return None;
+        }
+        let completion = self.main.state().value("completion_type");
+        let can_open = info.is(Trait::BeginsTransaction)
+            && !is_open
+            && statement.location.ordinal != 0
+            && self.main.is_between_transactions()
+            && !self.main.has_one_shot_variable()
+            && (completion.is_empty() || completion.eq_ignore_ascii_case(NO_CHAIN));
+        if !can_open {
+            return Some(statement);
+        }
+        self.batch.open_block(statement);
+        None
+    }
+
+    /// Whether rows that workers could take go with what is gathered: they are few, and changes are all around them.
+    pub(super) fn joins_batch(&self, statement: &AnalyzedStatement) -> bool {
+        self.has_batch()
+            && self.batch.joined < JOINING_STATEMENTS
+            && statement.text.len() <= JOINING_BYTES
+            && self.can_batch(statement)
+    }
+
     /// What a batch's packet may hold, so that what is sent along cannot bring it above what the server takes.
     fn batch_packet_bytes(&self) -> usize {
         self.main.packet_limit_bytes() / 2
@@ -54,11 +151,18 @@ impl Coordinator<'_> {
         let dialect = self.main.dialect();
         let limit_bytes = BATCH_BYTES.min(self.batch_packet_bytes());
         let is_full = self.batch.bytes + bytes > limit_bytes || self.batch.statements.len() >= BATCH_STATEMENTS;
-        if is_full || self.batch.dialect != Some(dialect) {
+        if !self.batch.statements.is_empty() && self.batch.dialect != Some(dialect) {
             self.run_batch()?;
+        } else if is_full {
+            match self.batch.take_closed() {
+                Some(closed) => self.run_together(closed)?,
+                None => self.run_batch()?,
+            }
         }
         if self.batch.statements.is_empty() {
-            self.finish()?;
+            self.admit_open()?;
+            self.main.commit_pending()?;
+            self.pool.drain(&mut || self.main.keep_alive())?;
             self.main.check_writer(&statement.text, &statement.location)?;
             self.main.take_latest_id(&statement.location)?;
         }
@@ -72,7 +176,10 @@ impl Coordinator<'_> {
         let may_change_session = effects.may_change_session;
         self.batch.bytes += bytes;
         self.batch.dialect = Some(dialect);
-        self.batch.statements.push(BatchStatement { statement, effects, table });
+        self.batch.joined =
+            if matches!(statement.info.kind, StatementKind::Rows(_)) { self.batch.joined + 1 } else { 0 };
+        let block = self.batch.has_open_block().then(|| self.batch.blocks.len() - 1);
+        self.batch.statements.push(BatchStatement { statement, effects, table, block });
         if may_change_session { self.run_batch() } else { Ok(()) }
     }
 
@@ -87,25 +194,71 @@ impl Coordinator<'_> {
         !self.batch.statements.is_empty()
     }
 
-    /// Runs what is gathered.
+    /// Runs what is gathered. A transaction that is still open is sent as far as it goes.
     pub(super) fn run_batch(&mut self) -> Result<(), Stopped> {
-        let mut statements = std::mem::take(&mut self.batch).statements;
-        while !statements.is_empty() {
-            let location = statements[0].statement.location.clone();
-            let rows = self.main.run_batch(&statements)?;
-            let tried = rows.len().min(statements.len());
-            let is_mariadb = self.main.dialect().mariadb;
-            for (item, rows) in statements.drain(..tried).zip(rows) {
-                if let Some(name) = &item.table {
-                    self.affected(name, rows);
-                    self.expect_rows(&item.statement);
-                    self.catalog.got_rows_in_main(name, &item.statement.info, is_mariadb);
+        let batch = std::mem::take(&mut self.batch);
+        self.run_together(batch)
+    }
+
+    fn run_together(&mut self, batch: MainBatch) -> Result<(), Stopped> {
+        let MainBatch { mut statements, blocks, .. } = batch;
+        let open = blocks.last().filter(|block| block.commit.is_none());
+        let rest = open.map(|block| statements.split_off(block.first)).unwrap_or_default();
+        while let Some(first) = statements.first() {
+            let location = first.statement.location.clone();
+            match self.main.run_batch(&statements)? {
+                BatchResult::Ran(rows) => self.note_ran(&mut statements, rows, &location)?,
+                BatchResult::BlockFails => {
+                    let index = first.block;
+                    let length = statements.iter().take_while(|item| item.block == index).count();
+                    let own = statements.drain(..length).collect();
+                    let Some(block) = index.and_then(|index| blocks.get(index)) else { continue };
+                    self.run_block(block, own)?;
                 }
             }
-            self.count_committed();
-            self.look_after_main(&location)?;
         }
-        Ok(())
+        match open {
+            Some(block) => self.run_block(block, rest),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a transaction of the dump as it is written.
+    fn run_block(&mut self, block: &Block, mut statements: Vec<BatchStatement>) -> Result<(), Stopped> {
+        for item in &mut statements {
+            item.block = None;
+        }
+        self.run_exclusive(&block.begin, Asked::No)?;
+        while let Some(first) = statements.first() {
+            let location = first.statement.location.clone();
+            if let BatchResult::Ran(rows) = self.main.run_batch(&statements)? {
+                self.note_ran(&mut statements, rows, &location)?;
+            }
+        }
+        match &block.commit {
+            Some(commit) => self.run_exclusive(commit, Asked::No),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes note of the statements that ran: these are taken off, with the rows that they affected.
+    fn note_ran(
+        &mut self,
+        statements: &mut Vec<BatchStatement>,
+        rows: Vec<u64>,
+        location: &Location,
+    ) -> Result<(), Stopped> {
+        let tried = rows.len().min(statements.len());
+        let is_mariadb = self.main.dialect().mariadb;
+        for (item, rows) in statements.drain(..tried).zip(rows) {
+            if let Some(name) = &item.table {
+                self.affected(name, rows);
+                self.expect_rows(&item.statement);
+                self.catalog.got_rows_in_main(name, &item.statement.info, is_mariadb);
+            }
+        }
+        self.count_committed();
+        self.look_after_main(location)
     }
 }
 

@@ -20,6 +20,8 @@ use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::{SessionState, Tracker};
 
+/// Why what stands in a transaction of the dump stays in its session.
+pub(super) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
 /// How long a node that takes no statements is waited for, and how often it is asked.
 const UNREADY_LIMIT: Duration = Duration::from_secs(20);
 /// The most that the session stays silent for while others work.
@@ -142,7 +144,7 @@ impl<'l> MainSession<'l> {
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
         if self.in_xa || status.in_transaction() || !status.autocommit() {
-            Some("inside a transaction of the dump")
+            Some(IN_TRANSACTION)
         } else if self.tracker.has_session_local() {
             Some("a session-local variable is set")
         } else if self.has_temporary_tables {
@@ -444,6 +446,11 @@ impl<'l> MainSession<'l> {
     /// Whether a variable is set that acts on the next statement only.
     pub(super) fn has_one_shot_variable(&self) -> bool {
         self.tracker.is_one_shot()
+    }
+
+    /// Whether no transaction is open, neither of the dump nor of ours, and the next statement would commit by itself.
+    pub(super) fn is_between_transactions(&self) -> bool {
+        matches!(self.journal, Journal::Idle) && !self.is_in_dumps_transaction() && !self.is_closed_to_others()
     }
 
     /// Whether nothing but the dump's own statements can be written now: tables are locked, or an XA transaction is

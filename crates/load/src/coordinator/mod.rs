@@ -49,7 +49,7 @@ use chunk_builder::OpenChunk;
 use journal::{Asked, RowEffects};
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
-use main_session::MainSession;
+use main_session::{IN_TRANSACTION, MainSession};
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 
@@ -225,6 +225,9 @@ impl<'l> Coordinator<'l> {
                 Step::LookUp(name) => drop(self.table(&name, &statement.location)?),
                 Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
                 Step::Main { reason } => break Step::Main { reason },
+                Step::Rows(_) if self.joins_batch(&statement) => {
+                    break Step::Main { reason: "the statement follows changes of rows" };
+                }
                 // What is gathered for the main session may change what is to be done.
                 _ if self.has_batch() => {
                     self.run_batch()?;
@@ -276,8 +279,8 @@ impl<'l> Coordinator<'l> {
         plan(
             info,
             &PlanFacts {
-                serial: self.main.must_be_serial(),
-                in_transaction: status.in_transaction() || !status.autocommit(),
+                serial: self.main.must_be_serial().or(self.batch.has_open_block().then_some(IN_TRANSACTION)),
+                in_transaction: status.in_transaction() || !status.autocommit() || self.batch.has_open_block(),
                 is_closed: self.main.is_closed_to_others(),
                 session: self.main.state(),
                 names: self.names(),
@@ -341,6 +344,7 @@ impl<'l> Coordinator<'l> {
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
         }
+        let Some(statement) = self.gather_transaction(statement) else { return Ok(()) };
         self.run_exclusive(&statement, Asked::No)
     }
 

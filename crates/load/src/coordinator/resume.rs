@@ -90,6 +90,8 @@ impl Coordinator<'_> {
         if checkpoint.table.is_empty() {
             self.expect_uncounted(statement);
         }
+        // A transaction of which a statement is done is done.
+        self.batch.drop_empty_block();
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.commit_pending()?;

@@ -34,6 +34,20 @@ pub(in crate::coordinator) struct BatchStatement {
     pub(in crate::coordinator) effects: RowEffects,
     /// The table that its rows are counted for.
     pub(in crate::coordinator) table: Option<TableName>,
+    /// The transaction of the dump that it belongs to, by its number in the batch.
+    pub(in crate::coordinator) block: Option<usize>,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(in crate::coordinator) enum BatchResult {
+    /// Its first statements ran, and are committed where no transaction of the dump is open: the rows that each affected.
+    /// They are fewer than there are statements before one that is to be sent again, and behind one that failed in a
+    /// forced load.
+    Ran(Vec<u64>),
+    /// Nothing of it is done: the transaction of the dump that its first statement belongs to must be run as written,
+    /// because a statement of it fails.
+    BlockFails,
 }
 
 /// What became of a packet.
@@ -45,17 +59,19 @@ struct Sent {
 }
 
 impl MainSession<'_> {
-    /// Runs a batch. Gives the rows that each statement affected, as far as they ran: fewer than there are statements only
-    /// behind one that failed in a forced load.
-    pub(in crate::coordinator) fn run_batch(&mut self, batch: &[BatchStatement]) -> Result<Vec<u64>, Stopped> {
+    /// Runs a batch.
+    pub(in crate::coordinator) fn run_batch(&mut self, batch: &[BatchStatement]) -> Result<BatchResult, Stopped> {
         if self.is_interrupted() {
             return Err(Stopped);
         }
         if self.checkpoints.is_none() && self.is_in_dumps_transaction() {
             let sent = self.send_together(batch, &[])?;
-            return self.note_results(batch, sent).map(|(rows, _)| rows);
+            return self.note_results(batch, sent).map(|(rows, _)| BatchResult::Ran(rows));
         }
-        if self.is_in_dumps_transaction() { self.run_batch_within(batch) } else { self.run_batch_apart(batch) }
+        match self.is_in_dumps_transaction() {
+            true => self.run_batch_within(batch).map(BatchResult::Ran),
+            false => self.run_batch_apart(batch),
+        }
     }
 
     /// A batch within the dump's transaction.
@@ -75,64 +91,94 @@ impl MainSession<'_> {
     }
 
     /// A batch as a transaction of ours.
-    fn run_batch_apart(&mut self, batch: &[BatchStatement]) -> Result<Vec<u64>, Stopped> {
-        let location = &batch[0].statement.location;
+    fn run_batch_apart(&mut self, batch: &[BatchStatement]) -> Result<BatchResult, Stopped> {
+        let (location, text) = (&batch[0].statement.location, &batch[0].statement.text);
         let counters: BTreeMap<&TableName, u64> =
             batch.iter().flat_map(|item| &item.effects.counters).map(|(table, next)| (table, *next)).collect();
         let is_begun = !counters.is_empty() && self.checkpoints.is_some();
         if is_begun {
             let hint = RecoveryHint::Counters(counters.iter().map(|(table, next)| ((*table).clone(), *next)).collect());
             let intent = Checkpoint { state: State::Intent, recovery_hint: hint, ..run_of(batch).checkpoint() };
-            self.on_internal_connection(location, &batch[0].statement.text, |checkpoints, internal| {
-                checkpoints.write(internal, &intent)
-            })?;
+            self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &intent))?;
         }
+        // What is sent, which becomes less where a statement fails; and what became of it, once that is known.
+        let mut length = batch.len();
+        let mut noted: Option<Vec<u64>> = None;
         let mut replays = 0;
         loop {
-            let sent = self.send_together(batch, b"START TRANSACTION")?;
+            let sent = self.send_together(&batch[..length], b"START TRANSACTION")?;
+            let tried = sent.results.len();
+            let is_refused = sent.error.as_ref().is_some_and(|error| matches!(error, Error::Server(_)));
             if sent.error.as_ref().is_some_and(|error| self.may_replay(error, replays)) {
                 replays += 1;
                 self.roll_back_to(&counters, batch)?;
                 continue;
             }
-            let is_refused = sent.error.as_ref().is_some_and(|error| matches!(error, Error::Server(_)));
+            if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some() || (length < batch.len() && is_refused)) {
+                // It had succeeded before.
+                return self.record_failed(location, text, error).map(|()| BatchResult::Ran(Vec::new()));
+            }
+            if is_refused && let Some(block) = batch[tried].block {
+                self.roll_back_to(&counters, batch)?;
+                length = batch.iter().take_while(|item| item.block != Some(block)).count();
+                if length > 0 {
+                    continue;
+                }
+                self.retract_intent(is_begun, batch)?;
+                return Ok(BatchResult::BlockFails);
+            }
+            // The server may have rolled back more than the statement, and a node of a cluster keeps what it has rolled back
+            // in the transaction's write set (seen with 10.11: rows before a trigger's SIGNAL).
             if is_refused && (self.is_on_cluster() || !self.has_transaction()?) {
-                // The server has rolled back more than the statement, or a node of a cluster keeps what it has rolled back
-                // in the transaction's write set (seen with 10.11: rows before a trigger's SIGNAL).
-                let before = &batch[..sent.results.len()];
-                if !before.is_empty() {
+                if tried > 0 {
                     // Those before it are done again, by themselves; it is sent again as the first of the next batch.
                     self.roll_back_to(&counters, batch)?;
-                    let again = self.send_together(before, b"START TRANSACTION")?;
-                    if let Some(error) = again.error {
-                        if self.may_replay(&error, replays) {
-                            replays += 1;
-                            self.roll_back_to(&counters, batch)?;
-                            continue;
-                        }
-                        return self.record_failed(location, &batch[0].statement.text, &error).map(|()| Vec::new());
-                    }
-                    let (rows, _) = self.note_results(before, again)?;
-                    self.commit_batch(before, &rows, is_begun, 0)?;
-                    return Ok(rows);
+                    length = tried;
+                    continue;
                 }
                 self.execute_own(ROLLBACK, batch)?;
                 self.execute_own(b"START TRANSACTION", batch)?;
             }
             let affected: Vec<u64> = sent.results.iter().map(|done| done.affected_rows).collect();
-            let (rows, has_failed) = match self.note_results(batch, sent) {
-                Ok(found) => found,
-                Err(Stopped) => {
-                    // The load ends here; what stands before the statement that failed stays.
-                    if !self.is_gone() && !self.is_interrupted() {
-                        self.commit_batch(&batch[..affected.len()], &affected, is_begun, 0)?;
+            let (rows, has_failed) = match noted.take() {
+                Some(rows) => (rows, false),
+                None => match self.note_results(&batch[..length], sent) {
+                    Ok(found) => found,
+                    Err(Stopped) => {
+                        // The load ends here; what stands before the statement that failed stays.
+                        if !self.is_gone() && !self.is_interrupted() {
+                            let committed = self.commit_batch(&batch[..tried], &affected, is_begun, 0);
+                            committed.or_else(|error| self.record_failed(location, text, &error))?;
+                        }
+                        return Err(Stopped);
                     }
-                    return Err(Stopped);
-                }
+                },
             };
-            self.commit_batch(&batch[..rows.len()], &rows, is_begun, u64::from(has_failed))?;
-            return Ok(rows);
+            match self.commit_batch(&batch[..rows.len()], &rows, is_begun, u64::from(has_failed)) {
+                Ok(()) => return Ok(BatchResult::Ran(rows)),
+                // Another node's write.
+                Err(error) if !has_failed && self.may_replay(&error, replays) => {
+                    replays += 1;
+                    noted = Some(rows);
+                    self.roll_back_to(&counters, batch)?;
+                }
+                Err(error) => {
+                    return self.record_failed(location, text, &error).map(|()| BatchResult::Ran(Vec::new()));
+                }
+            }
         }
+    }
+
+    /// Takes back that a batch is recorded as begun.
+    fn retract_intent(&mut self, is_begun: bool, batch: &[BatchStatement]) -> Result<(), Stopped> {
+        if !is_begun {
+            return Ok(());
+        }
+        let BatchStatement { statement, .. } = &batch[0];
+        let first = statement.location.ordinal;
+        self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
+            checkpoints.retract(internal, first)
+        })
     }
 
     /// Records a batch that has run and commits it.
@@ -142,13 +188,12 @@ impl MainSession<'_> {
         rows: &[u64],
         is_begun: bool,
         failed: u64,
-    ) -> Result<(), Stopped> {
-        let Some(checkpoints) = self.checkpoints else { return self.execute_own_or_end(COMMIT, batch) };
-        let Some(first) = batch.first() else {
+    ) -> Result<(), Error> {
+        if batch.is_empty() {
             self.connection_rollback();
             return Ok(());
-        };
-        let location = first.statement.location.clone();
+        }
+        let Some(checkpoints) = self.checkpoints else { return self.connection.execute(COMMIT).map(drop) };
         let mut runs: Vec<Run> = Vec::new();
         for (index, item) in batch.iter().enumerate() {
             let state = applied_or_bound(self.has_bound_session(&item.statement, &item.effects));
@@ -186,7 +231,7 @@ impl MainSession<'_> {
             Ok(()) => Ok(()),
             // A session that may only read has changed nothing.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
-            Err(error) => self.record_failed(&location, &first.statement.text, &error),
+            Err(error) => Err(error),
         }
     }
 
@@ -255,16 +300,6 @@ impl MainSession<'_> {
         match self.connection.execute(text) {
             Ok(_) => Ok(()),
             Err(error) => self.record_failed(&batch[0].statement.location, &batch[0].statement.text, &error),
-        }
-    }
-
-    fn execute_own_or_end(&mut self, text: &[u8], batch: &[BatchStatement]) -> Result<(), Stopped> {
-        match batch.is_empty() {
-            true => {
-                self.connection_rollback();
-                Ok(())
-            }
-            false => self.execute_own(text, batch),
         }
     }
 

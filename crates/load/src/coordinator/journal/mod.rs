@@ -31,7 +31,7 @@ use crate::checkpoint::{Checkpoint, Checkpoints, Digest, RecoveryHint, Span, Sta
 use crate::lexer::Location;
 use crate::report::Failure;
 
-pub(super) use batch::BatchStatement;
+pub(super) use batch::{BatchResult, BatchStatement};
 use dump_transaction::DumpTransaction;
 use internal_transaction::InternalTransaction;
 
