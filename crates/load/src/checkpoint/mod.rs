@@ -164,6 +164,21 @@ impl Checkpoints {
         connection.execute(&self.statements.close(self.load_id, checkpoint, LastId::Known))
     }
 
+    /// Closes a checkpoint where it is recorded as begun, else writes it.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close_or_write(
+        &self,
+        connection: &mut Connection,
+        checkpoint: &Checkpoint,
+    ) -> Result<ExecResult, hortator_mysql::Error> {
+        match self.close(connection, checkpoint)? {
+            ExecResult { affected_rows: 0, .. } => self.write(connection, checkpoint),
+            closed => Ok(closed),
+        }
+    }
+
     /// The statement of [`Self::write`], to be sent together with others.
     #[must_use]
     pub fn write_statement(&self, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {

@@ -10,6 +10,8 @@
 //! A transaction that has something else in it, or is too large, is sent as it is written, and so is one in which a
 //! statement fails: after what stands before it.
 
+use std::collections::BTreeMap;
+
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
@@ -216,6 +218,7 @@ impl Coordinator<'_> {
                     self.run_block(block, own)?;
                 }
             }
+            self.renew_counters(&mut statements)?;
         }
         match open {
             Some(block) => self.run_block(block, rest),
@@ -234,11 +237,27 @@ impl Coordinator<'_> {
             if let BatchResult::Ran(rows) = self.main.run_batch(&statements)? {
                 self.note_ran(&mut statements, rows, &location)?;
             }
+            self.renew_counters(&mut statements)?;
         }
         match &block.commit {
             Some(commit) => self.run_exclusive(commit, Asked::No),
             None => Ok(()),
         }
+    }
+
+    /// Asks for the counters of what is still to be sent, which those before it have moved, and what failed among them.
+    fn renew_counters(&mut self, statements: &mut [BatchStatement]) -> Result<(), Stopped> {
+        let mut renewed: BTreeMap<TableName, Vec<(TableName, u64)>> = BTreeMap::new();
+        for item in statements.iter_mut().filter(|item| !item.effects.counters.is_empty()) {
+            let Some(name) = &item.table else { continue };
+            let counters = match renewed.get(name) {
+                Some(known) => known.clone(),
+                None => self.row_effects(&item.statement.info, Some(name), &item.statement.location)?.counters,
+            };
+            renewed.insert(name.clone(), counters.clone());
+            item.effects.counters = counters;
+        }
+        Ok(())
     }
 
     /// Takes note of the statements that ran: these are taken off, with the rows that they affected.

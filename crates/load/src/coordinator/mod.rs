@@ -139,7 +139,7 @@ impl<'l> Coordinator<'l> {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
                 let asked = match statement.info.diagnostics {
-                    Some(query) if !query.sees_transaction => Asked::ByQuery,
+                    Some(query) if !query.sees_transaction && !statement.info.is(Trait::MayDoAnything) => Asked::ByQuery,
                     _ => Asked::ByProgram,
                 };
                 self.run_exclusive(&held, asked)?;

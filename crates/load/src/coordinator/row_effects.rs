@@ -63,7 +63,8 @@ impl Coordinator<'_> {
         effects.is_session_bound = triggers.has_variables;
         effects.may_change_session = triggers.may_change_session;
         effects.must_stand_alone |= triggers.reads_transaction;
-        let inserts = changed.is_none();
+        // A query of the counter would open the table, and decide what the variables in its defaults are.
+        let inserts = changed.is_none() && !known.columns.iter().any(|column| column.default_names_variable);
         if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
             if let Some(counters) = self.batch_counters(name) {
                 effects.counters = counters;

@@ -125,7 +125,8 @@ impl MainSession<'_> {
                 }
                 let failed = failed(&open);
                 match open.is_within {
-                    true => checkpoints.write(&mut self.connection, &failed),
+                    // What has asked about it may have committed it.
+                    true => checkpoints.close_or_write(&mut self.connection, &failed),
                     false => {
                         checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &failed))
                     }
@@ -181,10 +182,7 @@ impl MainSession<'_> {
     fn commit_failed(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {
         if let Some(checkpoints) = self.checkpoints {
             // With the statement, the server may have taken back the whole transaction, and the record in it.
-            let closed = self.connection.execute(&checkpoints.close_statement(&failed(open), LastId::Known))?;
-            if closed.affected_rows == 0 {
-                checkpoints.write(&mut self.connection, &failed(open))?;
-            }
+            checkpoints.close_or_write(&mut self.connection, &failed(open))?;
             for checkpoint in &open.more {
                 checkpoints.write(&mut self.connection, checkpoint)?;
             }

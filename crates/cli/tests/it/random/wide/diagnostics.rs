@@ -36,8 +36,11 @@ pub fn ask(world: &mut World) {
         }
     };
     world.say(before);
+    let mut of_warnings = of_warnings;
     for _ in 0..world.dice.below(2) + 1 {
         let asked = question(world, of_warnings);
+        // Nor does what asks for a number only.
+        of_warnings &= !asked.contains("last_insert_id") && !asked.contains("LAST_INSERT_ID");
         world.say(asked);
     }
     if world.dice.chance(25) {
