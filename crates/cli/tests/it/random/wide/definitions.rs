@@ -16,7 +16,7 @@ fn definition(world: &mut World) -> (String, bool) {
     };
     let default = match world.dice.below(14) {
         0 => " NOT NULL",
-        1 => " DEFAULT (@x)",
+        1 => " DEFAULT (CONNECTION_ID() > 0)",
         2 => " DEFAULT (@x := IFNULL(@x, 0) + 1)",
         3 => " DEFAULT (@@auto_increment_increment)",
         4 => " DEFAULT (@@foreign_key_checks + @@unique_checks * 10)",
@@ -102,7 +102,7 @@ pub fn change_text(world: &mut World) -> String {
         0 => format!("ADD COLUMN late{number} INT DEFAULT {number}"),
         1 => "MODIFY v VARCHAR(50)".to_owned(),
         2 => "MODIFY n BIGINT DEFAULT 8".to_owned(),
-        3 if world.has_session_defaults => "ALTER COLUMN n SET DEFAULT (@x)".to_owned(),
+        3 if world.has_session_defaults => "ALTER COLUMN n SET DEFAULT (CONNECTION_ID() > 0)".to_owned(),
         3 | 4 => "ALTER COLUMN n SET DEFAULT 9".to_owned(),
         5 => format!("ADD KEY late{number} (v(4))"),
         6 => "ENGINE=InnoDB".to_owned(),
