@@ -1,7 +1,7 @@
 //! Loads a SQL dump into a server over many connections. The result is that of the statements in stream order.
 //!
 //! The flow, in the order of the folders: [`input`] opens and decompresses, [`lexer`] splits the bytes into the statements
-//! that the `mariadb` client would send, [`statement_kind`] says what kind of statement each is, `coordinator` gives it its place
+//! that the `mariadb` client would send, [`analysis`] says what each statement is, `coordinator` gives it its place
 //! among the others (a barrier, or the keys that it takes), `apply` runs what is independent in parallel, [`rows`] turns
 //! literals into typed arrays on the way, [`session`] gives every statement the session state of its place, [`cluster`] says
 //! which node all this goes to, [`checkpoint`] keeps in the database what of the stream is there, and [`report`] tells what came

@@ -35,7 +35,7 @@ pub enum RuleKind {
 /// One kind of statement.
 #[derive(Debug)]
 pub struct Rule {
-    /// Leading tokens; see [`super::pattern`].
+    /// Leading tokens; see the module `pattern`.
     pub pattern: &'static str,
     /// What the planner does with it.
     pub kind: RuleKind,

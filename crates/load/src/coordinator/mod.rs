@@ -216,6 +216,10 @@ impl<'l> Coordinator<'l> {
         }
         self.main.commit_pending()?;
         self.count_committed();
+        if !matches!(statement.info.kind, StatementKind::OtherDdl | StatementKind::Set | StatementKind::Constant) {
+            // It may be recorded, or give names another meaning.
+            self.main.dropped.clear();
+        }
         self.main.sync(&statement.location)?;
         self.check_schema_guard(&statement)?;
         let mut statement = statement;

@@ -123,6 +123,10 @@ impl Coordinator<'_> {
         if is_set || matches!(info.kind, StatementKind::Use(_)) {
             return Ok(false);
         }
+        if matches!(info.kind, StatementKind::OtherDdl) && resume.reader.has_more() {
+            // The main session ran it before anything behind it got its place.
+            return Ok(true);
+        }
         if resume.has_lost_schema {
             let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
             return self.stop_resume(statement, found.to_owned());

@@ -85,7 +85,7 @@ fn rows(text: &mut String, into: &str, count: u64, mut row: impl FnMut(&mut Stri
 
 /// Something else than rows.
 fn between(text: &mut String, dice: &mut Dice, round: u64) {
-    let _ = match dice.below(12) {
+    let _ = match dice.below(14) {
         0 => writeln!(text, "UPDATE tally SET n = (n * 3 + {round}) % 1000003 WHERE id = 1;"),
         1 => writeln!(text, "INSERT INTO watched VALUES ({round}, 1), ({round}, 2);"),
         2 => writeln!(
@@ -113,6 +113,17 @@ fn between(text: &mut String, dice: &mut Dice, round: u64) {
         8 => writeln!(text, "CREATE INDEX i_{round} ON visit (note(12));\nDROP INDEX i_{round} ON visit;"),
         9 => writeln!(text, "BEGIN;\nINSERT INTO heap VALUES ({round}, 'gone');\nROLLBACK;"),
         10 => writeln!(text, "INSERT INTO tally VALUES ({}, 5);\nSHOW WARNINGS;", 5000 + round),
+        11 => writeln!(
+            text,
+            "DROP VIEW IF EXISTS seen;\nSET @v = 1;\nCREATE VIEW seen AS SELECT {round} AS round, COUNT(*) AS n FROM tally;\n\
+             INSERT INTO tally SELECT {}, n FROM seen;",
+            2000 + round
+        ),
+        12 => writeln!(
+            text,
+            "CREATE OR REPLACE FUNCTION added() RETURNS INT DETERMINISTIC RETURN {round};\n\
+             DROP TABLE IF EXISTS passing;\nCREATE TABLE passing (id INT);\nINSERT INTO passing VALUES ({round}), (1);"
+        ),
         _ => writeln!(
             text,
             "SET @m = @@sql_mode, sql_mode = '';\nINSERT INTO heap VALUES ('12x', 'bent');\nSET sql_mode = @m;"

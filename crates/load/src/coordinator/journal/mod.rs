@@ -13,12 +13,14 @@
 //!                                                                             around all of it
 //! ```
 //!
-//! What only concerns the session is not recorded: a load that resumes runs it again.
+//! What only concerns the session is not recorded: a load that resumes runs it again. Nor are definitions that can be
+//! repeated (repeatable).
 
 mod batch;
 mod dump_transaction;
 mod intent;
 mod internal_transaction;
+mod repeatable;
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, ExecResult};
@@ -34,6 +36,7 @@ use crate::report::Failure;
 pub(super) use batch::{BatchResult, BatchStatement};
 use dump_transaction::DumpTransaction;
 use internal_transaction::InternalTransaction;
+pub(super) use repeatable::Dropped;
 
 /// What of the journal is open.
 #[derive(Debug, Default)]
@@ -182,11 +185,16 @@ impl MainSession<'_> {
             return self.run_control(statement);
         }
         if self.is_in_dumps_transaction() {
+            self.dropped.clear();
             if info.journal == JournalMode::Rows {
                 return self.run_within(statement, effects);
             }
             self.write_pending(&statement.location)?;
         }
+        if self.is_repeatable(statement) {
+            return self.run_repeatable(statement);
+        }
+        self.dropped.clear();
         // What acts on the next statement only must not be taken by one of ours.
         let is_rows = info.journal == JournalMode::Rows;
         let is_unseen = match asked {
