@@ -98,7 +98,12 @@ pub static RULES: &[Rule] = &[
     // Definitions that others may depend on, and the rest of the catalog.
     rule("DROP TABLE [IF EXISTS]? <tables> [RESTRICT] [CASCADE] $", OtherDdl, Intent, &[Destroys, DropsTables]),
     rule("DROP TABLE", Exclusive("DROP TABLE of a form that is not known"), Intent, &[Destroys]),
-    rule("DROP [TEMPORARY] TABLE", Exclusive("a temporary table belongs to its session"), Intent, &[Destroys]),
+    rule(
+        "DROP TEMPORARY TABLE",
+        Exclusive("a temporary table belongs to its session"),
+        Intent,
+        &[Destroys, DropsTemporary],
+    ),
     rule("TRUNCATE [TABLE] <table> $", OtherDdl, Intent, &[Destroys, Idempotent]),
     rule("TRUNCATE", Exclusive("TRUNCATE of a form that is not known"), Intent, &[Destroys, Idempotent]),
     rule("CREATE [OR REPLACE]? [definer] TRIGGER ... ON <table>", OtherDdl, Intent, &[HasBody]),

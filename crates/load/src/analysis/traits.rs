@@ -28,6 +28,8 @@ pub enum Trait {
     SwitchesKeys,
     /// It creates a temporary table.
     CreatesTemporary,
+    /// It drops temporary tables, and no others.
+    DropsTemporary,
     /// It may create one, if the server says that something of the session has changed.
     MayCreateTemporary,
     /// It may take away what is there.

@@ -166,11 +166,15 @@ impl CatalogCache {
 
     /// A statement may have dropped this relation, or made another of its name.
     pub(crate) fn note_dropped(&mut self, name: &TableName) {
+        // What was not there is not there now either.
+        let is_absent = self.exists(name) == Some(false);
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
         self.created.remove(name);
-        self.uncertain.insert(name.clone());
+        if !is_absent {
+            self.uncertain.insert(name.clone());
+        }
     }
 
     /// Takes note whether a relation is a table; `None` where it is not there.

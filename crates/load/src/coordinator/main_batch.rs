@@ -76,7 +76,8 @@ impl MainBatch {
     /// Takes out what stands before the open transaction, if anything.
     fn take_closed(&mut self) -> Option<MainBatch> {
         let first = self.blocks.last().filter(|block| block.commit.is_none() && block.first > 0)?.first;
-        let mut open = MainBatch { statements: self.statements.split_off(first), dialect: self.dialect, ..Self::default() };
+        let mut open =
+            MainBatch { statements: self.statements.split_off(first), dialect: self.dialect, ..Self::default() };
         open.bytes = open.statements.iter().map(|item| item.statement.text.len() + BESIDE_BYTES).sum();
         for item in &mut open.statements {
             item.block = Some(0);

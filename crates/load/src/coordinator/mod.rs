@@ -139,7 +139,9 @@ impl<'l> Coordinator<'l> {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
                 let asked = match statement.info.diagnostics {
-                    Some(query) if !query.sees_transaction && !statement.info.is(Trait::MayDoAnything) => Asked::ByQuery,
+                    Some(query) if !query.sees_transaction && !statement.info.is(Trait::MayDoAnything) => {
+                        Asked::ByQuery
+                    }
                     _ => Asked::ByProgram,
                 };
                 self.run_exclusive(&held, asked)?;
@@ -474,6 +476,9 @@ impl<'l> Coordinator<'l> {
 fn changes_definitions(info: &StatementInfo) -> bool {
     match info.kind {
         StatementKind::TableDdl | StatementKind::OtherDdl => true,
+        StatementKind::Exclusive { .. } if info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary) => {
+            info.is(Trait::MayCallFunction)
+        }
         StatementKind::Exclusive { .. } => {
             !info.is(Trait::NoRows) && !info.is(Trait::WritesRows) || info.is(Trait::MayDoAnything)
         }

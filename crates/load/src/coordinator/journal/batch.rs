@@ -114,7 +114,8 @@ impl MainSession<'_> {
                 self.roll_back_to(&counters, batch)?;
                 continue;
             }
-            if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some() || (length < batch.len() && is_refused)) {
+            if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some() || (length < batch.len() && is_refused))
+            {
                 // It had succeeded before.
                 return self.record_failed(location, text, error).map(|()| BatchResult::Ran(Vec::new()));
             }
