@@ -9,6 +9,7 @@ use hortator_mysql::{Connection, Error, ExecResult, Flavor, SessionChanges, Stat
 use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
 use super::journal::{Dropped, Journal};
+use super::left_behind::LeftBehind;
 use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, check_packet};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
@@ -27,17 +28,6 @@ const UNREADY_LIMIT: Duration = Duration::from_secs(20);
 /// The most that the session stays silent for while others work.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
 const UNREADY_PAUSE: Duration = Duration::from_millis(200);
-
-/// What a statement left in the session beyond what its words say: for the coordinator to look into.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LeftBehind {
-    /// Something changed that is neither a variable nor the default schema: user variables, temporary tables.
-    pub(super) is_changed: bool,
-    /// The default schema is another, or its definition may be.
-    pub(super) schema: bool,
-    /// Routines or triggers may have run, or a block.
-    pub(super) ran_routines: bool,
-}
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {

@@ -16,6 +16,7 @@ mod expectations;
 mod handlers;
 mod insert_forms;
 mod journal;
+mod left_behind;
 mod load_context;
 mod main_batch;
 mod main_session;

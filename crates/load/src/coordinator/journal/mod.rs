@@ -14,13 +14,13 @@
 //! ```
 //!
 //! What only concerns the session is not recorded: a load that resumes runs it again. Nor are definitions that can be
-//! repeated (repeatable).
+//! repeated (idempotent).
 
 mod batch;
 mod dump_transaction;
+mod idempotent;
 mod intent;
 mod internal_transaction;
-mod repeatable;
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, ExecResult};
@@ -35,8 +35,8 @@ use crate::report::Failure;
 
 pub(super) use batch::{BatchResult, BatchStatement};
 use dump_transaction::DumpTransaction;
+pub(super) use idempotent::Dropped;
 use internal_transaction::InternalTransaction;
-pub(super) use repeatable::Dropped;
 
 /// What of the journal is open.
 #[derive(Debug, Default)]
@@ -191,8 +191,8 @@ impl MainSession<'_> {
             }
             self.write_pending(&statement.location)?;
         }
-        if self.is_repeatable(statement) {
-            return self.run_repeatable(statement);
+        if self.is_idempotent(statement) {
+            return self.run_idempotent(statement);
         }
         self.dropped.clear();
         // What acts on the next statement only must not be taken by one of ours.

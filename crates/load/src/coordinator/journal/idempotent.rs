@@ -35,7 +35,7 @@ impl Dropped {
 
 impl MainSession<'_> {
     /// Whether a definition needs no record.
-    pub(super) fn is_repeatable(&self, statement: &AnalyzedStatement) -> bool {
+    pub(super) fn is_idempotent(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
         if !matches!(info.kind, StatementKind::OtherDdl) || self.is_in_dumps_transaction() {
             return false;
@@ -51,7 +51,7 @@ impl MainSession<'_> {
 
     /// Runs a definition that needs no record. One that fails in a forced load is recorded, so that the failure is not
     /// forgotten.
-    pub(super) fn run_repeatable(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+    pub(super) fn run_idempotent(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
         let failures = self.failures();
         let rows = self.run(statement)?;
         if self.failures() > failures {
