@@ -19,7 +19,7 @@ use super::analyzed_statement::AnalyzedStatement;
 use super::journal::{Asked, BatchResult, BatchStatement};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::Stopped;
-use crate::lexer::{Dialect, Location};
+use crate::lexer::{Dialect, Location, tokens};
 
 /// Text of a batch; a statement that would bring it above begins a new one.
 const BATCH_BYTES: usize = 256 << 10;
@@ -103,12 +103,13 @@ impl Coordinator<'_> {
             && info.journal == JournalMode::Rows
             && !info.is(Trait::ReturnsRows)
             && !info.is(Trait::MayCallFunction)
+            && !info.is(Trait::SeveralStatements)
             && info.diagnostics.is_none()
             && statement.location.ordinal != 0
             && !self.main.has_one_shot_variable()
             && !self.main.is_closed_to_others()
             && self.main.journal.takes_batches()
-            && !has_open_end(&statement.text)
+            && !has_open_end(&statement.text, &self.main.dialect())
             && statement.text.len() + BESIDE_BYTES <= self.batch_packet_bytes()
     }
 
@@ -282,7 +283,9 @@ impl Coordinator<'_> {
     }
 }
 
-/// Whether a text may end inside of a comment, which would take the next statement in.
-fn has_open_end(text: &[u8]) -> bool {
+/// Whether a text may end inside of a comment, which would take the next statement in, or has a semicolon of its own, behind
+/// which there would be an empty statement.
+fn has_open_end(text: &[u8], dialect: &Dialect) -> bool {
     memchr::memmem::find(text, b"/*").is_some()
+        || (memchr::memchr(b';', text).is_some() && tokens(text, dialect).any(|token| token.is_symbol(b";")))
 }
