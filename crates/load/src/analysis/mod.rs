@@ -39,7 +39,9 @@ pub use traits::{Trait, Traits};
 
 use compound::statements;
 use pattern::{Match, match_pattern};
-use reads::{assigns_user_variable, diagnostics, is_constant, may_call_function, only_reads, reads_transaction};
+use reads::{
+    assigns_user_variable, diagnostics, is_constant, may_call_function, only_reads, reads_session, reads_transaction,
+};
 
 /// Tokens that an analysis holds at most: 48 MiB of them. A longer statement that is no INSERT runs exclusively.
 const TOKENS_LIMIT: usize = 1_000_000;
@@ -320,6 +322,9 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         && all.iter().any(|token| token.is_word(b"TEMPORARY") || token.is_word(b"EXECUTE"))
     {
         traits = traits.with(Trait::MayCreateTemporary);
+    }
+    if rule.journal == JournalMode::Rows && reads_session(all) {
+        traits = traits.with(Trait::ReadsSession);
     }
     if assigns_user_variable(all, &traits) {
         traits = traits.with(Trait::SessionBound);

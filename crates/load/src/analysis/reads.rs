@@ -60,6 +60,28 @@ pub(super) fn is_constant(all: &[Token<'_>]) -> bool {
     })
 }
 
+/// Whether a statement's values may come from what a rollback does not restore.
+pub(super) fn reads_session(all: &[Token<'_>]) -> bool {
+    const WORDS: [&[u8]; 11] = [
+        b"LAST_INSERT_ID",
+        b"RAND",
+        b"NEXT",
+        b"NEXTVAL",
+        b"PREVIOUS",
+        b"LASTVAL",
+        b"CURRVAL",
+        b"SETVAL",
+        b"UUID_SHORT",
+        b"GET_LOCK",
+        b"RELEASE_LOCK",
+    ];
+    all.iter().any(|token| match token.kind {
+        Kind::UserVariable(_) | Kind::SystemVariable(_) => true,
+        Kind::Word(_) => WORDS.iter().any(|word| token.is_word(word)),
+        _ => false,
+    })
+}
+
 pub(super) fn reads_transaction(variable: &[u8]) -> bool {
     variable.to_ascii_lowercase().ends_with(b"in_transaction")
 }

@@ -28,6 +28,8 @@ pub enum Trait {
     SwitchesKeys,
     /// It creates a temporary table.
     CreatesTemporary,
+    /// Its values may come from what a rollback does not restore: variables, the last number, the random generator, sequences.
+    ReadsSession,
     /// It drops temporary tables, and no others.
     DropsTemporary,
     /// It may create one, if the server says that something of the session has changed.

@@ -43,6 +43,8 @@ pub(super) struct MainBatch {
     bytes: usize,
     /// How many of the last statements are rows that workers could have taken.
     joined: usize,
+    /// One of them may do something else when it is done again.
+    has_unrepeatable: bool,
     /// How their text is read; one for all.
     dialect: Option<Dialect>,
 }
@@ -127,6 +129,9 @@ impl Coordinator<'_> {
             && !is_open
             && statement.location.ordinal != 0
             && self.main.is_between_transactions()
+            // The counters are known, and can be set back.
+            && self.main.is_recorded()
+            && !self.batch.has_unrepeatable
             && !self.main.has_one_shot_variable()
             && (completion.is_empty() || completion.eq_ignore_ascii_case(NO_CHAIN));
         if !can_open {
@@ -178,6 +183,11 @@ impl Coordinator<'_> {
             return self.run_exclusive(&statement, Asked::No);
         }
         let may_change_session = effects.may_change_session;
+        if effects.is_unrepeatable && !self.batch.blocks.is_empty() {
+            // A transaction that fails is sent again as written, and before it all that stands before it.
+            self.run_batch()?;
+        }
+        self.batch.has_unrepeatable |= effects.is_unrepeatable;
         self.batch.bytes += bytes;
         self.batch.dialect = Some(dialect);
         self.batch.joined =

@@ -8,7 +8,7 @@ use hortator_mysql::{Connection, Error, ExecResult, Flavor, SessionChanges, Stat
 
 use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
-use super::journal::{Dropped, Journal};
+use super::journal::{Journal, Unrecorded};
 use super::left_behind::LeftBehind;
 use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, check_packet};
@@ -40,8 +40,8 @@ pub(super) struct MainSession<'l> {
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) checkpoints: Option<&'l Checkpoints>,
     pub(super) journal: Journal,
-    /// What definitions without a record have dropped.
-    pub(super) dropped: Dropped,
+    /// What definitions without a record have done.
+    pub(super) unrecorded: Unrecorded,
     tracker: Tracker,
     output: &'l mut dyn Output,
     server: Dialect,
@@ -102,7 +102,7 @@ impl<'l> MainSession<'l> {
             failover_epoch,
             connection,
             checkpoints,
-            dropped: Dropped::default(),
+            unrecorded: Unrecorded::default(),
             journal: Journal::default(),
             tracker,
             output,

@@ -170,6 +170,7 @@ impl<'l> Coordinator<'l> {
         self.place_held()?;
         self.flush()?;
         self.main.commit_pending()?;
+        self.main.unrecorded.forget_dropped();
         self.resume_use(database, location)?;
         self.look_after_main(location)
     }
@@ -221,7 +222,7 @@ impl<'l> Coordinator<'l> {
         self.count_committed();
         if !matches!(statement.info.kind, StatementKind::OtherDdl | StatementKind::Set | StatementKind::Constant) {
             // It may be recorded, or give names another meaning.
-            self.main.dropped.clear();
+            self.main.unrecorded.forget_dropped();
         }
         self.main.sync(&statement.location)?;
         self.check_schema_guard(&statement)?;

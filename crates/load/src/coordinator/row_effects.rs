@@ -38,6 +38,7 @@ impl Coordinator<'_> {
             return Ok(effects);
         }
         effects.must_stand_alone = info.is(Trait::ReadsTransaction);
+        effects.is_unrepeatable = info.is(Trait::ReadsSession) || (table.is_none() && info.changes.is_none());
         // A temporary table may hide the one that is known by the name.
         let named = info.changes.as_ref().filter(|_| !self.main.has_temporary_tables());
         let changed = named.and_then(|named| self.names().resolve(named));
@@ -55,6 +56,7 @@ impl Coordinator<'_> {
         effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => {
+                effects.is_unrepeatable = true;
                 effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
                 self.trigger_facts(name, location)?
             }

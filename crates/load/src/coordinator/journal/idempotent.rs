@@ -1,35 +1,50 @@
 //! Definitions that need no record: doing them again is as good as once.
 //!
 //! An intent and its end cost two commits, each of which waits for the disk, while `CREATE VIEW` itself waits for none. So
-//! what can be repeated is not recorded:
+//! these are not recorded:
 //!
-//! - `DROP … IF EXISTS`, `CREATE OR REPLACE …`, `CREATE … IF NOT EXISTS`;
+//! - `DROP … IF EXISTS` of tables, views and routines;
+//! - `CREATE OR REPLACE …` and `CREATE … IF NOT EXISTS` of views, routines, triggers and schemas;
 //! - `CREATE` of what such a `DROP` has just taken away, while nothing between them is recorded.
 //!
 //! The main session runs them one after the other, before anything behind them gets its place. So a load that resumes
-//! passes them over where there is a record behind them, and else runs them again.
+//! passes them over where there is a record behind them, and else runs them again, in their order. A view or a trigger can
+//! only be made again while what it reads is there: so it is recorded, with one commit, before the next definition that
+//! may take something away.
 
 use std::collections::HashSet;
 
-use crate::analysis::{Postcondition, StatementKind, Trait};
+use crate::analysis::{Postcondition, StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
+use crate::lexer::Location;
 
-use super::{applied_or_bound, checkpoint_of};
+use super::{RowEffects, applied_or_bound, checkpoint_of};
 
 /// Names that are remembered; beyond that all are forgotten, and the next definitions are recorded.
 const DROPPED_LIMIT: usize = 1000;
 
-/// What `DROP … IF EXISTS` has taken away since the last record, as statements that would show it.
-#[derive(Debug, Default)]
-pub(in crate::coordinator) struct Dropped(HashSet<Vec<u8>>);
+/// What can be shown of definitions that are not recorded; events run by themselves, and sequences have a state.
+const KINDS: [&str; 8] = ["TABLE ", "VIEW ", "TRIGGER ", "PROCEDURE ", "FUNCTION ", "PACKAGE ", "DATABASE ", "SCHEMA "];
+/// Those that need nothing else when they are made.
+const INDEPENDENT: [&str; 5] = ["PROCEDURE ", "FUNCTION ", "PACKAGE ", "DATABASE ", "SCHEMA "];
+const SHOW_CREATE: &[u8] = b"SHOW CREATE ";
 
-impl Dropped {
-    /// Something is recorded: a load that resumes does not repeat what stands before it.
-    pub(in crate::coordinator) fn clear(&mut self) {
-        self.0.clear();
+/// What definitions without a record have done since the last record.
+#[derive(Debug, Default)]
+pub(in crate::coordinator) struct Unrecorded {
+    /// What `DROP … IF EXISTS` has taken away, as statements that would show it.
+    dropped: HashSet<Vec<u8>>,
+    /// The last definition that needs others, and where it stands.
+    dependent: Option<(Checkpoint, Location)>,
+}
+
+impl Unrecorded {
+    /// Something may be recorded: a load that resumes does not repeat what stands before it.
+    pub(in crate::coordinator) fn forget_dropped(&mut self) {
+        self.dropped.clear();
     }
 }
 
@@ -37,12 +52,12 @@ impl MainSession<'_> {
     /// Whether a definition needs no record.
     pub(super) fn is_idempotent(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
-        if !matches!(info.kind, StatementKind::OtherDdl) || self.is_in_dumps_transaction() {
+        if !matches!(info.kind, StatementKind::OtherDdl) || self.is_in_dumps_transaction() || !is_of(info, &KINDS) {
             return false;
         }
         let is_replaced = || match &info.ddl_target {
             Some(target) if target.postcondition == Postcondition::Changed => {
-                target.questions.iter().all(|question| self.dropped.0.contains(question))
+                target.questions.iter().all(|question| self.unrecorded.dropped.contains(question))
             }
             _ => false,
         };
@@ -52,34 +67,51 @@ impl MainSession<'_> {
     /// Runs a definition that needs no record. One that fails in a forced load is recorded, so that the failure is not
     /// forgotten.
     pub(super) fn run_idempotent(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+        let info = &statement.info;
+        let creates = info.ddl_target.as_ref().is_some_and(|target| target.postcondition == Postcondition::Changed);
+        let needs_others = creates && !is_of(info, &INDEPENDENT);
+        if (!creates || needs_others)
+            && let Some((checkpoint, location)) = self.unrecorded.dependent.take()
+        {
+            self.write_unrecorded(&checkpoint, &location)?;
+        }
         let failures = self.failures();
         let rows = self.run(statement)?;
         if self.failures() > failures {
-            self.dropped.clear();
-            if self.is_gone() {
-                return Ok(rows);
+            if !self.is_gone() {
+                let checkpoint = checkpoint_of(statement, State::Applied, "", RecoveryHint::Failed(1));
+                self.write_unrecorded(&checkpoint, &statement.location)?;
             }
-            let checkpoint = checkpoint_of(statement, State::Applied, "", RecoveryHint::Failed(1));
-            self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
-                checkpoints.write(internal, &checkpoint)
-            })?;
             return Ok(rows);
         }
-        let info = &statement.info;
         if let Some(target) = info.ddl_target.as_ref().filter(|_| info.is(Trait::IfExists)) {
-            if self.dropped.0.len() + target.questions.len() > DROPPED_LIMIT {
-                self.dropped.clear();
+            if self.unrecorded.dropped.len() + target.questions.len() > DROPPED_LIMIT {
+                self.unrecorded.dropped.clear();
             }
-            self.dropped.0.extend(target.questions.iter().cloned());
+            self.unrecorded.dropped.extend(target.questions.iter().cloned());
         }
-        let state = applied_or_bound(self.has_bound_session(statement, &super::RowEffects::default()));
+        let state = applied_or_bound(self.has_bound_session(statement, &RowEffects::default()));
+        let checkpoint = checkpoint_of(statement, state, "", RecoveryHint::None);
         if state == State::SessionBound {
-            self.dropped.clear();
-            let checkpoint = Checkpoint { state, ..checkpoint_of(statement, state, "", RecoveryHint::None) };
-            self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
-                checkpoints.write(internal, &checkpoint)
-            })?;
+            self.write_unrecorded(&checkpoint, &statement.location)?;
+        } else if needs_others {
+            self.unrecorded.dependent = Some((checkpoint, statement.location.clone()));
         }
         Ok(rows)
     }
+
+    /// Records a definition after all.
+    fn write_unrecorded(&mut self, checkpoint: &Checkpoint, location: &Location) -> Result<(), Stopped> {
+        self.unrecorded = Unrecorded::default();
+        self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))
+    }
+}
+
+/// Whether all that a statement defines or drops is of these kinds.
+fn is_of(info: &StatementInfo, kinds: &[&str]) -> bool {
+    let is_one = |question: &Vec<u8>| {
+        let shown = question.strip_prefix(SHOW_CREATE).unwrap_or_default();
+        kinds.iter().any(|kind| shown.starts_with(kind.as_bytes()))
+    };
+    info.ddl_target.as_ref().is_some_and(|target| target.questions.iter().all(is_one))
 }

@@ -35,7 +35,7 @@ use crate::report::Failure;
 
 pub(super) use batch::{BatchResult, BatchStatement};
 use dump_transaction::DumpTransaction;
-pub(super) use idempotent::Dropped;
+pub(super) use idempotent::Unrecorded;
 use internal_transaction::InternalTransaction;
 
 /// What of the journal is open.
@@ -106,6 +106,9 @@ pub(super) struct RowEffects {
     pub(super) may_change_session: bool,
     /// What fires on its table may fill user variables.
     pub(super) is_session_bound: bool,
+    /// What it does may be something else when it is rolled back and done again: it reads what a rollback does not restore,
+    /// or nothing is known of what fires on its tables.
+    pub(super) is_unrepeatable: bool,
 }
 
 impl Run {
@@ -185,7 +188,7 @@ impl MainSession<'_> {
             return self.run_control(statement);
         }
         if self.is_in_dumps_transaction() {
-            self.dropped.clear();
+            self.unrecorded.forget_dropped();
             if info.journal == JournalMode::Rows {
                 return self.run_within(statement, effects);
             }
@@ -194,7 +197,7 @@ impl MainSession<'_> {
         if self.is_idempotent(statement) {
             return self.run_idempotent(statement);
         }
-        self.dropped.clear();
+        self.unrecorded.forget_dropped();
         // What acts on the next statement only must not be taken by one of ours.
         let is_rows = info.journal == JournalMode::Rows;
         let is_unseen = match asked {
