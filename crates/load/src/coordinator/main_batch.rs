@@ -75,17 +75,19 @@ impl MainBatch {
         }
     }
 
-    /// Takes out what stands before the open transaction, if anything.
-    fn take_closed(&mut self) -> Option<MainBatch> {
-        let first = self.blocks.last().filter(|block| block.commit.is_none() && block.first > 0)?.first;
-        let mut open =
-            MainBatch { statements: self.statements.split_off(first), dialect: self.dialect, ..Self::default() };
-        open.bytes = open.statements.iter().map(|item| item.statement.text.len() + BESIDE_BYTES).sum();
-        for item in &mut open.statements {
-            item.block = Some(0);
+    /// Takes out the open transaction where something stands before it; else nothing.
+    fn take_open(&mut self) -> MainBatch {
+        let open = self.blocks.pop_if(|block| block.commit.is_none() && block.first > 0);
+        let mut taken = MainBatch { dialect: self.dialect, ..MainBatch::default() };
+        if let Some(block) = open {
+            taken.statements = self.statements.split_off(block.first);
+            taken.bytes = taken.statements.iter().map(|item| item.statement.text.len() + BESIDE_BYTES).sum();
+            for item in &mut taken.statements {
+                item.block = Some(0);
+            }
+            taken.blocks.push(Block { first: 0, ..block });
         }
-        open.blocks.extend(self.blocks.pop().map(|block| Block { first: 0, ..block }));
-        Some(std::mem::replace(self, open))
+        taken
     }
 
     /// A transaction that has begun, and of which nothing is to be done.
@@ -163,10 +165,12 @@ impl Coordinator<'_> {
         if !self.batch.statements.is_empty() && self.batch.dialect != Some(dialect) {
             self.run_batch()?;
         } else if is_full {
-            match self.batch.take_closed() {
-                Some(closed) => self.run_together(closed)?,
-                None => self.run_batch()?,
-            }
+            let open = self.batch.take_open();
+            self.run_batch()?;
+            self.batch = open;
+            let mut statements = std::mem::take(&mut self.batch.statements);
+            self.renew_counters(&mut statements)?;
+            self.batch.statements = statements;
         }
         if self.batch.statements.is_empty() {
             self.admit_open()?;
@@ -176,7 +180,7 @@ impl Coordinator<'_> {
             self.main.take_latest_id(&statement.location)?;
         }
         let table = self.written_table(&statement.info);
-        let effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
+        let mut effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
         self.note_constraints(&statement)?;
         if effects.is_non_transactional || effects.names_other_engines || effects.must_stand_alone {
             self.run_batch()?;
@@ -186,12 +190,13 @@ impl Coordinator<'_> {
         if effects.is_unrepeatable && !self.batch.blocks.is_empty() {
             // A transaction that fails is sent again as written, and before it all that stands before it.
             self.run_batch()?;
+            effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
         }
         self.batch.has_unrepeatable |= effects.is_unrepeatable;
         self.batch.bytes += bytes;
         self.batch.dialect = Some(dialect);
-        self.batch.joined =
-            if matches!(statement.info.kind, StatementKind::Rows(_)) { self.batch.joined + 1 } else { 0 };
+        let is_rows = matches!(statement.info.kind, StatementKind::Rows(_));
+        self.batch.joined = if is_rows && !self.batch.has_open_block() { self.batch.joined + 1 } else { 0 };
         let block = self.batch.has_open_block().then(|| self.batch.blocks.len() - 1);
         self.batch.statements.push(BatchStatement { statement, effects, table, block });
         if may_change_session { self.run_batch() } else { Ok(()) }
@@ -210,12 +215,8 @@ impl Coordinator<'_> {
 
     /// Runs what is gathered. A transaction that is still open is sent as far as it goes.
     pub(super) fn run_batch(&mut self) -> Result<(), Stopped> {
-        let batch = std::mem::take(&mut self.batch);
-        self.run_together(batch)
-    }
-
-    fn run_together(&mut self, batch: MainBatch) -> Result<(), Stopped> {
-        let MainBatch { mut statements, blocks, .. } = batch;
+        // Nothing is gathered while it runs: what runs alone meanwhile must not send anything else.
+        let MainBatch { mut statements, blocks, .. } = std::mem::take(&mut self.batch);
         let open = blocks.last().filter(|block| block.commit.is_none());
         let rest = open.map(|block| statements.split_off(block.first)).unwrap_or_default();
         while let Some(first) = statements.first() {
