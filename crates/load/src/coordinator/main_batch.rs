@@ -7,8 +7,8 @@
 //!   sent:   START TRANSACTION; a; b; c; d; e; record; COMMIT
 //! ```
 //!
-//! A transaction that has something else in it, or is too large, is sent as it is written, and so is one in which a
-//! statement fails: after what stands before it.
+//! A transaction that has something else in it, or is too large, is sent as it is written. Where a statement of one fails,
+//! see [`super::journal`].
 
 use std::collections::BTreeMap;
 
@@ -131,9 +131,7 @@ impl Coordinator<'_> {
             && !is_open
             && statement.location.ordinal != 0
             && self.main.is_between_transactions()
-            // The counters are known, and can be set back.
-            && self.main.is_recorded()
-            && !self.batch.has_unrepeatable
+            && !(self.batch.has_unrepeatable && self.main.is_on_cluster())
             && !self.main.has_one_shot_variable()
             && (completion.is_empty() || completion.eq_ignore_ascii_case(NO_CHAIN));
         if !can_open {
@@ -187,8 +185,8 @@ impl Coordinator<'_> {
             return self.run_exclusive(&statement, Asked::No);
         }
         let may_change_session = effects.may_change_session;
-        if effects.is_unrepeatable && !self.batch.blocks.is_empty() {
-            // A transaction that fails is sent again as written, and before it all that stands before it.
+        if effects.is_unrepeatable && !self.batch.blocks.is_empty() && self.main.is_on_cluster() {
+            // Where a statement fails, a cluster gets what stands before it again.
             self.run_batch()?;
             effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
         }

@@ -42,7 +42,9 @@ impl Coordinator<'_> {
         // A temporary table may hide the one that is known by the name.
         let named = info.changes.as_ref().filter(|_| !self.main.has_temporary_tables());
         let changed = named.and_then(|named| self.names().resolve(named));
-        if (info.is(Trait::AnyEngine) && changed.is_none()) || info.is(Trait::MayCallFunction) {
+        // What it reads may be of any engine; what it writes is known by the table.
+        let is_unknown = table.is_none() && changed.is_none();
+        if (info.is(Trait::AnyEngine) && is_unknown) || info.is(Trait::MayCallFunction) {
             effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
         }
         let Some(name) = table.or(changed.as_ref()) else { return Ok(effects) };

@@ -4,9 +4,12 @@
 //! Outside of a transaction of the dump, a batch is a transaction of ours:
 //!
 //! ```text
-//!   START TRANSACTION; s1; s2; … sn          one packet
-//!   INSERT INTO chunks …; COMMIT             one packet
+//!   START TRANSACTION; s1; SAVEPOINT b; s2; … sn          one packet
+//!   INSERT INTO chunks …; COMMIT                          one packet
 //! ```
+//!
+//! Before each transaction of the dump stands a savepoint: where a statement fails in it and the load ends, it goes. With
+//! `--force` the rest of it stays, as with the client.
 //!
 //! What came before a statement that fails is committed with its record, as the client would have left it. Statements that
 //! ask what the one before them did never stand in a batch, nor do those that no transaction protects.
@@ -24,6 +27,9 @@ use crate::coordinator::main_session::MainSession;
 
 /// A syntax error.
 const PARSE_ERROR: u16 = 1064;
+/// Stands before a transaction of the dump.
+const SAVEPOINT: &[u8] = b"SAVEPOINT hortator_block";
+const ROLLBACK_TO_SAVEPOINT: &[u8] = b"ROLLBACK TO SAVEPOINT hortator_block";
 /// What stands between two statements of a packet: a comment at the end of the first ends with its line.
 const SEPARATOR: &[u8] = b"\n;\n";
 
@@ -114,28 +120,25 @@ impl MainSession<'_> {
                 self.roll_back_to(&counters, batch)?;
                 continue;
             }
-            if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some() || (length < batch.len() && is_refused))
-            {
+            if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some()) {
                 // It had succeeded before.
                 return self.record_failed(location, text, error).map(|()| BatchResult::Ran(Vec::new()));
-            }
-            if is_refused && let Some(block) = batch[tried].block {
-                self.roll_back_to(&counters, batch)?;
-                length = batch.iter().take_while(|item| item.block != Some(block)).count();
-                if length > 0 {
-                    continue;
-                }
-                self.retract_intent(is_begun, batch)?;
-                return Ok(BatchResult::BlockFails);
             }
             // The server may have rolled back more than the statement, and a node of a cluster keeps what it has rolled back
             // in the transaction's write set (seen with 10.11: rows before a trigger's SIGNAL).
             if is_refused && (self.is_on_cluster() || !self.has_transaction()?) {
-                if tried > 0 {
-                    // Those before it are done again, by themselves; it is sent again as the first of the next batch.
+                let whole = start_of_block(batch, tried);
+                if whole > 0 || batch[tried].block.is_some() {
                     self.roll_back_to(&counters, batch)?;
-                    length = tried;
+                }
+                if whole > 0 {
+                    // Those before it are done again, by themselves; it is sent again as the first of the next batch.
+                    length = whole;
                     continue;
+                }
+                if batch[tried].block.is_some() {
+                    self.retract_intent(is_begun, batch)?;
+                    return Ok(BatchResult::BlockFails);
                 }
                 self.execute_own(ROLLBACK, batch)?;
                 self.execute_own(b"START TRANSACTION", batch)?;
@@ -146,9 +149,13 @@ impl MainSession<'_> {
                 None => match self.note_results(&batch[..length], sent) {
                     Ok(found) => found,
                     Err(Stopped) => {
-                        // The load ends here; what stands before the statement that failed stays.
+                        // The load ends here; what stands before the statement that failed, or its transaction, stays.
                         if !self.is_gone() && !self.is_interrupted() {
-                            let committed = self.commit_batch(&batch[..tried], &affected, is_begun, 0);
+                            let whole = start_of_block(batch, tried);
+                            if batch.get(tried).is_some_and(|item| item.block.is_some()) {
+                                self.execute_own(ROLLBACK_TO_SAVEPOINT, batch)?;
+                            }
+                            let committed = self.commit_batch(&batch[..whole], &affected, is_begun, 0);
                             committed.or_else(|error| self.record_failed(location, text, &error))?;
                         }
                         return Err(Stopped);
@@ -239,21 +246,28 @@ impl MainSession<'_> {
     /// Sends `before` and all statements in as few packets as the server takes.
     fn send_together(&mut self, batch: &[BatchStatement], before: &[u8]) -> Result<Sent, Stopped> {
         let mut text = before.to_vec();
+        let mut are_own = vec![true; usize::from(!before.is_empty())];
+        let mut previous = None;
         for item in batch {
             if !text.is_empty() {
                 text.extend_from_slice(SEPARATOR);
             }
+            if item.block.is_some() && item.block != previous && !self.is_forced() {
+                text.extend_from_slice(SAVEPOINT);
+                text.extend_from_slice(SEPARATOR);
+                are_own.push(true);
+            }
+            previous = item.block;
+            are_own.push(false);
             text.extend_from_slice(self.auto_increment_prefix(&item.statement.info).unwrap_or_default());
             text.extend_from_slice(&item.statement.text);
         }
-        let mut results = Vec::with_capacity(batch.len() + 1);
+        let mut results = Vec::with_capacity(are_own.len());
         let outcome = match check_packet(text.len(), self.packet_limit_bytes()) {
             Ok(()) => self.query_together(&text, &mut results),
             Err(error) => Err(error),
         };
-        if !before.is_empty() && !results.is_empty() {
-            results.remove(0);
-        }
+        let results = results.into_iter().zip(are_own).filter(|(_, is_own)| !is_own).map(|(done, _)| done).collect();
         Ok(Sent { results, error: outcome.err() })
     }
 
@@ -307,6 +321,14 @@ impl MainSession<'_> {
     fn connection_rollback(&mut self) {
         // A connection that cannot do even that is over, and the server rolls back.
         let _ = self.connection.execute(ROLLBACK);
+    }
+}
+
+/// The place in a batch, or that of the first statement of the dump's transaction that it stands in.
+fn start_of_block(batch: &[BatchStatement], at: usize) -> usize {
+    match batch.get(at).and_then(|item| item.block) {
+        Some(block) => batch.iter().take_while(|item| item.block != Some(block)).count(),
+        None => at,
     }
 }
 
