@@ -83,6 +83,15 @@ fn every_case_says_what_it_is() {
     }
 }
 
+/// Without checkpoints a load has fewer means to undo what it has sent: failures must leave the same.
+#[test]
+fn failures_without_checkpoints() {
+    let pair = pair();
+    let topics = ["fails", "after_a_failure"];
+    let found = topics.iter().flat_map(|topic| differences(&pair, topic, &[Way::WithoutCheckpoints], &[]));
+    assert_same(&found.collect::<Vec<_>>());
+}
+
 fn check_topic(topic: &str) {
     assert_same(&differences(&pair(), topic, &Way::OURS, &[]));
 }

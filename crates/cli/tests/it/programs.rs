@@ -43,6 +43,8 @@ pub enum Way {
     SmallBatches,
     /// As many chunks, with the checks of foreign keys deferred, and those of unique keys unless errors are passed over.
     Deferred,
+    /// Without checkpoints.
+    WithoutCheckpoints,
 }
 
 impl Way {
@@ -63,6 +65,7 @@ impl Way {
             Way::Batches => &["--batch-rows", "256"],
             Way::SmallBatches => &["--threads", "2", "--batch-rows", "2"],
             Way::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
+            Way::WithoutCheckpoints => &["--no-checkpoint"],
         }
     }
 }
