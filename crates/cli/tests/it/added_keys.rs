@@ -3,7 +3,7 @@
 use crate::cluster::{cluster, load_over};
 use crate::compare::{Terms, assert_same, compare};
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Dump, Way, load, run};
+use crate::programs::{Contender, Dump, load, run};
 use crate::random::Dice;
 use crate::servers::{DATABASE, Server, pair};
 use crate::target;
@@ -104,7 +104,8 @@ fn the_same_keys_as_one_by_one() {
             // A load that stops at a failure may be ahead with other tables.
             let one = ["t", "u", "m"][usize::try_from(seed).unwrap() % 3];
             let text = if force { dump(seed, &["t", "u", "m"]) } else { dump(seed, &[one]) };
-            let terms = Terms { ways: &[Way::Default], force, row_times: true, is_stricter: false, ahead: &[] };
+            let terms =
+                Terms { contenders: &[Contender::Default], force, row_times: true, is_stricter: false, ahead: &[] };
             let found = compare(&pair, Dump::Bytes(&text), terms);
             failing += u64::from(!found.failures.is_empty());
             if !found.differences.is_empty() {
@@ -148,9 +149,9 @@ fn one_statement_for_each_table() {
         return;
     }
     let pair = pair();
-    for way in [Way::Default, Way::OneThread] {
+    for contender in [Contender::Default, Contender::OneThread] {
         let before = statements(&pair.hortator);
-        let terms = Terms { ways: &[way], force: false, row_times: true, is_stricter: false, ahead: &[] };
+        let terms = Terms { contenders: &[contender], force: false, row_times: true, is_stricter: false, ahead: &[] };
         assert_same(&compare(&pair, Dump::Bytes(KEYS_LAST.as_bytes()), terms).differences);
         // One on p; the first five on t, MODIFY, and the last three.
         assert_eq!(statements(&pair.hortator) - before, 4);
@@ -183,7 +184,8 @@ fn a_cluster_stops_once_for_each_table() {
     assert_eq!(statements(&pair.hortator) - before, 4);
     assert_like_client(&pair.client, &pair.hortator, KEYS_LAST);
     assert_same(&pair.hortator.node_differences(false, true));
-    let terms = Terms { ways: &[Way::Default], force: true, row_times: true, is_stricter: false, ahead: &[] };
+    let terms =
+        Terms { contenders: &[Contender::Default], force: true, row_times: true, is_stricter: false, ahead: &[] };
     for seed in 1..=6 {
         let mut found = compare(&pair, Dump::Bytes(&dump(seed, &["t", "u"])), terms).differences;
         // Rows of MyISAM are on one node only.
@@ -194,7 +196,7 @@ fn a_cluster_stops_once_for_each_table() {
 
 fn assert_like_client(client: &Server, ours: &Server, text: &str) {
     client.reset();
-    let loaded = load(Way::Client, client, Dump::Bytes(text.as_bytes()), false);
+    let loaded = load(Contender::Client, client, Dump::Bytes(text.as_bytes()), false);
     assert_eq!(loaded.status, Some(0), "{}", loaded.messages);
     let (theirs, ours) = (client.state(true), ours.state(true));
     assert_eq!(theirs.len(), ours.len(), "schemas");
@@ -208,6 +210,7 @@ fn questions_behind_the_last_key() {
     let text = "CREATE TABLE t (a INT, b INT) ENGINE=MyISAM;\nINSERT INTO t VALUES (1, 1), (2, 2), (3, 3);\n\
                 ALTER TABLE t ADD KEY (a);\nALTER TABLE t ADD KEY (b);\nALTER TABLE t ADD KEY twice (b);\nSHOW WARNINGS;\n\
                 ALTER TABLE t ADD KEY (a, b);\nSELECT ROW_COUNT();\n";
-    let terms = Terms { ways: &[Way::Default], force: false, row_times: true, is_stricter: false, ahead: &[] };
+    let terms =
+        Terms { contenders: &[Contender::Default], force: false, row_times: true, is_stricter: false, ahead: &[] };
     assert_same(&compare(&pair(), Dump::Bytes(text.as_bytes()), terms).differences);
 }

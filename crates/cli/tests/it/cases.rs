@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::compare::{Comparison, Terms, assert_same, compare};
-use crate::programs::{Dump, Failure, Way};
+use crate::programs::{Contender, Dump, Failure};
 use crate::servers::{Pair, pair};
 use crate::target;
 
@@ -88,36 +88,37 @@ fn every_case_says_what_it_is() {
 fn failures_without_checkpoints() {
     let pair = pair();
     let topics = ["fails", "after_a_failure"];
-    let found = topics.iter().flat_map(|topic| differences(&pair, topic, &[Way::WithoutCheckpoints], &[]));
+    let found = topics.iter().flat_map(|topic| differences(&pair, topic, &[Contender::WithoutCheckpoints], &[]));
     assert_same(&found.collect::<Vec<_>>());
 }
 
 fn check_topic(topic: &str) {
-    assert_same(&differences(&pair(), topic, &Way::OURS, &[]));
+    assert_same(&differences(&pair(), topic, &Contender::OURS, &[]));
 }
 
 /// What differs over all cases of a topic but those named (by `topic/file.sql`).
-pub fn differences(pair: &Pair, topic: &str, ways: &[Way], but: &[&str]) -> Vec<String> {
+pub fn differences(pair: &Pair, topic: &str, contenders: &[Contender], but: &[&str]) -> Vec<String> {
     let cases = cases(topic);
     let mut differences = Vec::new();
     for path in cases {
         let name = format!("{topic}/{}", path.file_name().unwrap().to_string_lossy());
         if !but.contains(&&*name) {
-            differences.extend(check(pair, &path, ways).into_iter().map(|found| format!("== {name}: {found}")));
+            differences.extend(check(pair, &path, contenders).into_iter().map(|found| format!("== {name}: {found}")));
         }
     }
     differences
 }
 
-/// Loads one dump in these ways; what differs from what its head announces.
-pub fn check(pair: &Pair, path: &Path, ways: &[Way]) -> Vec<String> {
+/// Loads one dump with these contenders; what differs from what its head announces.
+pub fn check(pair: &Pair, path: &Path, contenders: &[Contender]) -> Vec<String> {
     let text = fs::read(path).unwrap();
     let fails = directive(&text, "fails");
     let ahead: Vec<String> =
         directive(&text, "ahead").map(|tables| tables.split(", ").map(str::to_owned).collect()).unwrap_or_default();
     let dump = Dump::File(path);
     let is_stricter = directive(&text, "stricter").is_some();
-    let run = |force, ahead: &[String]| compare(pair, dump, Terms { ways, force, row_times: true, is_stricter, ahead });
+    let run =
+        |force, ahead: &[String]| compare(pair, dump, Terms { contenders, force, row_times: true, is_stricter, ahead });
     if target::mysql().is_some() && directive(&text, "not on mysql").is_some() {
         return Vec::new();
     }
@@ -153,11 +154,11 @@ pub fn check(pair: &Pair, path: &Path, ways: &[Way]) -> Vec<String> {
 /// The same with checks deferred: what is valid as written is valid then, and no less is there. `orphans` are rows that
 /// the dump leaves without a parent, with its checks off: they are there, too, and told.
 fn deferred(pair: &Pair, dump: Dump<'_>, orphans: Option<&str>) -> Vec<String> {
-    let ways = &[Way::Deferred];
-    let terms = Terms { ways, force: false, row_times: true, is_stricter: false, ahead: &[] };
+    let contenders = &[Contender::Deferred];
+    let terms = Terms { contenders, force: false, row_times: true, is_stricter: false, ahead: &[] };
     let mut found = compare(pair, dump, terms).differences;
     if let Some(orphans) = orphans
-        && !Way::only_client()
+        && !Contender::only_client()
     {
         let told = format!("{orphans} row(s) have no parent row: (");
         match found.iter().position(|found| found.contains("exit status Some(1) instead of 0")) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::cases;
 use crate::compare::assert_same;
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Outcome, Way, hortator, run};
+use crate::programs::{Contender, Outcome, hortator, run};
 use crate::servers::{DATABASE, Pair, SETTINGS, Server, pair};
 
 /// The cluster, and a single server for the client. Both end with this process, as those of [`crate::servers`].
@@ -77,7 +77,7 @@ const NODES_DIFFER: &[&str] = &[
 #[test]
 fn cases_come_out_as_on_a_single_server() {
     let pair = cluster();
-    let all = TOPICS.iter().flat_map(|topic| cases::differences(&pair, topic, &[Way::Default], NOT_FOR_GALERA));
+    let all = TOPICS.iter().flat_map(|topic| cases::differences(&pair, topic, &[Contender::Default], NOT_FOR_GALERA));
     let may_differ =
         |found: &String| NODES_DIFFER.iter().any(|case| found.contains(case)) && found.contains("node1 and ");
     assert_same(&all.filter(|found| !may_differ(found)).collect::<Vec<_>>());

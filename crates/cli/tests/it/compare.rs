@@ -6,7 +6,7 @@ use std::thread;
 use hortator_check::compare::{self, Progress};
 use hortator_check::state::State;
 
-use crate::programs::{Dump, Failure, Outcome, Way, load};
+use crate::programs::{Contender, Dump, Failure, Outcome, load};
 use crate::servers::{Pair, Server};
 
 /// Bytes of printed rows that a difference shows.
@@ -16,17 +16,17 @@ const SHOWN_BYTES: usize = 600;
 pub struct Comparison {
     /// The errors that the client told.
     pub failures: Vec<Failure>,
-    /// One entry for each difference, the way in front.
+    /// One entry for each difference, the contender in front.
     pub differences: Vec<String>,
-    /// INSERTs of ours that travelled as arrays, over all ways.
+    /// INSERTs of ours that travelled as arrays, over all contenders.
     pub arrays: u64,
 }
 
 /// How a dump is loaded.
 #[derive(Clone, Copy)]
 pub struct Terms<'a> {
-    /// The ways of Hortator that are held against the client's.
-    pub ways: &'a [Way],
+    /// The contenders that are held against the client's.
+    pub contenders: &'a [Contender],
     /// Whether both go on after errors.
     pub force: bool,
     /// Whether the times of system-versioned rows count: for dumps that fix the time, or hold the times.
@@ -47,21 +47,22 @@ struct Side {
 }
 
 impl Side {
-    fn of(way: Way, server: &Server, dump: Dump<'_>, terms: Terms<'_>) -> Side {
+    fn of(contender: Contender, server: &Server, dump: Dump<'_>, terms: Terms<'_>) -> Side {
         server.reset();
-        let outcome = load(way, server, dump, terms.force);
+        let outcome = load(contender, server, dump, terms.force);
         // A load that went through has waited for all nodes.
         let nodes = server.node_differences(outcome.status != Some(0), terms.row_times);
         Side { outcome, schemas: server.state(terms.row_times), nodes }
     }
 }
 
-/// Loads `dump` with the client once and with Hortator in each of the ways.
+/// Loads `dump` with the client once and with each of the contenders.
 pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
     thread::scope(|scope| {
-        let client = scope.spawn(|| Side::of(Way::Client, &pair.client, dump, terms));
+        let client = scope.spawn(|| Side::of(Contender::Client, &pair.client, dump, terms));
         // The servers are apart, so the first of our loads runs beside the client's.
-        let mut ours = terms.ways.iter().map(|way| (way, Side::of(*way, &pair.hortator, dump, terms)));
+        let mut ours =
+            terms.contenders.iter().map(|contender| (contender, Side::of(*contender, &pair.hortator, dump, terms)));
         let first = ours.next();
         let client = client.join().expect("the client's side was loaded");
         let failures = client.outcome.failures();
@@ -70,13 +71,13 @@ pub fn compare(pair: &Pair, dump: Dump<'_>, terms: Terms<'_>) -> Comparison {
         if failures.is_empty() && client.outcome.status != Some(0) {
             differences.push(format!("the client's errors are not understood: {}", client.outcome.messages));
         }
-        for (way, side) in first.into_iter().chain(ours) {
+        for (contender, side) in first.into_iter().chain(ours) {
             arrays += side.outcome.arrays();
             let mut found = differences_of(pair, &client, &failures, &side, terms);
-            if *way == Way::OneThread {
+            if *contender == Contender::OneThread {
                 found.extend(disagreements(pair, &client, &side, terms));
             }
-            differences.extend(found.into_iter().map(|found| format!("{way:?}{}: {found}", forced(terms.force))));
+            differences.extend(found.into_iter().map(|found| format!("{contender:?}{}: {found}", forced(terms.force))));
         }
         Comparison { failures, differences, arrays }
     })
@@ -90,13 +91,13 @@ fn differences_of(pair: &Pair, client: &Side, failures: &[Failure], ours: &Side,
     let mut found = Vec::new();
     let told = ours.outcome.failures();
     let expected = if terms.is_stricter { 1 } else { expected_status(failures, terms.force) };
-    if !Way::only_client() && ours.outcome.status != Some(expected) {
+    if !Contender::only_client() && ours.outcome.status != Some(expected) {
         found.push(format!(
             "exit status {:?} instead of {expected}; it said: {}",
             ours.outcome.status, ours.outcome.messages
         ));
     }
-    let is_told = match terms.is_stricter && !Way::only_client() {
+    let is_told = match terms.is_stricter && !Contender::only_client() {
         true => told.iter().map(|failure| failure.code).eq([None]),
         false => same_failures(failures, &told),
     };
@@ -244,7 +245,8 @@ pub fn assert_same(differences: &[String]) {
 fn what_differs_is_found() {
     let dump = b"CREATE TABLE t (id INT PRIMARY KEY, v CHAR(36)); INSERT INTO t VALUES (1, 'same'), (2, UUID());\n\
                  CREATE TABLE u (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=5; SELECT UUID();\n";
-    let terms = Terms { ways: &[Way::Default], force: false, row_times: false, is_stricter: false, ahead: &[] };
+    let terms =
+        Terms { contenders: &[Contender::Default], force: false, row_times: false, is_stricter: false, ahead: &[] };
     let comparison = compare(&crate::servers::pair(), Dump::Bytes(dump), terms);
     let found = comparison.differences;
     assert_eq!(found.len(), 2, "{found:?}");

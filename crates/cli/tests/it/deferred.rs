@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Dump, Outcome, Running, Way, load, run};
+use crate::programs::{Contender, Dump, Outcome, Running, load, run};
 use crate::servers::{Server, pair};
 
 const DEFERRED: &str = "--foreign-keys=deferred";
@@ -44,7 +44,7 @@ fn one_row_without_a_parent() {
 
     // As written, the server refuses the statement, and that is told.
     server.reset();
-    let as_written = load(Way::Default, server, Dump::Bytes(text.as_bytes()), false);
+    let as_written = load(Contender::Default, server, Dump::Bytes(text.as_bytes()), false);
     assert_tells(&as_written, 1, &["ERROR 1452", "foreign keys: checked by the server"]);
     assert_eq!(ids(server, "child"), "NULL");
 }
@@ -118,7 +118,7 @@ fn a_dump_that_switches_checks_off_is_proven_all_the_same() {
     );
 
     server.reset();
-    let as_written = load(Way::Default, server, Dump::Bytes(text.as_bytes()), false);
+    let as_written = load(Contender::Default, server, Dump::Bytes(text.as_bytes()), false);
     assert_tells(&as_written, 0, &["foreign keys: not checked, as set by the dump"]);
 }
 
@@ -221,8 +221,13 @@ fn what_acts_on_other_rows_keeps_the_dump_s_checks() {
         SELECT @@foreign_key_checks;\nSHOW VARIABLES LIKE 'foreign_key_checks';\n\
         SET foreign_key_checks = 0;\nSELECT @@foreign_key_checks;\nSET foreign_key_checks = 1;\n\
         ALTER TABLE c ADD w INT, ALGORITHM=COPY;\nINSERT INTO c VALUES (41,40,0);\nSELECT * FROM c ORDER BY id;\n";
-    let terms =
-        crate::compare::Terms { ways: &[Way::Deferred], force: false, row_times: true, is_stricter: false, ahead: &[] };
+    let terms = crate::compare::Terms {
+        contenders: &[Contender::Deferred],
+        force: false,
+        row_times: true,
+        is_stricter: false,
+        ahead: &[],
+    };
     let found = crate::compare::compare(&pair, Dump::Bytes(text.as_bytes()), terms).differences;
     crate::compare::assert_same(&found);
     assert_eq!(pair.hortator.rows_of_case("SELECT id FROM c WHERE id < 3").len(), 0, "the cascades ran");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::compare::{Terms, assert_same, compare};
-use crate::programs::{Dump, Way, run};
+use crate::programs::{Contender, Dump, run};
 use crate::servers::{DATABASE, Pair, Server, pair};
 use crate::target;
 
@@ -40,7 +40,14 @@ const VARIANTS: [Variant; 12] = [
     Variant { name: HISTORY, runs: &[&["--skip-tz-utc", "--order-by-primary", "--dump-history"]] },
 ];
 
-const WAYS: [Way; 6] = [Way::OneThread, Way::Deferred, Way::ManyChunks, Way::Batches, Way::Default, Way::SmallBatches];
+const CONTENDERS: [Contender; 6] = [
+    Contender::OneThread,
+    Contender::Deferred,
+    Contender::ManyChunks,
+    Contender::Batches,
+    Contender::Default,
+    Contender::SmallBatches,
+];
 
 const LATIN1: &str = "latin1";
 const BINARY: &str = "binary";
@@ -122,10 +129,10 @@ pub fn check_schema(pair: &Pair, schema: &Path) -> Vec<String> {
     let dumps = dumps(&pair.client, schema, &feature);
     let mut differences = Vec::new();
     for (number, (variant, dump)) in dumps.iter().enumerate() {
-        // Each variant in one way: over all of them every feature meets every way.
-        let way = WAYS[number % WAYS.len()];
-        let mut found = check(pair, dump, way, *variant == HISTORY);
-        if way == Way::Deferred && WITH_ORPHANS.contains(&&*feature) && !Way::only_client() {
+        // Each variant by one contender: over all of them every feature meets every contender.
+        let contender = CONTENDERS[number % CONTENDERS.len()];
+        let mut found = check(pair, dump, contender, *variant == HISTORY);
+        if contender == Contender::Deferred && WITH_ORPHANS.contains(&&*feature) && !Contender::only_client() {
             let is_told = |found: &String| found.contains("status Some(1) instead of 0") && found.contains(ORPHAN);
             match found.iter().position(is_told) {
                 Some(at) => drop(found.remove(at)),
@@ -137,17 +144,21 @@ pub fn check_schema(pair: &Pair, schema: &Path) -> Vec<String> {
     differences
 }
 
-fn check(pair: &Pair, dump: &[u8], way: Way, row_times: bool) -> Vec<String> {
-    let run = |way, force| {
-        compare(pair, Dump::Bytes(dump), Terms { ways: &[way], force, row_times, is_stricter: false, ahead: &[] })
+fn check(pair: &Pair, dump: &[u8], contender: Contender, row_times: bool) -> Vec<String> {
+    let run = |contender, force| {
+        compare(
+            pair,
+            Dump::Bytes(dump),
+            Terms { contenders: &[contender], force, row_times, is_stricter: false, ahead: &[] },
+        )
     };
-    let once = run(way, false);
+    let once = run(contender, false);
     // What ran beside a failed statement is no matter of this test; with --force nothing stays undone. With checks put
     // off, not the same statements fail.
     match once.failures.is_empty() {
         true => once.differences,
-        false if way == Way::Deferred => run(Way::ManyChunks, true).differences,
-        false => run(way, true).differences,
+        false if contender == Contender::Deferred => run(Contender::ManyChunks, true).differences,
+        false => run(contender, true).differences,
     }
 }
 

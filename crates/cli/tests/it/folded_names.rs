@@ -3,7 +3,7 @@
 use hortator_sandbox::Builder;
 
 use crate::compare::{Terms, assert_same, compare};
-use crate::programs::{Dump, Way};
+use crate::programs::{Contender, Dump};
 use crate::servers::{Pair, Server};
 use crate::target;
 
@@ -43,7 +43,8 @@ fn one_table_by_several_names() {
     let pair = Pair { client: start(), hortator: start() };
     let mut found = Vec::new();
     for (number, text) in DUMPS.iter().enumerate() {
-        let terms = Terms { ways: &Way::OURS, force: false, row_times: true, is_stricter: false, ahead: &[] };
+        let terms =
+            Terms { contenders: &Contender::OURS, force: false, row_times: true, is_stricter: false, ahead: &[] };
         let comparison = compare(&pair, Dump::Bytes(text.as_bytes()), terms);
         assert!(comparison.failures.is_empty(), "{number}: {:?}", comparison.failures);
         found.extend(comparison.differences.into_iter().map(|found| format!("dump {number}: {found}")));

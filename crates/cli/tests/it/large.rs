@@ -1,7 +1,7 @@
 //! Dumps of several megabytes, so that chunks of the usual size run side by side: made here, from a seed.
 
 use crate::compare::{Terms, assert_same, compare};
-use crate::programs::{Dump, Way};
+use crate::programs::{Contender, Dump};
 use crate::random::Dice;
 use crate::servers::pair;
 use crate::target;
@@ -58,19 +58,19 @@ impl Dumper {
 }
 
 fn check(dump: &[u8], code: Option<u16>) {
-    check_by(&[Way::Default, Way::Batches], dump, code);
+    check_by(&[Contender::Default, Contender::Batches], dump, code);
 }
 
-fn check_by(ways: &[Way], dump: &[u8], code: Option<u16>) {
-    for &way in ways {
-        let terms = Terms { ways: &[way], force: false, row_times: true, is_stricter: false, ahead: &[] };
+fn check_by(contenders: &[Contender], dump: &[u8], code: Option<u16>) {
+    for &contender in contenders {
+        let terms = Terms { contenders: &[contender], force: false, row_times: true, is_stricter: false, ahead: &[] };
         let comparison = compare(&pair(), Dump::Bytes(dump), terms);
         assert_same(&comparison.differences);
         // What a failure undoes is not counted.
         let is_typed = comparison.arrays > 5 || code.is_some();
         // Where there are no arrays, only statements of many rows are cut into pieces.
-        let may_be_text = target::mysql().is_some() && ways.len() == 1;
-        assert!(is_typed || may_be_text || Way::only_client(), "{way:?}: nothing travelled as parameters");
+        let may_be_text = target::mysql().is_some() && contenders.len() == 1;
+        assert!(is_typed || may_be_text || Contender::only_client(), "{contender:?}: nothing travelled as parameters");
         assert_eq!(
             comparison.failures.first().map(|failure| failure.code),
             code.map(Some),
@@ -202,7 +202,7 @@ fn rows_of_megabytes() {
         }
         text.extend(format!(",'{}');\n", "é; ''\\n日".repeat(50_000)).bytes());
     }
-    check_by(&[Way::Default], &text, None);
+    check_by(&[Contender::Default], &text, None);
 }
 
 /// Where the protocol's length prefixes change; the shorter ones are in `values/lengths.sql`.
@@ -215,5 +215,5 @@ fn strings_of_telling_lengths() {
         text.extend(format!("INSERT INTO t VALUES ({one},'{long}','{short}'),({other},'{short}',NULL);\n").bytes());
         text.extend(format!("INSERT INTO t VALUES ({},'','{long}');\n", number + 100).bytes());
     }
-    check_by(&[Way::Default], &text, None);
+    check_by(&[Contender::Default], &text, None);
 }

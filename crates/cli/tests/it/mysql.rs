@@ -13,7 +13,7 @@ use crate::cases::{check, files};
 use crate::compare::assert_same;
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::features::check_schema;
-use crate::programs::{Way, hortator, run};
+use crate::programs::{Contender, hortator, run};
 use crate::servers::{DATABASE, Pair, Server, pair};
 use crate::target;
 
@@ -30,7 +30,8 @@ fn dumps_for_mysql() {
     let mut differences = Vec::new();
     for path in files(&testdata("dumps")) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        differences.extend(check(&pair, &path, &Way::OURS).into_iter().map(|found| format!("== {name}: {found}")));
+        differences
+            .extend(check(&pair, &path, &Contender::OURS).into_iter().map(|found| format!("== {name}: {found}")));
     }
     assert_same(&differences);
 }

@@ -26,9 +26,9 @@ pub enum Dump<'a> {
     Bytes(&'a [u8]),
 }
 
-/// How a program goes about it.
+/// A program and its options: what loads a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Contender {
     /// The client, which is what all others are measured against.
     Client,
     /// One connection.
@@ -47,9 +47,10 @@ pub enum Way {
     WithoutCheckpoints,
 }
 
-impl Way {
-    /// The ways of `hortator load` in which every case is loaded.
-    pub const OURS: [Way; 4] = [Way::OneThread, Way::ManyChunks, Way::Default, Way::SmallBatches];
+impl Contender {
+    /// Those of `hortator load` that load every case.
+    pub const OURS: [Contender; 4] =
+        [Contender::OneThread, Contender::ManyChunks, Contender::Default, Contender::SmallBatches];
 
     /// Whether the client loads both sides, to show what of a comparison is its own doing.
     pub fn only_client() -> bool {
@@ -58,14 +59,14 @@ impl Way {
 
     fn options(self) -> &'static [&'static str] {
         match self {
-            Way::Client => &["--default-character-set=utf8mb4"],
-            Way::OneThread => &["--threads", "1"],
-            Way::ManyChunks => &["--threads", "4", "--chunk-bytes", "1"],
-            Way::Default => &[],
-            Way::Batches => &["--batch-rows", "256"],
-            Way::SmallBatches => &["--threads", "2", "--batch-rows", "2"],
-            Way::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
-            Way::WithoutCheckpoints => &["--no-checkpoint"],
+            Contender::Client => &["--default-character-set=utf8mb4"],
+            Contender::OneThread => &["--threads", "1"],
+            Contender::ManyChunks => &["--threads", "4", "--chunk-bytes", "1"],
+            Contender::Default => &[],
+            Contender::Batches => &["--batch-rows", "256"],
+            Contender::SmallBatches => &["--threads", "2", "--batch-rows", "2"],
+            Contender::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
+            Contender::WithoutCheckpoints => &["--no-checkpoint"],
         }
     }
 }
@@ -92,15 +93,15 @@ pub struct Failure {
 }
 
 /// Loads `dump` into `server`.
-pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
-    let way = if Way::only_client() { Way::Client } else { way };
-    let mut command = match way {
-        Way::Client => target::client(),
+pub fn load(contender: Contender, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
+    let contender = if Contender::only_client() { Contender::Client } else { contender };
+    let mut command = match contender {
+        Contender::Client => target::client(),
         _ => hortator("load"),
     };
     command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "root", "-D", DATABASE]);
-    command.args(way.options());
-    if way == Way::Client && target::mysql().is_some() {
+    command.args(contender.options());
+    if contender == Contender::Client && target::mysql().is_some() {
         // Since 9.3 MySQL's client obeys its own commands only when asked to.
         command.arg("--commands");
     }
@@ -108,10 +109,12 @@ pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
         command.arg("--force");
     } else {
         // What the client would have left stands the look afterwards, too. The nodes of a cluster are compared by others.
-        if matches!(way, Way::OneThread | Way::Deferred) && server.sandbox().topology() == Topology::Standalone {
+        if matches!(contender, Contender::OneThread | Contender::Deferred)
+            && server.sandbox().topology() == Topology::Standalone
+        {
             command.arg("--verify");
         }
-        if way == Way::Deferred {
+        if contender == Contender::Deferred {
             command.arg("--unique-checks=deferred");
         }
     }
@@ -120,7 +123,7 @@ pub fn load(way: Way, server: &Server, dump: Dump<'_>, force: bool) -> Outcome {
     match dump {
         Dump::File(path) => {
             command.current_dir(path.parent().expect("a dump is in a folder"));
-            if matches!(way, Way::Client | Way::Default) {
+            if matches!(contender, Contender::Client | Contender::Default) {
                 command.stdin(File::open(path).expect("the dump can be read"));
             } else {
                 command.arg(path.file_name().expect("a dump has a name")).stdin(Stdio::null());

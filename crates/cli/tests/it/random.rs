@@ -22,7 +22,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 
 use crate::compare::{Comparison, Terms, compare};
-use crate::programs::{Dump, Way};
+use crate::programs::{Contender, Dump};
 use crate::servers::{Pair, pair};
 use crate::target;
 
@@ -36,7 +36,7 @@ const DEFERRED_SEEDS: RangeInclusive<u64> = 1..=40;
 const NO_PARENT: u16 = 1452;
 /// INSERTs that travel as arrays, of about fifty in a dump, at least.
 const ARRAYS_PER_DUMP: u64 = 6;
-/// The same on MySQL, where one way of four has pieces as small as these dumps' statements.
+/// The same on MySQL, where one contender of four has pieces as small as these dumps' statements.
 const PIECES_PER_DUMP: u64 = 1;
 /// Loads that a dump is cut down by, at most.
 const CUTS_LIMIT: u32 = 200;
@@ -49,7 +49,7 @@ fn dumps_from_seeds() {
     let (dumps, arrays) = compare_seeds(script::statements, SEEDS);
     // Dumps of which all runs in one session would prove nothing.
     let least = if target::mysql().is_some() { PIECES_PER_DUMP } else { ARRAYS_PER_DUMP };
-    assert!(arrays >= dumps * least || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
+    assert!(arrays >= dumps * least || Contender::only_client(), "only {arrays} arrays in {dumps} dumps");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn wide_dumps_from_seeds() {
     }
     let rounds = number_of("HORTATOR_ROUNDS");
     let (dumps, arrays) = compare_seeds(wide::statements, rounds.map_or(WIDE_SEEDS, |rounds| 1..=rounds));
-    assert!(arrays >= dumps || Way::only_client(), "only {arrays} arrays in {dumps} dumps");
+    assert!(arrays >= dumps || Contender::only_client(), "only {arrays} arrays in {dumps} dumps");
 }
 
 fn number_of(variable: &str) -> Option<u64> {
@@ -88,11 +88,11 @@ fn compare_seeds(generator: Generator, usual: RangeInclusive<u64>) -> (u64, u64)
         if keep.is_some() || seeds.start() == seeds.end() {
             let (statements, differences) = cut_down(&pair, seed, statements, found.differences);
             let dump = String::from_utf8_lossy(&statements.concat()).into_owned();
-            told = format!("by {:?}:\n{}\n\nwith\n{dump}", way(seed), differences.join("\n"));
+            told = format!("by {:?}:\n{}\n\nwith\n{dump}", contender(seed), differences.join("\n"));
             if let Some(folder) = &keep {
                 let comment = differences.join("\n").replace('\n', "\n-- ");
                 fs::create_dir_all(folder).unwrap();
-                let text = format!("-- seed {seed} by {:?}:\n-- {comment}\n{dump}", way(seed));
+                let text = format!("-- seed {seed} by {:?}:\n-- {comment}\n{dump}", contender(seed));
                 fs::write(std::path::Path::new(folder).join(format!("seed-{seed}.sql")), text).unwrap();
             }
         }
@@ -116,15 +116,15 @@ fn seeds(usual: RangeInclusive<u64>) -> RangeInclusive<u64> {
     parsed.map_or(usual, |(first, last)| first..=last)
 }
 
-/// Every fourth seed runs in the same way.
-fn way(seed: u64) -> Way {
-    Way::OURS[usize::try_from(seed).expect("a seed is small") % Way::OURS.len()]
+/// Every fourth seed has the same contender.
+fn contender(seed: u64) -> Contender {
+    Contender::OURS[usize::try_from(seed).expect("a seed is small") % Contender::OURS.len()]
 }
 
 fn compare_seed(pair: &Pair, seed: u64, statements: &[Vec<u8>]) -> Comparison {
     let dump = statements.concat();
     let run = |force, ahead: &[String]| {
-        let terms = Terms { ways: &[way(seed)], force, row_times: true, is_stricter: false, ahead };
+        let terms = Terms { contenders: &[contender(seed)], force, row_times: true, is_stricter: false, ahead };
         compare(pair, Dump::Bytes(&dump), terms)
     };
     // A failed statement stops some dumps, where what else was added is not certain; with --force everything is.
@@ -163,7 +163,8 @@ fn dumps_from_seeds_with_checks_put_off() {
     let (mut differing, mut compared, mut with_orphans) = (Vec::new(), 0, 0);
     for seed in DEFERRED_SEEDS {
         let dump = script::statements(seed).concat();
-        let terms = Terms { ways: &[Way::Deferred], force: true, row_times: true, is_stricter: false, ahead: &[] };
+        let terms =
+            Terms { contenders: &[Contender::Deferred], force: true, row_times: true, is_stricter: false, ahead: &[] };
         let mut found = compare(&pair, Dump::Bytes(&dump), terms);
         if found.failures.iter().any(|failure| failure.code == Some(NO_PARENT)) {
             continue;

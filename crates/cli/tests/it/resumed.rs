@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::compare::assert_same;
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Dump, Outcome, Running, Way, load, run};
+use crate::programs::{Contender, Dump, Outcome, Running, load, run};
 use crate::random::Dice;
 use crate::servers::{Server, pair};
 use dump::Size;
@@ -45,7 +45,7 @@ fn resume(server: &Server, file: &str) -> Command {
 fn assert_like_client(server: &Server, text: &[u8]) {
     let pair = pair();
     pair.client.reset();
-    let client = load(Way::Client, &pair.client, Dump::Bytes(text), false);
+    let client = load(Contender::Client, &pair.client, Dump::Bytes(text), false);
     assert_eq!(client.status, Some(0), "{}", client.messages);
     let (theirs, ours) = (pair.client.state(false), server.state(false));
     let mut differences = Vec::new();

@@ -4,7 +4,7 @@
 
 use crate::compare::assert_same;
 use crate::errors::{dump_file, load_into};
-use crate::programs::{Dump, Outcome, Way, load, run};
+use crate::programs::{Contender, Dump, Outcome, load, run};
 use crate::servers::{Pair, Server, pair};
 use crate::target;
 
@@ -37,7 +37,7 @@ fn differences(pair: &Pair, what: &str, before: &str, behind: &str, delimiter: &
     pair.client.reset();
     pair.client.connect().execute(b"CREATE TABLE hortator_case.missing (id INT)").unwrap();
     let whole = format!("{before}{FAILS_HERE}{delimiter}\n{behind}");
-    let theirs = load(Way::Client, &pair.client, Dump::Bytes(whole.as_bytes()), false);
+    let theirs = load(Contender::Client, &pair.client, Dump::Bytes(whole.as_bytes()), false);
     assert_eq!(theirs.status, Some(0), "{what}: {}", theirs.messages);
     let (theirs, ours) = (pair.client.state(false), pair.hortator.state(false));
     for (name, state) in &theirs {

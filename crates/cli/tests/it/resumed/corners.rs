@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 use super::{LIMIT, signal};
 use crate::errors::{assert_tells, dump_file, load_into};
-use crate::programs::{Dump, Running, Way, load, run};
+use crate::programs::{Contender, Dump, Running, load, run};
 use crate::servers::{Server, pair};
 use crate::target::mysql;
 
@@ -27,7 +27,7 @@ fn assert_goes_on(server: &Server, client: &Server, what: &str, before: &str, be
     let outcome = run(load_into(server, &[options, &["--resume", file]].concat()));
     assert_eq!(outcome.status, Some(0), "{what}: {}", outcome.messages);
     client.reset();
-    let theirs = load(Way::Client, client, Dump::Bytes(whole.as_bytes()), false);
+    let theirs = load(Contender::Client, client, Dump::Bytes(whole.as_bytes()), false);
     assert_eq!(theirs.status, Some(0), "{what}: {}", theirs.messages);
     let (theirs, ours) = (client.state(false), server.state(false));
     for (name, state) in &theirs {
