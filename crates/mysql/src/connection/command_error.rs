@@ -3,7 +3,7 @@
 use std::io;
 
 use super::fields::Fields;
-use crate::ServerError;
+use crate::{Flavor, ServerError};
 
 /// The error that ended a command.
 #[derive(Debug)]
@@ -40,7 +40,10 @@ impl CommandError {
 
 /// Errors with which a server closes the connection: shutdown, a killed or aborted connection, network errors on its
 /// side, idle timeout.
-const CONNECTION_CLOSING_ERRORS: [u16; 12] = [1053, 1152, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 3169, 4031];
+const CONNECTION_CLOSING_ERRORS: [u16; 11] = [1053, 1152, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 3169];
+
+/// MySQL's idle timeout. To MariaDB the number means a trigger that FOLLOWS one which does not exist.
+const MYSQL_INTERACTION_TIMEOUT: u16 = 4031;
 
 /// The commit failed. For a commit in progress when its node lost the quorum this is not certain: the other nodes may
 /// have received the transaction (seen with MariaDB 10.11 and Galera 26.4).
@@ -48,8 +51,9 @@ const ERROR_DURING_COMMIT: u16 = 1180;
 const NON_PRIMARY_MESSAGE: &str = "Not connected to Primary Component";
 
 /// Whether the server closes the connection after this error, and the effect of the command is unknown.
-pub(super) fn ends_connection(error: &ServerError) -> bool {
-    CONNECTION_CLOSING_ERRORS.contains(&error.code)
+pub(super) fn ends_connection(error: &ServerError, flavor: Flavor) -> bool {
+    (error.code == MYSQL_INTERACTION_TIMEOUT && flavor == Flavor::MySql)
+        || CONNECTION_CLOSING_ERRORS.contains(&error.code)
         || (error.code == ERROR_DURING_COMMIT && error.message.contains(NON_PRIMARY_MESSAGE))
 }
 

@@ -228,7 +228,9 @@ impl Connection {
 
     fn explain(&mut self, doing: &str, failure: CommandError) -> Error {
         match failure {
-            CommandError::Server(error) if ends_connection(&error) => self.lose(doing, error.to_string()),
+            CommandError::Server(error) if ends_connection(&error, self.version.flavor) => {
+                self.lose(doing, error.to_string())
+            }
             CommandError::Server(error) => Error::Server(error),
             CommandError::Unsupported(message) => Error::Unsupported(message),
             CommandError::Io(error) => self.lose(doing, describe(&error)),
