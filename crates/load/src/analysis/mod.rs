@@ -35,6 +35,7 @@ pub use functions::FunctionSet;
 pub use handler::HandlerUse;
 pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
 pub use rules::{RULES, Rule, RuleKind};
+pub use table_ddl::is_plain_definition;
 pub use traits::{Trait, Traits};
 
 use compound::statements;
@@ -420,6 +421,9 @@ fn table_definition(
             info.traits = info.traits.with(Trait::BringsRows).with(Trait::MayCallFunction);
         } else {
             info.traits = info.traits.without(Trait::NumbersRows);
+        }
+        if is_plain_definition(behind) {
+            info.traits = info.traits.with(Trait::PlainDefinition);
         }
         table_ddl::create_table_reason(behind)
     } else {

@@ -54,6 +54,47 @@ pub fn create_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
     None
 }
 
+/// Engines whose tables have rows of their own.
+const ENGINES: &[&[u8]] = &[b"InnoDB", b"MyISAM", b"Aria", b"MEMORY"];
+
+/// Words that may make columns computed, or a table keep its history.
+const COMPUTES: &[&[u8]] = &[b"GENERATED", b"AS", b"PERIOD", b"VERSIONING"];
+
+/// What may stand behind DEFAULT, beside literals: values that all sessions have, and the options of a table.
+const DEFAULTS: &[&[u8]] = &[
+    b"NULL",
+    b"TRUE",
+    b"FALSE",
+    b"CURRENT_TIMESTAMP",
+    b"NOW",
+    b"LOCALTIME",
+    b"LOCALTIMESTAMP",
+    b"CHARSET",
+    b"CHARACTER",
+    b"COLLATE",
+];
+
+/// Whether rows of literals can be stored in a table of this definition over any connection: no default or column is
+/// computed from anything but the time, and the engine is one that is known. `behind` are the tokens behind the table's
+/// name, of a statement without [`create_table_reason`].
+pub fn is_plain_definition(behind: &[Token<'_>]) -> bool {
+    behind.iter().enumerate().all(|(index, token)| {
+        let next = behind.get(index + 1);
+        let is_one_of = |token: &Token<'_>, words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+        if token.is_word(b"DEFAULT") {
+            let is_literal = |next: &Token<'_>| {
+                matches!(next.kind, Kind::String(_) | Kind::Number(_)) || next.is_symbol(b"-") || next.is_symbol(b"+")
+            };
+            return next.is_some_and(|next| is_literal(next) || is_one_of(next, DEFAULTS));
+        }
+        if token.is_word(b"ENGINE") {
+            let engine = if next.is_some_and(|next| next.is_symbol(b"=")) { behind.get(index + 2) } else { next };
+            return engine.is_some_and(|engine| is_one_of(engine, ENGINES));
+        }
+        !is_one_of(token, COMPUTES)
+    })
+}
+
 /// Whether a CREATE TABLE brings rows with it.
 pub fn brings_rows(behind: &[Token<'_>]) -> bool {
     let words: [&[u8]; 4] = [b"SELECT", b"VALUES", b"TABLE", b"WITH"];

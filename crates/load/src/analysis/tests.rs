@@ -64,6 +64,7 @@ fn shown(info: &StatementInfo) -> String {
     }
     let is_definition = matches!(info.kind, StatementKind::TableDdl | StatementKind::OtherDdl);
     for (word, holds) in [
+        ("plain", info.is(Trait::PlainDefinition) && info.kind == StatementKind::TableDdl),
         ("destroys", info.is(Trait::Destroys)),
         ("bound", info.is_session_bound() && !is_definition),
         ("several", info.is(Trait::SeveralStatements)),

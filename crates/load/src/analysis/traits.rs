@@ -22,6 +22,8 @@ pub enum Trait {
     ReturnsRows,
     /// CREATE TABLE.
     CreatesTable,
+    /// CREATE TABLE of which [`super::is_plain_definition`] holds.
+    PlainDefinition,
     /// ALTER TABLE.
     AltersTable,
     /// ALTER TABLE … DISABLE KEYS or ENABLE KEYS.

@@ -7,6 +7,7 @@ use hortator_mysql::catalog::Table;
 
 use crate::analysis::StatementInfo;
 use crate::lexer::{Dialect, Location};
+use crate::planner::first_rows::FirstRows;
 use crate::session::SessionState;
 
 /// One statement of the dump, as it is sent.
@@ -54,6 +55,11 @@ pub enum Work {
         /// The table's commit order.
         commit_queue: Option<Key>,
     },
+    /// The first rows of a table whose definition stands before them: in order, and as [`Work::Rows`] once the table is there.
+    FirstRows {
+        /// What is known of them without the table.
+        form: Arc<FirstRows>,
+    },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.
     Definition {
@@ -98,7 +104,7 @@ impl Chunk {
     pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
             Work::Rows { commit_queue, .. } => commit_queue,
-            Work::Definition { .. } => None,
+            Work::FirstRows { .. } | Work::Definition { .. } => None,
         }
     }
 }

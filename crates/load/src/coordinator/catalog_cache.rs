@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
+use super::new_tables::NewTables;
 use super::row_effects::TriggerFacts;
 use crate::analysis::{StatementInfo, Trait};
 use crate::cluster::Targets;
@@ -27,7 +28,7 @@ pub(crate) struct CatalogCache {
     /// All relations of a schema by name, and whether each is a table.
     relations: HashMap<Vec<u8>, HashMap<Vec<u8>, bool>>,
     /// Tables that this load has created.
-    created: HashSet<TableName>,
+    pub(super) new_tables: NewTables,
     names: usize,
     /// Relations of which it is not certain whether they are there.
     uncertain: HashSet<TableName>,
@@ -61,7 +62,7 @@ impl CatalogCache {
             connection,
             tables: HashMap::new(),
             relations: HashMap::new(),
-            created: HashSet::new(),
+            new_tables: NewTables::default(),
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
@@ -109,6 +110,7 @@ impl CatalogCache {
             self.close(table);
         }
         self.tables.insert(name.clone(), found.clone());
+        self.new_tables.described(name);
         self.uncertain.remove(name);
         let is_table = found.as_ref().map(|table| table.kind != catalog::TableKind::Other);
         self.set_relation(name, is_table);
@@ -151,12 +153,6 @@ impl CatalogCache {
     /// A worker is to create this table. `is_certain`: where that fails, the load ends.
     pub(crate) fn note_created(&mut self, name: &TableName, is_certain: bool) {
         self.has_other_engines = None;
-        if self.created.len() >= REMEMBERED_LIMIT {
-            self.created.clear();
-        }
-        if is_certain && self.exists(name) == Some(false) {
-            self.created.insert(name.clone());
-        }
         if is_certain {
             self.set_relation(name, Some(true));
         } else {
@@ -171,7 +167,7 @@ impl CatalogCache {
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
-        self.created.remove(name);
+        self.new_tables.remove(name);
         if !is_absent {
             self.uncertain.insert(name.clone());
         }
@@ -190,13 +186,14 @@ impl CatalogCache {
     /// A table's definition changes.
     pub(crate) fn forget(&mut self, name: &TableName) {
         self.tables.remove(name);
+        self.new_tables.remove(name);
     }
 
     /// Anything may have changed.
     pub(crate) fn forget_all(&mut self) {
         self.tables.clear();
         self.relations.clear();
-        self.created.clear();
+        self.new_tables.clear();
         self.names = 0;
         self.uncertain.clear();
         self.has_other_engines = None;
@@ -304,7 +301,7 @@ impl Catalog for CatalogCache {
         }
     }
 
-    fn is_created(&self, name: &TableName) -> bool {
-        self.created.contains(name)
+    fn may_replace(&self, name: &TableName) -> bool {
+        self.new_tables.may_replace(name)
     }
 }

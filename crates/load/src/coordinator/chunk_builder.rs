@@ -10,8 +10,9 @@ use super::analyzed_statement::AnalyzedStatement;
 use crate::analysis::{KeyAddition, StatementKind, Trait, can_merge};
 use crate::apply::{Chunk, ChunkStatement, RowTarget, Stopped, Work};
 use crate::deferral::RowPolicy;
+use crate::planner::first_rows::{FIRST_ROWS_LIMIT_BYTES, FirstRows};
 use crate::planner::insert_form::{InsertForm, Placement};
-use crate::planner::write_sets;
+use crate::planner::{Catalog, write_sets};
 
 /// Bytes that a chunk takes in memory beside its statements' text, for each statement.
 const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
@@ -30,7 +31,7 @@ impl OpenChunk {
     pub(super) fn keys_of(&self) -> Option<&TableName> {
         match &self.content {
             ChunkContent::Keys(table, _) => Some(table),
-            ChunkContent::Rows(..) => None,
+            ChunkContent::Rows(..) | ChunkContent::FirstRows(_) => None,
         }
     }
 }
@@ -39,6 +40,8 @@ impl OpenChunk {
 enum ChunkContent {
     /// Rows of this form, placed like this.
     Rows(Arc<InsertForm>, Placement),
+    /// The first rows of a new table.
+    FirstRows(Arc<FirstRows>),
     /// Keys of a table: these are in it so far.
     Keys(TableName, Vec<KeyAddition>),
 }
@@ -54,7 +57,8 @@ impl Coordinator<'_> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
         let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
         let own_state = self.main.state().clone();
-        let RowPolicy { session: state, first } = self.deferral.row_policy(&own_state, &form.table, form.only_adds());
+        let RowPolicy { session: state, first } = 
+            self.deferral.row_policy(&own_state, &form.name, form.table.partitioned, form.only_adds());
         let placement = Placement { in_order: placement.in_order || first, ..placement };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
         let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
@@ -71,6 +75,7 @@ impl Coordinator<'_> {
             open.rows += rows;
         } else {
             self.flush()?;
+            self.catalog.new_tables.begin_chunk(Some(&form.name));
             self.deferral.rows(&form.name, &own_state, form.replaces());
             let looked_into = if state.checks_foreign_keys() { &form.table.parents[..] } else { &[] };
             let write_set = write_sets::rows(&form.name, placement.in_order, looked_into);
@@ -88,6 +93,49 @@ impl Coordinator<'_> {
         // The workers need not wait for the next statement to be told about a chunk that takes no more.
         match &self.open {
             Some(open) if open.bytes >= self.chunk_limits.bytes => self.flush(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds first rows of a new table to the open chunk, or begins a new one.
+    pub(super) fn add_first_rows(
+        &mut self,
+        statement: AnalyzedStatement,
+        form: &Arc<FirstRows>,
+    ) -> Result<(), Stopped> {
+        let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
+        let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
+        let own_state = self.main.state().clone();
+        let RowPolicy { session: state, .. } = self.deferral.row_policy(&own_state, &form.name, false, true);
+        let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
+        let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
+        if let Some(open) = &mut self.open
+            && let ChunkContent::FirstRows(of) = &open.content
+            && of.name == form.name
+            && of.head == form.head
+            && Arc::ptr_eq(&open.chunk.session, &state)
+            && open.rows + rows <= self.chunk_limits.rows
+        {
+            open.chunk.statements.push(statement);
+            open.bytes += bytes;
+            open.rows += rows;
+        } else {
+            self.flush()?;
+            self.catalog.new_tables.begin_chunk(Some(&form.name));
+            self.deferral.rows(&form.name, &own_state, false);
+            let looked_into = if state.checks_foreign_keys() { &form.parents[..] } else { &[] };
+            let write_set = write_sets::rows(&form.name, true, looked_into);
+            let chunk = Chunk {
+                work: Work::FirstRows { form: form.clone() },
+                session: state,
+                dialect: self.main.dialect(),
+                statements: vec![statement],
+            };
+            self.open =
+                Some(OpenChunk { chunk, content: ChunkContent::FirstRows(form.clone()), write_set, bytes, rows });
+        }
+        match &self.open {
+            Some(open) if open.bytes >= self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES) => self.flush(),
             _ => Ok(()),
         }
     }
@@ -112,6 +160,7 @@ impl Coordinator<'_> {
         let info = &statement.info;
         let reads_rows = info.is(Trait::AltersTable);
         let creates = info.is(Trait::CreatesTable);
+        let is_plain = info.is(Trait::PlainDefinition);
         // A key that is added before it may be what a reference to the table itself needs.
         let adds = match &tables[..] {
             [table] if !references.contains(table) => info.key_additions.clone(),
@@ -134,13 +183,18 @@ impl Coordinator<'_> {
         }
         let references = self.rows_that_must_be_in(&tables, references, reads_rows, &location)?;
         self.flush()?;
+        self.catalog.new_tables.begin_chunk(None);
         if drains {
             self.finish()?;
         }
         for table in &tables {
+            let is_absent = self.catalog.exists(table) == Some(false);
             self.forget(table);
             if creates {
                 self.catalog.note_created(table, !self.pool.is_forced());
+            }
+            if creates && is_absent && !self.pool.is_forced() {
+                self.catalog.new_tables.add(table, is_plain.then(|| references.clone()));
             }
         }
         let write_set = write_sets::define(&tables, &references, reads_rows);
@@ -182,6 +236,11 @@ impl Coordinator<'_> {
 
     fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
         self.progress.chunk_begun(&chunk);
+        match &chunk.work {
+            Work::Rows { target, .. } => self.catalog.new_tables.fill(&target.table.name),
+            Work::FirstRows { form } => self.catalog.new_tables.fill(&form.name),
+            Work::Definition { .. } => {}
+        }
         self.pool.admit(write_set, bytes, chunk, &mut || self.main.keep_alive())
     }
 

@@ -8,8 +8,9 @@ use super::analyzed_statement::AnalyzedStatement;
 use super::{Coordinator, KnownForm};
 use crate::analysis::{NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::Stopped;
-use crate::planner::Reason;
+use crate::planner::first_rows::{FIRST_ROWS_LIMIT_BYTES, FirstRows};
 use crate::planner::insert_form::InsertForm;
+use crate::planner::{Form, Reason};
 use crate::rows::prescan;
 
 impl Coordinator<'_> {
@@ -18,7 +19,7 @@ impl Coordinator<'_> {
     pub(super) fn form(
         &mut self,
         statement: &mut AnalyzedStatement,
-    ) -> Result<Option<Result<Arc<InsertForm>, Reason>>, Stopped> {
+    ) -> Result<Option<Result<Form, Reason>>, Stopped> {
         let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
         let offset = *offset;
         if self.main.must_be_serial().is_some() {
@@ -33,7 +34,7 @@ impl Coordinator<'_> {
             if head.is_some() {
                 self.prescan_again(statement, &form);
             }
-            return Ok(Some(Ok(form)));
+            return Ok(Some(Ok(Form::Known(form))));
         }
         let Some(head) = head.clone() else {
             // Its head was that of a form that has been forgotten since.
@@ -44,6 +45,12 @@ impl Coordinator<'_> {
         let Some(name) = self.names().resolve(&named) else {
             return Ok(Some(Err("the table name cannot be resolved")));
         };
+        if statement.text.len() <= FIRST_ROWS_LIMIT_BYTES
+            && let Some(references) = self.catalog.new_tables.references_of(&name)
+        {
+            let parents = references.clone();
+            return Ok(Some(Ok(Form::First(Arc::new(FirstRows { head, name, parents })))));
+        }
         let Some(table) = self.table(&name, &statement.location)? else {
             return Ok(Some(Err("the table does not exist")));
         };
@@ -54,7 +61,7 @@ impl Coordinator<'_> {
         let text = statement.text[..offset].to_vec();
         self.known = Some(KnownForm { text, session: self.main.state().clone(), form: form.clone() });
         self.prescan_again(statement, &form);
-        Ok(Some(Ok(form)))
+        Ok(Some(Ok(Form::Known(form))))
     }
 
     pub(super) fn prescan_again(&self, statement: &mut AnalyzedStatement, form: &InsertForm) {

@@ -177,6 +177,7 @@ impl Coordinator<'_> {
             self.main.check_writer(&statement.text, &statement.location)?;
             self.main.take_latest_id(&statement.location)?;
         }
+        self.catalog.new_tables.clear();
         let table = self.written_table(&statement.info);
         let mut effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
         self.note_constraints(&statement)?;

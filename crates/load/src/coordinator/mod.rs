@@ -20,6 +20,7 @@ mod left_behind;
 mod load_context;
 mod main_batch;
 mod main_session;
+mod new_tables;
 mod resume;
 mod row_effects;
 mod schema_guard;
@@ -39,7 +40,7 @@ use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator};
 use crate::output::Output;
 use crate::planner::insert_form::InsertForm;
-use crate::planner::{Names, PlanFacts, Reason, Step, plan, write_sets};
+use crate::planner::{DdlEffect, Form, Names, PlanFacts, Reason, Step, plan, write_sets};
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::SessionState;
@@ -230,10 +231,13 @@ impl<'l> Coordinator<'l> {
         let mut form = self.form(&mut statement)?;
         let step = loop {
             match self.plan(&statement.info, form.as_ref()) {
-                Step::LookUp(name) => drop(self.table(&name, &statement.location)?),
+                Step::LookUp(name) => {
+                    self.table(&name, &statement.location)?;
+                    form = self.form(&mut statement)?;
+                }
                 Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
                 Step::Main { reason } => break Step::Main { reason },
-                Step::Rows(_) if self.joins_batch(&statement) => {
+                Step::Rows(_) | Step::FirstRows if self.joins_batch(&statement) => {
                     break Step::Main { reason: "the statement follows changes of rows" };
                 }
                 // What is gathered for the main session may change what is to be done.
@@ -256,16 +260,21 @@ impl<'l> Coordinator<'l> {
                 self.run_batch()?;
                 self.commit_instead(&statement.location)
             }
-            Step::Rows(placement) => {
+            Step::Rows(_) | Step::FirstRows => {
                 self.run_batch()?;
-                let form = form.and_then(Result::ok).expect("rows are placed by their form");
-                self.add_rows(statement, &form, placement)
+                match (form, step) {
+                    (Some(Ok(Form::Known(form))), Step::Rows(placement)) => {
+                        self.add_rows(statement, &form, placement)
+                    }
+                    (Some(Ok(Form::First(form))), _) => self.add_first_rows(statement, &form),
+                    _ => unreachable!("rows are placed by their form"),
+                }
             }
             Step::TableDdl { tables, references, drains } => {
                 self.run_batch()?;
                 self.add_table_ddl(statement, tables, references, drains)
             }
-            Step::OtherDdl { tables, drains } => self.run_other_ddl(&statement, &tables, drains),
+            Step::OtherDdl { tables, effect } => self.run_other_ddl(&statement, &tables, &effect),
             Step::Set | Step::Use => {
                 self.flush()?;
 
@@ -281,9 +290,9 @@ impl<'l> Coordinator<'l> {
         }
     }
 
-    fn plan(&self, info: &StatementInfo, form: Option<&Result<Arc<InsertForm>, Reason>>) -> Step {
+    fn plan(&self, info: &StatementInfo, form: Option<&Result<Form, Reason>>) -> Step {
         let status = self.main.status();
-        let form = form.map(|form| form.as_ref().map(|form| &**form).map_err(|reason| *reason));
+        let form = form.map(|form| form.as_ref().map_err(|reason| *reason));
         plan(
             info,
             &PlanFacts {
@@ -293,7 +302,7 @@ impl<'l> Coordinator<'l> {
                 session: self.main.state(),
                 names: self.names(),
                 catalog: &self.catalog,
-                is_numbered_in_main: matches!(&form, Some(Ok(form)) if self.catalog.is_numbered_in_main(&form.table)),
+                is_numbered_in_main: matches!(&form, Some(Ok(Form::Known(form))) if self.catalog.is_numbered_in_main(&form.table)),
                 form,
                 gathered: self.open.as_ref().and_then(OpenChunk::keys_of),
                 is_forced: self.pool.is_forced(),
@@ -311,16 +320,17 @@ impl<'l> Coordinator<'l> {
         &mut self,
         statement: &AnalyzedStatement,
         tables: &[TableName],
-        drains: bool,
+        effect: &DdlEffect,
     ) -> Result<(), Stopped> {
-        if drains {
-            // What the dump takes away must not go if it fails before this place.
-            self.finish()?;
-        } else {
-            self.flush()?;
-        }
+        // What the dump takes away must not go if it fails before this place.
+        if *effect == DdlEffect::Drops { self.finish() } else { self.flush() }?;
         self.deferral.defined(tables, self.main.state().checks_foreign_keys());
-        self.pool.wait_clear(&write_sets::catalog_change(tables), &mut || self.main.keep_alive())?;
+        let write_set = match effect {
+            DdlEffect::None => write_sets::define(tables, &[], false),
+            DdlEffect::CreatesSchema(schema) => write_sets::schema(schema),
+            DdlEffect::Defines | DdlEffect::Drops => write_sets::catalog_change(tables),
+        };
+        self.pool.wait_clear(&write_set, &mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, &statement.location)?;
         for table in tables {
             self.forget(table);
@@ -366,6 +376,9 @@ impl<'l> Coordinator<'l> {
             self.main.commit_pending()?;
         }
         self.pool.drain(&mut || self.main.keep_alive())?;
+        if !info.is(Trait::NoRows) {
+            self.catalog.new_tables.clear();
+        }
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
@@ -453,7 +466,7 @@ impl<'l> Coordinator<'l> {
         if !self.catalog.has_listed(&name.schema) {
             // Definitions under way are not in the list yet.
             self.flush()?;
-            self.pool.wait_clear(&write_sets::catalog_change(&[]), &mut || self.main.keep_alive())?;
+            self.pool.wait_clear(&write_sets::schema(&name.schema), &mut || self.main.keep_alive())?;
         }
         if self.ask(location, |catalog| catalog.list_relations(&name.schema))? {
             return Ok(());

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hortator_mysql::Error;
-use hortator_mysql::catalog::{Table, TableName};
+use hortator_mysql::catalog::TableName;
 
 use crate::checkpoint::Checkpoints;
 use crate::load::Options;
@@ -117,8 +117,14 @@ impl Deferral {
     /// The first rows of a table keep their unique checks and go alone: if a table is empty and both checks are off, InnoDB
     /// locks it for one connection (bulk insert) and reports duplicates only at commit, without the rows. The same holds
     /// for each partition, so partitioned tables always keep unique checks.
-    pub(crate) fn row_policy(&self, own: &Arc<SessionState>, table: &Table, only_adds: bool) -> RowPolicy {
-        let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !table.partitioned;
+    pub(crate) fn row_policy(
+        &self,
+        own: &Arc<SessionState>,
+        table: &TableName,
+        is_partitioned: bool,
+        only_adds: bool,
+    ) -> RowPolicy {
+        let unique = self.unique_checks == Checks::Deferred && self.stops_at_errors && !is_partitioned;
         if !only_adds || (self.foreign_keys != Checks::Deferred && !unique) {
             return RowPolicy { session: own.clone(), first: false };
         }
@@ -131,7 +137,7 @@ impl Deferral {
                 all: Arc::new(own.with_checks_off(foreign_keys, true)),
             });
         }
-        let first = unique && !state.filled.contains(&table.name);
+        let first = unique && !state.filled.contains(table);
         let session = match &state.relaxed {
             Some(relaxed) if first || !unique => relaxed.keeps_unique_checks.clone(),
             Some(relaxed) => relaxed.all.clone(),

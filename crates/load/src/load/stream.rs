@@ -65,9 +65,9 @@ impl Load {
 
     /// All workers, each with its connection: the dump may change who can log in (its own account's password, say).
     fn connect_workers(&self) -> Result<Vec<Worker<'_>>, StartError> {
-        let LoadState { threads, targets, monitor, pool, progress, checkpoints, .. } = &*self.state;
+        let LoadState { threads, targets, monitor, pool, tables, progress, checkpoints, .. } = &*self.state;
         let worker = |number| {
-            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref())
+            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), tables)
                 .with_batch_rows(self.options.batch_rows)
         };
         let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();

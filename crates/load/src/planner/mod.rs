@@ -1,13 +1,17 @@
 //! What is to be done with a statement: [`plan`] is a pure function of its [`StatementInfo`] and of what is known of the
 //! session and the catalog at its place. The coordinator carries the [`Step`] out; `--plan` prints it.
 
+pub(crate) mod first_rows;
 pub(crate) mod insert_form;
 pub(crate) mod write_sets;
+
+use std::sync::Arc;
 
 use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use crate::analysis::{NamedTable, RowsStatement, StatementInfo, StatementKind, Trait};
 use crate::session::SessionState;
+use first_rows::FirstRows;
 use insert_form::{InsertForm, Placement};
 
 /// Why a statement runs in the main session, in words for a user.
@@ -31,6 +35,8 @@ pub(crate) enum Step {
     CommitInstead,
     /// Its rows go to the workers.
     Rows(Placement),
+    /// Its rows go to the workers, which look at the table when it is there.
+    FirstRows,
     /// A worker runs it.
     TableDdl {
         /// The tables that it defines.
@@ -44,8 +50,8 @@ pub(crate) enum Step {
     OtherDdl {
         /// The tables that it concerns.
         tables: Vec<TableName>,
-        /// It takes away what is there: what stands before it must be done.
-        drains: bool,
+        /// What it does.
+        effect: DdlEffect,
     },
     /// The main session runs it at once.
     Set,
@@ -58,6 +64,28 @@ pub(crate) enum Step {
         /// Why.
         reason: Reason,
     },
+}
+
+/// What a definition of the main session does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DdlEffect {
+    /// It drops the tables that it names, and none is there.
+    None,
+    /// It creates this schema.
+    CreatesSchema(Vec<u8>),
+    /// It defines something that others may depend on.
+    Defines,
+    /// It takes away what is there: what stands before it must be done.
+    Drops,
+}
+
+/// A form of INSERT.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    /// Into a table that the server has described.
+    Known(Arc<InsertForm>),
+    /// Into a table whose definition is under way.
+    First(Arc<FirstRows>),
 }
 
 /// How names are to be understood at a place.
@@ -76,12 +104,22 @@ impl Names<'_> {
     /// reads: those that are not UTF-8's, and those beyond ASCII where the server folds case by its own tables.
     pub(crate) fn resolve(&self, named: &NamedTable) -> Option<TableName> {
         let schema = named.schema.as_deref().or(self.database)?;
-        let is_readable = |name: &[u8]| name.is_ascii() || (self.are_utf8 && !self.folds_case);
-        if !is_readable(&named.table) || !is_readable(schema) {
-            return None;
-        }
-        let fold = |name: &[u8]| if self.folds_case { name.to_ascii_lowercase() } else { name.to_vec() };
-        Some(TableName { schema: fold(schema), table: fold(&named.table) })
+        Some(TableName { schema: self.resolve_schema(schema)?, table: self.resolve_schema(&named.table)? })
+    }
+
+    /// The same of a schema, or of any name that the server folds as it folds those of schemas.
+    fn resolve_schema(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let is_readable = name.is_ascii() || (self.are_utf8 && !self.folds_case);
+        is_readable.then(|| if self.folds_case { name.to_ascii_lowercase() } else { name.to_vec() })
+    }
+
+    /// The tables that a definition names, and those that its foreign keys point to: these are in the schema of their
+    /// table where they name none.
+    fn resolve_with_references(&self, info: &StatementInfo) -> Option<(Vec<TableName>, Vec<TableName>)> {
+        let tables = self.resolve_all(&info.tables)?;
+        let schema = tables.first().map(|table| table.schema.as_slice());
+        let references = Names { database: schema.or(self.database), ..*self }.resolve_all(&info.references)?;
+        Some((tables, references))
     }
 
     pub(crate) fn resolve_all(&self, named: &[NamedTable]) -> Option<Vec<TableName>> {
@@ -97,8 +135,8 @@ pub(crate) trait Catalog {
     fn exists(&self, name: &TableName) -> Option<bool>;
     /// Whether it is there and a table; `None` where that has not been asked.
     fn is_table(&self, name: &TableName) -> Option<bool>;
-    /// Whether this load has created it.
-    fn is_created(&self, name: &TableName) -> bool;
+    /// Whether REPLACE takes nothing away from it that the client would leave if the load fails before.
+    fn may_replace(&self, name: &TableName) -> bool;
 }
 
 /// What is known at a statement's place.
@@ -116,7 +154,7 @@ pub(crate) struct PlanFacts<'f> {
     /// The catalog.
     pub(crate) catalog: &'f dyn Catalog,
     /// The form of the INSERT at hand, or why its rows need the main session; `None` for any other statement.
-    pub(crate) form: Option<Result<&'f InsertForm, Reason>>,
+    pub(crate) form: Option<Result<&'f Form, Reason>>,
     /// The table of the definitions that are gathered, which is known to have rows of its own.
     pub(crate) gathered: Option<&'f TableName>,
     /// Failed statements stop nothing.
@@ -150,11 +188,13 @@ pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
 
 fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
     let form = match facts.form {
-        Some(Ok(form)) => form,
+        Some(Ok(Form::First(first))) if first.takes(&rows.values) => return Step::FirstRows,
+        Some(Ok(Form::First(first))) => return Step::LookUp(first.name.clone()),
+        Some(Ok(Form::Known(form))) => form,
         Some(Err(reason)) => return Step::Main { reason },
         None => return Step::Main { reason: NAME_NOT_CERTAIN },
     };
-    if form.replaces() && !facts.is_forced && !facts.catalog.is_created(&form.name) {
+    if form.replaces() && !facts.is_forced && !facts.catalog.may_replace(&form.name) {
         // They must not go if the load fails before this place.
         return Step::Main { reason: "it may replace rows that were there before" };
     }
@@ -168,9 +208,7 @@ fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
 }
 
 fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
-    let (Some(tables), Some(references)) =
-        (facts.names.resolve_all(&info.tables), facts.names.resolve_all(&info.references))
-    else {
+    let Some((tables, references)) = facts.names.resolve_with_references(info) else {
         return Step::Main { reason: NAME_NOT_CERTAIN };
     };
     if !info.is(Trait::CreatesTable) {
@@ -185,6 +223,14 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
             }
         }
     }
+    if let [table] = &tables[..]
+        && info.is(Trait::PlainDefinition)
+        && !facts.is_forced
+        && facts.catalog.exists(table).is_none()
+    {
+        // Rows can go behind a new table before the server has described it.
+        return Step::ListRelations(table.clone());
+    }
     let drains = match drops_existing(info, &tables, facts) {
         Ok(drains) => drains,
         Err(unknown) => return Step::ListRelations(unknown),
@@ -196,10 +242,17 @@ fn plan_other_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     let Some(tables) = facts.names.resolve_all(&info.tables) else {
         return Step::Main { reason: NAME_NOT_CERTAIN };
     };
-    match drops_existing(info, &tables, facts) {
-        Ok(drains) => Step::OtherDdl { tables, drains },
-        Err(unknown) => Step::ListRelations(unknown),
-    }
+    let schema = info.schema.as_deref().map(|schema| facts.names.resolve_schema(schema));
+    let effect = match drops_existing(info, &tables, facts) {
+        Ok(false) if matches!(schema, Some(None)) => return Step::Main { reason: NAME_NOT_CERTAIN },
+        Ok(false) if let Some(Some(schema)) = schema => DdlEffect::CreatesSchema(schema),
+        Ok(true) => DdlEffect::Drops,
+        // A forced load does not ask what is there.
+        Ok(false) if info.is(Trait::IfExists) && !tables.is_empty() && !facts.is_forced => DdlEffect::None,
+        Ok(false) => DdlEffect::Defines,
+        Err(unknown) => return Step::ListRelations(unknown),
+    };
+    Step::OtherDdl { tables, effect }
 }
 
 /// Whether a statement takes away something that is there, which must not happen if the load fails before this place. An

@@ -10,8 +10,9 @@ use hortator_mysql::catalog::TableName;
 /// The index number of the one row that stands for a table's definition.
 const DEFINITION: u32 = u32::MAX;
 
-/// A schema that no server has: its one table stands for the catalog as a whole.
-const CATALOG: (&[u8], &[u8]) = (b"\0catalog", b"\0");
+/// A schema that no server has: its tables stand for the schemas' lists of relations, and one for the catalog as a whole.
+const CATALOG: &[u8] = b"\0catalog";
+const WHOLE_CATALOG: &[u8] = b"\0";
 
 /// A table's rows.
 pub(crate) fn table(name: &TableName) -> Key {
@@ -23,7 +24,11 @@ fn definition(name: &TableName) -> Key {
 }
 
 fn catalog() -> Key {
-    Key::table(CATALOG.0, CATALOG.1)
+    Key::table(CATALOG, WHOLE_CATALOG)
+}
+
+fn relations_of(schema: &[u8]) -> Key {
+    Key::table(CATALOG, schema)
 }
 
 /// The commit_queue in which a table's chunks commit.
@@ -46,6 +51,7 @@ pub(crate) fn rows(name: &TableName, in_order: bool, parents: &[TableName]) -> W
 pub(crate) fn define(tables: &[TableName], references: &[TableName], reads_rows: bool) -> WriteSet {
     let mut write_set = WriteSet::new().with(catalog(), Mode::IntentionExclusive);
     for name in tables {
+        write_set.add(relations_of(&name.schema), Mode::IntentionExclusive);
         write_set.add(table(name), Mode::Exclusive);
     }
     for name in references.iter().filter(|name| !tables.contains(name)) {
@@ -65,6 +71,11 @@ pub(crate) fn catalog_change(tables: &[TableName]) -> WriteSet {
         write_set.add(table(name), Mode::Exclusive);
     }
     write_set
+}
+
+/// A new schema, or looking at its list of relations: after all definitions under way in it.
+pub(crate) fn schema(name: &[u8]) -> WriteSet {
+    WriteSet::new().with(relations_of(name), Mode::Exclusive)
 }
 
 /// Looking at a table's definition.

@@ -1,9 +1,10 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
 //! Modules: `transaction` is one attempt at a chunk, `non_transactional` rows of engines without transactions,
-//! `definition` DDL, `journal` the checkpoints, `worker_connection` the connection and its session.
+//! `definition` DDL, `first_rows` rows of a table that is new, `journal` the checkpoints, `worker_connection` the connection and its session.
 
 mod definition;
+mod first_rows;
 mod journal;
 mod non_transactional;
 mod transaction;
@@ -19,6 +20,7 @@ use hortator_mysql::{Connection, Error, ExecResult};
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
+use super::table_reader::TableReader;
 use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Targets, Throttle};
 use crate::progress::Progress;
@@ -44,6 +46,7 @@ pub struct Worker<'l> {
     targets: &'l Targets,
     throttle: &'l Throttle,
     checkpoints: Option<&'l Checkpoints>,
+    tables: &'l TableReader,
     /// From 1; 0 is the main session.
     number: usize,
     connection: Option<WorkerConnection>,
@@ -119,6 +122,7 @@ impl<'l> Worker<'l> {
         targets: &'l Targets,
         throttle: &'l Throttle,
         checkpoints: Option<&'l Checkpoints>,
+        tables: &'l TableReader,
     ) -> Self {
         Self {
             pool,
@@ -126,6 +130,7 @@ impl<'l> Worker<'l> {
             targets,
             throttle,
             checkpoints,
+            tables,
             number,
             connection: None,
             sender: RowSender::default(),
@@ -147,6 +152,7 @@ impl<'l> Worker<'l> {
                 Work::Rows { target, commit_queue } => {
                     self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default());
                 }
+                Work::FirstRows { form } => self.first_rows(seqno, &chunk, form),
                 Work::Definition { .. } => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
