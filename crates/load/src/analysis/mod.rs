@@ -140,8 +140,12 @@ pub struct DiagnosticsQuery {
     pub writes: bool,
     /// It keeps the answer in a user variable.
     pub keeps: bool,
-    /// It may find out whether a transaction is open: from @@in_transaction, or from what the server counts.
+    /// It reads @@in_transaction.
     pub sees_transaction: bool,
+    /// It reads what the server counts, transactions among it.
+    pub sees_counters: bool,
+    /// It reads the last AUTO_INCREMENT value.
+    pub reads_last_id: bool,
 }
 
 /// All that is known of a statement from its text.

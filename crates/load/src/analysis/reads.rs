@@ -45,7 +45,14 @@ pub(super) fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQ
     let writes = rule.journal == JournalMode::Rows && rule.kind != RuleKind::Select;
     let keeps = all.iter().any(|token| matches!(token.kind, Kind::UserVariable(_)));
     let reads = |token: &Token<'_>| matches!(token.kind, Kind::SystemVariable(name) if reads_transaction(name));
-    Some(DiagnosticsQuery { writes, keeps, sees_transaction: counts || all.iter().any(reads) })
+    let reads_last_id = has_word(&[b"LAST_INSERT_ID"]) || has_variable(&[b"identity", b"last_insert_id"]);
+    Some(DiagnosticsQuery {
+        writes,
+        keeps,
+        sees_transaction: all.iter().any(reads),
+        sees_counters: counts,
+        reads_last_id,
+    })
 }
 
 /// Whether a SELECT reads only constants and user variables: no table, no function, no system variable, no sequence.

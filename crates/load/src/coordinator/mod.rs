@@ -141,7 +141,7 @@ impl<'l> Coordinator<'l> {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
                 let asked = match statement.info.diagnostics {
-                    Some(query) if !query.sees_transaction && !statement.info.is(Trait::MayDoAnything) => {
+                    Some(query) if !query.sees_transaction && !query.sees_counters && !statement.info.is(Trait::MayDoAnything) => {
                         Asked::ByQuery
                     }
                     _ => Asked::ByProgram,
@@ -284,6 +284,7 @@ impl<'l> Coordinator<'l> {
             Step::Constant => {
                 // It prints only if nothing fails before it.
                 self.finish()?;
+                self.main.take_latest_id(&statement.location)?;
                 self.main.run(&statement).map(drop)
             }
             Step::Main { reason } => self.run_in_main(statement, reason),
@@ -382,6 +383,10 @@ impl<'l> Coordinator<'l> {
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
+            if info.diagnostics.is_none_or(|query| query.reads_last_id) {
+                // The statement before it ran here, and brought none.
+                self.main.take_latest_id(location)?;
+            }
         } else {
             self.main.sync(location)?;
             self.main.take_latest_id(location)?;

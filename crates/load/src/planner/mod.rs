@@ -219,6 +219,10 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
                 Some(Some(table)) if table.kind == TableKind::Other => {
                     return Step::Main { reason: "its table has no rows of its own" };
                 }
+                // The server evaluates them when it opens the table.
+                Some(Some(table)) if table.columns.iter().any(|column| column.default_names_variable) => {
+                    return Step::Main { reason: "a default value has a variable" };
+                }
                 Some(_) => {}
             }
         }

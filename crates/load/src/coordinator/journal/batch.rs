@@ -93,6 +93,9 @@ impl MainSession<'_> {
             let failed = u64::from(has_failed && index + 1 == tried);
             self.end_within(&item.statement, &item.effects, rows[index], failed, begun[index])?;
         }
+        for (item, _) in batch.iter().zip(begun).skip(tried).filter(|(_, is_begun)| *is_begun) {
+            self.journal.dump_transaction().still_begun(&item.statement);
+        }
         Ok(rows)
     }
 

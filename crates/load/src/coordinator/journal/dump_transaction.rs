@@ -19,11 +19,18 @@ pub(in crate::coordinator) struct DumpTransaction {
     runs: Vec<Run>,
     /// Tables of which the counter before this transaction is on record.
     counted: BTreeSet<String>,
+    /// Statements, by number, that are on record as begun and have not run, because one before them in their packet failed.
+    begun: BTreeSet<u64>,
     /// It may have numbered rows.
     numbers: bool,
 }
 
 impl DumpTransaction {
+    /// A statement that is on record as begun is yet to run.
+    pub(super) fn still_begun(&mut self, statement: &AnalyzedStatement) {
+        self.begun.insert(statement.location.ordinal);
+    }
+
     pub(super) fn push(&mut self, run: Run) {
         self.runs.push(run);
     }
@@ -61,6 +68,11 @@ impl MainSession<'_> {
         statement: &AnalyzedStatement,
         effects: &RowEffects,
     ) -> Result<bool, Stopped> {
+        if let Journal::Dump(transaction) = &mut self.journal
+            && transaction.begun.remove(&statement.location.ordinal)
+        {
+            return Ok(true);
+        }
         let recovery_hint = if effects.is_non_transactional || effects.names_other_engines {
             RecoveryHint::NotInTransaction
         } else {

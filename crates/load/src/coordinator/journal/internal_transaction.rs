@@ -209,6 +209,10 @@ impl MainSession<'_> {
         effects: &RowEffects,
     ) -> Result<u64, Stopped> {
         let (text, location) = (&statement.text[..], &statement.location);
+        if query.sees_transaction {
+            // One that others have asked about is still open.
+            self.commit_pending()?;
+        }
         let counts = query.writes || query.keeps;
         let within = self.is_in_dumps_transaction();
         let is_alone =

@@ -230,8 +230,10 @@ pub fn view(world: &mut World) {
 }
 
 pub fn index(world: &mut World) {
-    let (name, number) = (world.some_name(), world.new_number());
-    let unique = *world.dice.pick(&["", "", "UNIQUE "]);
+    let (table, number) = (world.some_table(), world.new_number());
+    let name = world.name_of(table);
+    // Which duplicate the server finds first depends on the order in which rows lie in a table without a primary key.
+    let unique = if world.tables[table].is_numbered && world.dice.chance(40) { "UNIQUE " } else { "" };
     world.say(format!("CREATE {unique}INDEX i{number} ON {name} (n)"));
     rows::run(world);
     if world.dice.chance(40) {
