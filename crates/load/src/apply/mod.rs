@@ -1,18 +1,19 @@
 //! Applies chunks: the pool orders them, workers send them.
 
 mod batches;
+mod catalog_connection;
 mod chunk;
 mod lock_waits;
 mod packet;
 mod pool;
 mod row_sender;
-mod table_reader;
 mod worker;
 
+pub use catalog_connection::CatalogConnection;
+pub(crate) use catalog_connection::close_table;
 pub use chunk::{Chunk, ChunkStatement, RowTarget, Work};
 pub use lock_waits::blocks_others;
 pub(crate) use packet::check_packet;
 pub use pool::{CommitSlot, Pool, Stopped};
-pub use table_reader::TableReader;
 pub use worker::Worker;
 pub(crate) use worker::{COMMIT, READ_ONLY, ROLLBACK, set_next_id};

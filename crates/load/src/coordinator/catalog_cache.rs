@@ -1,15 +1,15 @@
 //! What the coordinator knows of the catalog: asked of the server once, and kept until something may have changed it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use hortator_mysql::catalog::{self, Table, TableName};
-use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+use hortator_mysql::{Connection, Error, quote_string};
 
 use super::new_tables::NewTables;
 use super::row_effects::TriggerFacts;
 use crate::analysis::{StatementInfo, Trait};
-use crate::cluster::Targets;
+use crate::apply::CatalogConnection;
 use crate::planner::Catalog;
 
 /// Tables remembered; beyond that all are forgotten and asked for again.
@@ -17,13 +17,10 @@ const REMEMBERED_LIMIT: usize = 10_000;
 /// Names of relations remembered; beyond that all are forgotten and asked for again.
 const NAMES_LIMIT: usize = 200_000;
 
-/// Closes a table that this session has opened. Not on other nodes or in the binlog, and without waiting for anybody.
-const FLUSH: &[u8] = b"SET STATEMENT lock_wait_timeout = 0 FOR FLUSH LOCAL TABLES ";
-
-/// What is known, with a connection of its own: asking leaves no trace in the main session.
+/// What is known.
 #[derive(Debug)]
-pub(crate) struct CatalogCache {
-    connection: Connection,
+pub(crate) struct CatalogCache<'l> {
+    connection: &'l CatalogConnection,
     tables: HashMap<TableName, Option<Arc<Table>>>,
     /// All relations of a schema by name, and whether each is a table.
     relations: HashMap<Vec<u8>, HashMap<Vec<u8>, bool>>,
@@ -54,11 +51,9 @@ enum NumberedInMain {
     Any,
 }
 
-impl CatalogCache {
-    pub(crate) fn open(targets: &Targets) -> Result<Self, Error> {
-        // Names are asked for in UTF-8, whatever the dump's character set is.
-        let connection = targets.connect_internal(&|| false)?.connection;
-        Ok(Self {
+impl<'l> CatalogCache<'l> {
+    pub(crate) fn new(connection: &'l CatalogConnection) -> Self {
+        Self {
             connection,
             tables: HashMap::new(),
             relations: HashMap::new(),
@@ -70,7 +65,7 @@ impl CatalogCache {
             may_set_variables: None,
             triggers: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
-        })
+        }
     }
 
     /// Takes note of rows that went to a table in the main session.
@@ -105,26 +100,13 @@ impl CatalogCache {
         if self.tables.len() >= REMEMBERED_LIMIT {
             self.tables.clear();
         }
-        let found = catalog::table(&mut self.connection, name)?.map(Arc::new);
-        if let Some(table) = &found {
-            self.close(table);
-        }
+        let found = self.connection.table(name)?.map(Arc::new);
         self.tables.insert(name.clone(), found.clone());
         self.new_tables.described(name);
         self.uncertain.remove(name);
         let is_table = found.as_ref().map(|table| table.kind != catalog::TableKind::Other);
         self.set_relation(name, is_table);
         Ok(found)
-    }
-
-    /// Undoes that a query of this session has opened a table: MariaDB keeps it open as this session has seen it, with this
-    /// session's settings in its expressions. Best effort: an account may not have the right. What is in use now is not open
-    /// because of this session.
-    pub(crate) fn close(&mut self, table: &Table) {
-        if table.columns.iter().any(|column| column.fixed_at_open) {
-            let place = [quote_identifier(&table.name.schema), quote_identifier(&table.name.table)].join(&b'.');
-            let _ = self.connection.execute(&[FLUSH, &place].concat());
-        }
     }
 
     /// Whether the relations of a schema are known.
@@ -137,7 +119,7 @@ impl CatalogCache {
         if self.relations.contains_key(schema) {
             return Ok(false);
         }
-        let names: HashMap<Vec<u8>, bool> = catalog::relations(&mut self.connection, schema)?
+        let names: HashMap<Vec<u8>, bool> = catalog::relations(&mut self.connection(), schema)?
             .into_iter()
             .map(|(name, kind)| (name, kind == catalog::RelationKind::Table))
             .collect();
@@ -156,21 +138,26 @@ impl CatalogCache {
         if is_certain {
             self.set_relation(name, Some(true));
         } else {
-            self.uncertain.insert(name.clone());
+            self.note_uncertain(name);
         }
     }
 
-    /// A statement may have dropped this relation, or made another of its name.
-    pub(crate) fn note_dropped(&mut self, name: &TableName) {
-        // What was not there is not there now either.
-        let is_absent = self.exists(name) == Some(false);
+    /// A statement may have created or dropped this relation, or changed it.
+    pub(crate) fn note_changed(&mut self, name: &TableName) {
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
         self.new_tables.remove(name);
-        if !is_absent {
-            self.uncertain.insert(name.clone());
+        self.note_uncertain(name);
+    }
+
+    fn note_uncertain(&mut self, name: &TableName) {
+        if self.uncertain.len() >= NAMES_LIMIT {
+            self.relations.clear();
+            self.names = 0;
+            self.uncertain.clear();
         }
+        self.uncertain.insert(name.clone());
     }
 
     /// Takes note whether a relation is a table; `None` where it is not there.
@@ -239,7 +226,7 @@ impl CatalogCache {
             like("ROUTINE_DEFINITION"),
             like("ACTION_STATEMENT"),
         );
-        Ok(!self.connection.fetch(query.as_bytes())?.is_empty())
+        Ok(!self.connection().fetch(query.as_bytes())?.is_empty())
     }
 
     /// Whether any table outside of the server's own schemas cannot roll back, as far as is known.
@@ -251,7 +238,7 @@ impl CatalogCache {
                       ('mysql', 'sys', 'information_schema', 'performance_schema') \
                       AND NOT (TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
                       AND COALESCE(ENGINE, '') IN ('InnoDB', 'ROCKSDB')) LIMIT 1";
-        let found = !self.connection.fetch(query)?.is_empty();
+        let found = !self.connection().fetch(query)?.is_empty();
         self.has_other_engines = Some(found);
         Ok(found)
     }
@@ -263,17 +250,17 @@ impl CatalogCache {
             &quote_string(schema),
         ]
         .concat();
-        let rows = self.connection.fetch(&query)?;
+        let rows = self.connection().fetch(&query)?;
         Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()?))
     }
 
     /// The connection, for questions that leave no trace in the main session.
-    pub(crate) fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
+    pub(crate) fn connection(&self) -> MutexGuard<'l, Connection> {
+        self.connection.lock()
     }
 }
 
-impl Catalog for CatalogCache {
+impl Catalog for CatalogCache<'_> {
     fn known(&self, name: &TableName) -> Option<Option<&Table>> {
         self.tables.get(name).map(Option::as_deref)
     }

@@ -106,7 +106,7 @@ impl Coordinator<'_> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
         let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
         let own_state = self.main.state().clone();
-        let RowPolicy { session: state, .. } = self.deferral.row_policy(&own_state, &form.name, false, true);
+        let state = self.deferral.first_rows_session(&own_state);
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
         let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
         if let Some(open) = &mut self.open

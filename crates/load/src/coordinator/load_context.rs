@@ -1,6 +1,6 @@
 //! What a coordinator is given: what it shares with the rest of its load, and the limits of its chunks.
 
-use crate::apply::Pool;
+use crate::apply::{CatalogConnection, Pool};
 use crate::checkpoint::Checkpoints;
 use crate::cluster::Targets;
 use crate::deferral::Deferral;
@@ -12,6 +12,7 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) pool: &'l Pool,
     pub(crate) progress: &'l Progress,
     pub(crate) targets: &'l Targets,
+    pub(crate) catalog: &'l CatalogConnection,
     pub(crate) deferral: &'l Deferral,
     pub(crate) checkpoints: Option<&'l Checkpoints>,
 }

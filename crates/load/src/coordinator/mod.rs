@@ -62,7 +62,7 @@ pub(crate) struct Coordinator<'l> {
     deferral: &'l Deferral,
     chunk_limits: ChunkLimits,
     main: MainSession<'l>,
-    catalog: CatalogCache,
+    catalog: CatalogCache<'l>,
     /// Table names are the same in any case.
     folds_case: bool,
     /// Functions that values may call on any connection.
@@ -95,15 +95,16 @@ impl<'l> Coordinator<'l> {
         resume: Option<Resume>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let LoadContext { pool, progress, targets, deferral, checkpoints } = load_context;
+        let LoadContext { pool, progress, targets, catalog, deferral, checkpoints } = load_context;
         let main = MainSession::open(pool, progress, targets, checkpoints, output)?;
-        let mut catalog = CatalogCache::open(targets)?;
+        let catalog = CatalogCache::new(catalog);
         let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let functions = match catalog.connection().version().flavor {
+        let flavor = catalog.connection().version().flavor;
+        let functions = match flavor {
             Flavor::MySql => FunctionSet::all(),
             Flavor::MariaDb => {
-                let listed = hortator_mysql::catalog::native_functions(catalog.connection())?;
+                let listed = hortator_mysql::catalog::native_functions(&mut catalog.connection())?;
                 FunctionSet::of_server(listed.as_ref())
             }
         };
@@ -337,7 +338,9 @@ impl<'l> Coordinator<'l> {
             self.forget(table);
         }
         self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
-        self.note_definition(statement, tables);
+        if *effect != DdlEffect::None {
+            self.note_definition(statement, tables);
+        }
         self.look_after_main(&statement.location)
     }
 
@@ -353,7 +356,7 @@ impl<'l> Coordinator<'l> {
             self.catalog.forget_routines();
         }
         for table in tables {
-            self.catalog.note_dropped(table);
+            self.catalog.note_changed(table);
         }
     }
 
@@ -377,13 +380,12 @@ impl<'l> Coordinator<'l> {
             self.main.commit_pending()?;
         }
         self.pool.drain(&mut || self.main.keep_alive())?;
-        if !info.is(Trait::NoRows) {
-            self.catalog.new_tables.clear();
-        }
+        // It may put rows anywhere, also by a function that it calls.
+        self.catalog.new_tables.clear();
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
-            if info.diagnostics.is_none_or(|query| query.reads_last_id) {
+            if info.diagnostics.is_none_or(|query| query.reads_last_id || query.writes) {
                 // The statement before it ran here, and brought none.
                 self.main.take_latest_id(location)?;
             }
@@ -440,7 +442,7 @@ impl<'l> Coordinator<'l> {
     fn ask<T>(
         &mut self,
         location: &Location,
-        question: impl FnOnce(&mut CatalogCache) -> Result<T, Error>,
+        question: impl FnOnce(&mut CatalogCache<'l>) -> Result<T, Error>,
     ) -> Result<T, Stopped> {
         question(&mut self.catalog).map_err(|error| {
             self.main.end_at(Failure::at(location, b"", &error), &error);

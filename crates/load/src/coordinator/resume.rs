@@ -214,8 +214,9 @@ impl Coordinator<'_> {
         match checkpoint.recovery_hint {
             RecoveryHint::Counters(ref counters) => {
                 // The rows are a transaction's that was not committed, but they have moved the counters.
-                let connection = self.catalog.connection();
-                let result = counters.iter().try_for_each(|(table, next)| set_next_id(connection, table, *next));
+                let result = counters
+                    .iter()
+                    .try_for_each(|(table, next)| set_next_id(&mut self.catalog.connection(), table, *next));
                 self.check_resume_result(result.and_then(|()| self.retract(checkpoint.span.first)), statement)?;
                 // Its other statements must not take away what is recorded of them from here on.
                 self.discard_intent();

@@ -7,7 +7,7 @@ use hortator_mysql::{Error, quote_string};
 use super::Coordinator;
 use super::journal::RowEffects;
 use crate::analysis::{StatementInfo, Trait, identifiers};
-use crate::apply::Stopped;
+use crate::apply::{Stopped, close_table};
 use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Location};
 
@@ -75,8 +75,9 @@ impl Coordinator<'_> {
                 return Ok(effects);
             }
             let mut counters = self.ask(location, |catalog| {
-                let found = counters(catalog.connection(), name, &triggers.names);
-                catalog.close(&known);
+                let mut connection = catalog.connection();
+                let found = counters(&mut connection, name, &triggers.names);
+                close_table(&mut connection, &known);
                 found
             })?;
             // MySQL tells no counter of a table that has not given a number yet.

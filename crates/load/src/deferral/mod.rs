@@ -77,6 +77,24 @@ pub(crate) struct RowPolicy {
     pub(crate) first: bool,
 }
 
+impl State {
+    /// The session of the dump with checks off.
+    fn relaxed(&mut self, own: &Arc<SessionState>, foreign_keys: Checks) -> &RelaxedSession {
+        let new = || {
+            let foreign_keys = foreign_keys == Checks::Deferred;
+            RelaxedSession {
+                own: own.clone(),
+                keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
+                all: Arc::new(own.with_checks_off(foreign_keys, true)),
+            }
+        };
+        match self.relaxed.take() {
+            Some(relaxed) if Arc::ptr_eq(&relaxed.own, own) => self.relaxed.insert(relaxed),
+            _ => self.relaxed.insert(new()),
+        }
+    }
+}
+
 impl Deferral {
     /// From the options of a load.
     pub(crate) fn new(options: &Options) -> Self {
@@ -129,21 +147,18 @@ impl Deferral {
             return RowPolicy { session: own.clone(), first: false };
         }
         let mut state = self.lock();
-        if state.relaxed.as_ref().is_none_or(|relaxed| !Arc::ptr_eq(&relaxed.own, own)) {
-            let foreign_keys = self.foreign_keys == Checks::Deferred;
-            state.relaxed = Some(RelaxedSession {
-                own: own.clone(),
-                keeps_unique_checks: Arc::new(own.with_checks_off(foreign_keys, false)),
-                all: Arc::new(own.with_checks_off(foreign_keys, true)),
-            });
+        let is_first = unique && !state.filled.contains(table);
+        let relaxed = state.relaxed(own, self.foreign_keys);
+        let session = if is_first || !unique { &relaxed.keeps_unique_checks } else { &relaxed.all };
+        RowPolicy { session: session.clone(), first: is_first }
+    }
+
+    /// The session for the first rows of a table that may have partitions, for all that is known.
+    pub(crate) fn first_rows_session(&self, own: &Arc<SessionState>) -> Arc<SessionState> {
+        match self.foreign_keys {
+            Checks::Deferred => self.lock().relaxed(own, self.foreign_keys).keeps_unique_checks.clone(),
+            Checks::AsWritten | Checks::Immediate => own.clone(),
         }
-        let first = unique && !state.filled.contains(table);
-        let session = match &state.relaxed {
-            Some(relaxed) if first || !unique => relaxed.keeps_unique_checks.clone(),
-            Some(relaxed) => relaxed.all.clone(),
-            None => own.clone(),
-        };
-        RowPolicy { session, first }
     }
 
     /// A table may be empty now; without a name, all tables may.

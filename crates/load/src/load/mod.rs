@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use hortator_mysql::Connection;
 
-use crate::apply::{Pool, TableReader};
+use crate::apply::Pool;
 use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
 use crate::cluster::{NodeMonitor, Targets};
 pub use crate::coordinator::InDoubt;
@@ -76,7 +76,6 @@ impl Load {
             threads_reason,
             start: Instant::now(),
             monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
-            tables: TableReader::new(&targets),
             targets,
             pool,
             progress,

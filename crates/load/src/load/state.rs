@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use super::phases::Verified;
-use crate::apply::{Pool, TableReader};
+use crate::apply::Pool;
 use crate::checkpoint::Checkpoints;
 use crate::cluster::{NodeMonitor, Targets};
 use crate::deferral::{Deferral, Validations};
@@ -22,7 +22,6 @@ pub(super) struct LoadState {
     pub(super) targets: Arc<Targets>,
     pub(super) monitor: NodeMonitor,
     pub(super) pool: Pool,
-    pub(super) tables: TableReader,
     pub(super) progress: Arc<Progress>,
     /// `None` for a load without checkpoints.
     pub(super) checkpoints: Option<Checkpoints>,

@@ -9,7 +9,7 @@ use hortator_mysql::Error;
 use super::phases::Loaded;
 use super::state::LoadState;
 use super::{CHUNK_BYTES, InDoubt, Load, StartError};
-use crate::apply::{Stopped, Worker};
+use crate::apply::{CatalogConnection, Stopped, Worker};
 use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
 use crate::expect::Expectations;
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
@@ -25,10 +25,11 @@ impl Load {
         let LoadState { targets, pool, progress, checkpoints, deferral, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
         let resume = if is_resume { self.open_resume()? } else { None };
-        let load_context = LoadContext { pool, progress, targets, deferral, checkpoints };
+        let catalog = CatalogConnection::open(targets)?;
+        let load_context = LoadContext { pool, progress, targets, catalog: &catalog, deferral, checkpoints };
         let mut coordinator = Coordinator::open(load_context, self.chunk_limits(), resume, output)?
             .with_expectations(self.options.verify.then(Expectations::default));
-        let workers = self.connect_workers()?;
+        let workers = self.connect_workers(&catalog)?;
         if let Some(checkpoints) = checkpoints {
             checkpoints.on_internal_connection(|_, _| Ok(()))?;
         }
@@ -64,10 +65,10 @@ impl Load {
     }
 
     /// All workers, each with its connection: the dump may change who can log in (its own account's password, say).
-    fn connect_workers(&self) -> Result<Vec<Worker<'_>>, StartError> {
-        let LoadState { threads, targets, monitor, pool, tables, progress, checkpoints, .. } = &*self.state;
+    fn connect_workers<'l>(&'l self, catalog: &'l CatalogConnection) -> Result<Vec<Worker<'l>>, StartError> {
+        let LoadState { threads, targets, monitor, pool, progress, checkpoints, .. } = &*self.state;
         let worker = |number| {
-            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), tables)
+            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
                 .with_batch_rows(self.options.batch_rows)
         };
         let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();

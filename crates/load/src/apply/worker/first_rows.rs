@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use hortator_core::Seqno;
-use hortator_mysql::Error;
-use hortator_mysql::catalog::Table;
 
-use super::{ChunkStart, REPLAY_INTERVAL, REPLAYS_LIMIT, Worker};
+use super::{ChunkStart, Worker};
 use crate::apply::chunk::{Chunk, RowTarget, Work};
 use crate::planner::first_rows::{FirstRows, Sending};
 use crate::report::Failure;
@@ -14,10 +12,11 @@ use crate::report::Failure;
 impl Worker<'_> {
     /// A chunk of first rows.
     pub(super) fn first_rows(&mut self, seqno: Seqno, chunk: &Chunk, form: &FirstRows) {
-        let table = match self.describe(form) {
+        let table = match self.catalog.new_table(&form.name) {
             Ok(table) => table,
             Err(_) if self.pool.is_interrupted() => return,
             Err(error) => {
+                // As where the coordinator cannot ask: the load starts again from its records.
                 let failure = Failure::new(&chunk.statements[0], &error);
                 return self.lost_or_failed(seqno, failure, &error);
             }
@@ -33,23 +32,5 @@ impl Worker<'_> {
             statements: chunk.statements.clone(),
         };
         self.rows(seqno, &chunk, &target, None, ChunkStart::default());
-    }
-
-    /// What the server says of the table, patiently.
-    fn describe(&self, form: &FirstRows) -> Result<Option<Table>, Error> {
-        let mut replays = 0;
-        loop {
-            match self.tables.table(&form.name) {
-                Err(error)
-                    if (error.is_lost() || error.is_transient() || error.is_unready())
-                        && replays < REPLAYS_LIMIT
-                        && !self.pool.is_interrupted() =>
-                {
-                    replays += 1;
-                    std::thread::sleep(REPLAY_INTERVAL);
-                }
-                outcome => return outcome,
-            }
-        }
     }
 }

@@ -17,10 +17,10 @@ use hortator_core::{Key, Seqno};
 use hortator_mysql::catalog::TableKind;
 use hortator_mysql::{Connection, Error, ExecResult};
 
+use super::catalog_connection::CatalogConnection;
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
-use super::table_reader::TableReader;
 use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Targets, Throttle};
 use crate::progress::Progress;
@@ -46,7 +46,7 @@ pub struct Worker<'l> {
     targets: &'l Targets,
     throttle: &'l Throttle,
     checkpoints: Option<&'l Checkpoints>,
-    tables: &'l TableReader,
+    catalog: &'l CatalogConnection,
     /// From 1; 0 is the main session.
     number: usize,
     connection: Option<WorkerConnection>,
@@ -122,7 +122,7 @@ impl<'l> Worker<'l> {
         targets: &'l Targets,
         throttle: &'l Throttle,
         checkpoints: Option<&'l Checkpoints>,
-        tables: &'l TableReader,
+        catalog: &'l CatalogConnection,
     ) -> Self {
         Self {
             pool,
@@ -130,7 +130,7 @@ impl<'l> Worker<'l> {
             targets,
             throttle,
             checkpoints,
-            tables,
+            catalog,
             number,
             connection: None,
             sender: RowSender::default(),
