@@ -76,7 +76,7 @@ const DEFAULTS: &[&[u8]] = &[
 
 /// Whether rows of literals can be stored in a table of this definition over any connection: no default or column is
 /// computed from anything but the time, and the engine is one that is known. `behind` are the tokens behind the table's
-/// name, of a statement without [`create_table_reason`].
+/// name, of a statement without `create_table_reason`.
 pub fn is_plain_definition(behind: &[Token<'_>]) -> bool {
     behind.iter().enumerate().all(|(index, token)| {
         let next = behind.get(index + 1);

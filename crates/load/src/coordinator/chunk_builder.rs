@@ -57,7 +57,7 @@ impl Coordinator<'_> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
         let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
         let own_state = self.main.state().clone();
-        let RowPolicy { session: state, first } = 
+        let RowPolicy { session: state, first } =
             self.deferral.row_policy(&own_state, &form.name, form.table.partitioned, form.only_adds());
         let placement = Placement { in_order: placement.in_order || first, ..placement };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;

@@ -16,10 +16,7 @@ use crate::rows::prescan;
 impl Coordinator<'_> {
     /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan
     /// of one that was analyzed before its form was known is made again.
-    pub(super) fn form(
-        &mut self,
-        statement: &mut AnalyzedStatement,
-    ) -> Result<Option<Result<Form, Reason>>, Stopped> {
+    pub(super) fn form(&mut self, statement: &mut AnalyzedStatement) -> Result<Option<Result<Form, Reason>>, Stopped> {
         let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
         let offset = *offset;
         if self.main.must_be_serial().is_some() {

@@ -1,5 +1,9 @@
 //! What a statement leaves in its session.
 
+use super::{CatalogCache, Coordinator};
+use crate::apply::Stopped;
+use crate::lexer::Location;
+
 /// What a statement left in the session beyond what its words say: for the coordinator to look into.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LeftBehind {
@@ -9,4 +13,31 @@ pub(super) struct LeftBehind {
     pub(super) schema: bool,
     /// Routines or triggers may have run, or a block.
     pub(super) ran_routines: bool,
+    /// A statement failed: the server reports nothing of what it had done until then.
+    pub(super) has_failed: bool,
+}
+
+impl Coordinator<'_> {
+    /// Looks into what the main session's last statements left behind beyond what their words say.
+    pub(super) fn look_after_main(&mut self, location: &Location) -> Result<(), Stopped> {
+        let left = self.main.take_left_behind();
+        if left.schema {
+            let database = self.main.state().database.clone();
+            let collation = match &database {
+                Some(database) => self.ask(location, |catalog| catalog.default_collation(database))?,
+                None => None,
+            };
+            self.main.set_collation_database(collation);
+        }
+        if (left.is_changed || left.has_failed) && self.ask(location, CatalogCache::routines_may_create_temporary)? {
+            self.main.may_have_temporary_tables();
+            if let Some(expectations) = &mut self.expectations {
+                expectations.session_changed();
+            }
+        }
+        if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
+            self.main.state_may_differ();
+        }
+        Ok(())
+    }
 }

@@ -11,7 +11,7 @@ use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::LeftBehind;
 use crate::analysis::{StatementInfo, StatementKind, Trait};
-use crate::apply::{Pool, Stopped, check_packet};
+use crate::apply::{Pool, Stopped, check_packet, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::{Dialect, Location};
@@ -192,6 +192,8 @@ impl<'l> MainSession<'l> {
                 // It may have changed something before it failed.
                 let is_plain = matches!(statement.info.kind, StatementKind::Rows(_) | StatementKind::Write { .. });
                 self.is_stale |= !is_plain;
+                self.left_behind.has_failed = true;
+                self.has_temporary_tables |= statement.info.is(Trait::MayCreateTemporary);
                 self.failed(&statement.location, &statement.text, &error).map(|()| 0)
             }
         }
@@ -490,10 +492,4 @@ impl<'l> MainSession<'l> {
             Err(error) => self.failed(location, b"", &error),
         }
     }
-}
-
-fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
-    let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;
-    let value = rows.first().and_then(|row| row.first()?.as_deref());
-    Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(usize::MAX))
 }

@@ -142,7 +142,11 @@ impl<'l> Coordinator<'l> {
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
                 let asked = match statement.info.diagnostics {
-                    Some(query) if !query.sees_transaction && !query.sees_counters && !statement.info.is(Trait::MayDoAnything) => {
+                    Some(query)
+                        if !query.sees_transaction
+                            && !query.sees_counters
+                            && !statement.info.is(Trait::MayDoAnything) =>
+                    {
                         Asked::ByQuery
                     }
                     _ => Asked::ByProgram,
@@ -264,9 +268,7 @@ impl<'l> Coordinator<'l> {
             Step::Rows(_) | Step::FirstRows => {
                 self.run_batch()?;
                 match (form, step) {
-                    (Some(Ok(Form::Known(form))), Step::Rows(placement)) => {
-                        self.add_rows(statement, &form, placement)
-                    }
+                    (Some(Ok(Form::Known(form))), Step::Rows(placement)) => self.add_rows(statement, &form, placement),
                     (Some(Ok(Form::First(form))), _) => self.add_first_rows(statement, &form),
                     _ => unreachable!("rows are placed by their form"),
                 }
@@ -413,29 +415,6 @@ impl<'l> Coordinator<'l> {
         }
         self.count_committed();
         self.look_after_main(location)
-    }
-
-    /// Looks into what the main session's last statements left behind beyond what their words say.
-    fn look_after_main(&mut self, location: &Location) -> Result<(), Stopped> {
-        let left = self.main.take_left_behind();
-        if left.schema {
-            let database = self.main.state().database.clone();
-            let collation = match &database {
-                Some(database) => self.ask(location, |catalog| catalog.default_collation(database))?,
-                None => None,
-            };
-            self.main.set_collation_database(collation);
-        }
-        if left.is_changed && self.ask(location, CatalogCache::routines_may_create_temporary)? {
-            self.main.may_have_temporary_tables();
-            if let Some(expectations) = &mut self.expectations {
-                expectations.session_changed();
-            }
-        }
-        if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
-            self.main.state_may_differ();
-        }
-        Ok(())
     }
 
     /// Asks the server over the catalog's own connection.

@@ -2,7 +2,7 @@
 //! table, so that the tables of a dump are created side by side; how they are sent is decided when the table is there.
 //!
 //! That is possible where nothing of the table can ask for the main session: this load creates it, with a definition of
-//! which [`crate::analysis::is_plain_definition`] holds, it has no triggers yet, and the rows are literals.
+//! which `is_plain_definition` holds, it has no triggers yet, and the rows are literals.
 
 use std::sync::Arc;
 
@@ -35,21 +35,18 @@ pub struct FirstRows {
 pub(crate) struct Sending {
     /// The table.
     pub(crate) table: Arc<Table>,
-    /// See [`InsertForm::columns`].
+    /// See `InsertForm::columns`.
     pub(crate) columns: Option<Vec<usize>>,
-    /// See [`super::insert_form::Placement::plain`].
+    /// See `Placement::plain`.
     pub(crate) plain: bool,
-    /// See [`super::insert_form::Placement::implicit_id`].
+    /// See `Placement::implicit_id`.
     pub(crate) implicit_id: bool,
 }
 
 impl FirstRows {
     /// Whether a statement with these values can do nothing but add its rows, whatever the table is.
     pub(crate) fn takes(&self, values: &Prescan) -> bool {
-        self.head.verb == InsertVerb::Insert
-            && values.suffix.is_none()
-            && !values.has_default
-            && !values.has_expression
+        self.head.verb == InsertVerb::Insert && values.suffix.is_none() && !values.has_default && !values.has_expression
     }
 
     /// How the statements are sent, each given by its text and the place of its tuples. Without a table, or with one that
@@ -62,8 +59,12 @@ impl FirstRows {
         dialect: Dialect,
     ) -> Sending {
         let table = Arc::new(table.unwrap_or_else(|| missing(&self.name)));
-        let as_written =
-            || Sending { table: table.clone(), columns: None, plain: false, implicit_id: table.auto_increment().is_some() };
+        let as_written = || Sending {
+            table: table.clone(),
+            columns: None,
+            plain: false,
+            implicit_id: table.auto_increment().is_some(),
+        };
         let Ok(form) = InsertForm::new(self.head.clone(), 0, self.name.clone(), table.clone()) else {
             return as_written();
         };
