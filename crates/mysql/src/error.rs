@@ -95,6 +95,8 @@ pub const WRONG_MERGE_TABLE: u16 = 1168;
 pub const UNKNOWN_SYSTEM_VARIABLE: u16 = 1193;
 /// Got a packet bigger than `max_allowed_packet` bytes.
 pub const PACKET_TOO_LARGE: u16 = 1153;
+/// The statement is not of the language; nothing of it has run.
+pub const PARSE_ERROR: u16 = 1064;
 
 impl Error {
     /// The server's error number, when it was the server who refused.

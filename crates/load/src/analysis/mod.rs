@@ -306,8 +306,13 @@ fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFact
 
 /// One statement of its tokens.
 fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> StatementInfo {
+    let names_temporary = || all.iter().any(|token| token.is_word(b"TEMPORARY") || token.is_word(b"EXECUTE"));
     let Some((rule, found)) = matching_rule(all) else {
-        let traits = Traits::of(&[Trait::MayDoAnything, Trait::SessionBound, Trait::MovesTables, Trait::NumbersRows]);
+        let mut traits =
+            Traits::of(&[Trait::MayDoAnything, Trait::SessionBound, Trait::MovesTables, Trait::NumbersRows]);
+        if names_temporary() {
+            traits = traits.with(Trait::MayCreateTemporary);
+        }
         return StatementInfo::exclusive("a statement of an unknown kind", JournalMode::Intent, traits);
     };
     let mut traits = Traits::of(rule.traits);
@@ -324,7 +329,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         traits = traits.with(Trait::IfExists);
     }
     if (traits.has(Trait::MayDoAnything) || traits.has(Trait::HasBody) && !matches!(rule.kind, RuleKind::OtherDdl))
-        && all.iter().any(|token| token.is_word(b"TEMPORARY") || token.is_word(b"EXECUTE"))
+        && names_temporary()
     {
         traits = traits.with(Trait::MayCreateTemporary);
     }

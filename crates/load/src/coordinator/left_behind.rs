@@ -1,6 +1,10 @@
 //! What a statement leaves in its session.
 
+use hortator_mysql::Error;
+use hortator_mysql::error::PARSE_ERROR;
+
 use super::{CatalogCache, Coordinator};
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
 
@@ -15,6 +19,23 @@ pub(super) struct LeftBehind {
     pub(super) ran_routines: bool,
     /// A statement failed: the server reports nothing of what it had done until then.
     pub(super) has_failed: bool,
+}
+
+/// Whether a statement may have set variables of the session before it failed. What routines and triggers do is asked
+/// elsewhere.
+pub(super) fn may_set_variables(info: &StatementInfo, error: &Error) -> bool {
+    let is_one = !info.is(Trait::SeveralStatements) && !info.is(Trait::Compound);
+    if is_one && error.code() == Some(PARSE_ERROR) {
+        return false;
+    }
+    let sets = [Trait::SetsForOne, Trait::MayDoAnything, Trait::Compound, Trait::SeveralStatements];
+    matches!(info.kind, StatementKind::Set) || sets.into_iter().any(|one| info.is(one))
+}
+
+/// Whether a statement that failed may have created temporary tables before: what fails as a whole leaves none.
+pub(super) fn may_leave_temporary_tables(info: &StatementInfo) -> bool {
+    let has_parts = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
+    info.is(Trait::MayCreateTemporary) || (has_parts && info.is(Trait::CreatesTemporary))
 }
 
 impl Coordinator<'_> {
@@ -35,7 +56,7 @@ impl Coordinator<'_> {
                 expectations.session_changed();
             }
         }
-        if left.ran_routines && self.ask(location, CatalogCache::routines_may_set_variables)? {
+        if (left.ran_routines || left.has_failed) && self.ask(location, CatalogCache::routines_may_set_variables)? {
             self.main.state_may_differ();
         }
         Ok(())

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use hortator_mysql::{Connection, Error, ExecResult, Flavor, SessionChanges, Status};
 
 use super::analyzed_statement::AnalyzedStatement;
+use super::found_rows;
 use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
-use super::left_behind::LeftBehind;
+use super::left_behind::{self, LeftBehind};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, check_packet, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
@@ -189,11 +190,9 @@ impl<'l> MainSession<'l> {
                 Ok(done.affected_rows)
             }
             Err(error) => {
-                // It may have changed something before it failed.
-                let is_plain = matches!(statement.info.kind, StatementKind::Rows(_) | StatementKind::Write { .. });
-                self.is_stale |= !is_plain;
+                self.is_stale |= left_behind::may_set_variables(&statement.info, &error);
                 self.left_behind.has_failed = true;
-                self.has_temporary_tables |= statement.info.is(Trait::MayCreateTemporary);
+                self.has_temporary_tables |= left_behind::may_leave_temporary_tables(&statement.info);
                 self.failed(&statement.location, &statement.text, &error).map(|()| 0)
             }
         }
@@ -471,7 +470,9 @@ impl<'l> MainSession<'l> {
         if !self.is_stale {
             return Ok(());
         }
+        let rows = found_rows::read(&mut self.connection).unwrap_or(0);
         let read = self.tracker.refresh(&mut self.connection);
+        let read = read.and_then(|()| found_rows::restore(&mut self.connection, rows));
         self.dialect = self.tracker.state().dialect(self.server);
         self.is_stale = false;
         match read {

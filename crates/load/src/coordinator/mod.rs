@@ -13,6 +13,7 @@ mod catalog_cache;
 mod chunk_builder;
 mod constraints;
 mod expectations;
+mod found_rows;
 mod handlers;
 mod insert_forms;
 mod journal;

@@ -17,6 +17,7 @@
 use std::collections::BTreeMap;
 
 use hortator_mysql::catalog::TableName;
+use hortator_mysql::error::PARSE_ERROR;
 use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
@@ -25,8 +26,6 @@ use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 
-/// A syntax error.
-const PARSE_ERROR: u16 = 1064;
 /// Stands before a transaction of the dump.
 const SAVEPOINT: &[u8] = b"SAVEPOINT hortator_block";
 const ROLLBACK_TO_SAVEPOINT: &[u8] = b"ROLLBACK TO SAVEPOINT hortator_block";
