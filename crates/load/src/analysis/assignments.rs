@@ -162,6 +162,8 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             match name.split_once('.') {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
                 Some(_) => found.beyond_session = true,
+                // For the next transaction only, as SET TRANSACTION.
+                None if TRANSACTION_VARIABLES.contains(&name.as_str()) => found.is_one_shot = true,
                 None => {
                     found.unscoped.push(first.offset + 2);
                     variable(&name, is_reset, found);

@@ -111,7 +111,12 @@ pub static RULES: &[Rule] = &[
     rule("CREATE [OR REPLACE]? [definer] PROCEDURE", ROUTINE, Intent, &[HasBody]),
     rule("CREATE [OR REPLACE]? [definer] EVENT", ROUTINE, Intent, &[HasBody]),
     rule("CREATE [OR REPLACE]? [definer] PACKAGE", ROUTINE, Intent, &[HasBody]),
-    rule("CREATE [OR REPLACE]? [algorithm] [definer] [security] VIEW [IF NOT EXISTS]? <table>", OtherDdl, Intent, &[]),
+    rule(
+        "CREATE [OR REPLACE]? [algorithm] [definer] [security] VIEW [IF NOT EXISTS]? <table>",
+        OtherDdl,
+        Intent,
+        &[CreatesView],
+    ),
     rule("CREATE [OR REPLACE]? SEQUENCE [IF NOT EXISTS]? <table>", OtherDdl, Intent, &[]),
     rule("CREATE OR REPLACE DATABASE", Exclusive("it takes all tables of the schema"), Intent, &[OfSchema, Destroys]),
     rule("CREATE OR REPLACE SCHEMA", Exclusive("it takes all tables of the schema"), Intent, &[OfSchema, Destroys]),

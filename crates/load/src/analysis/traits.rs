@@ -24,6 +24,8 @@ pub enum Trait {
     CreatesTable,
     /// CREATE TABLE of which [`super::is_plain_definition`] holds.
     PlainDefinition,
+    /// CREATE VIEW.
+    CreatesView,
     /// ALTER TABLE.
     AltersTable,
     /// ALTER TABLE … DISABLE KEYS or ENABLE KEYS.

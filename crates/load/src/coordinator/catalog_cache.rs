@@ -151,6 +151,11 @@ impl<'l> CatalogCache<'l> {
         self.note_uncertain(name);
     }
 
+    /// A view has been created.
+    pub(crate) fn note_view(&mut self, name: &TableName) {
+        self.set_relation(name, Some(false));
+    }
+
     fn note_uncertain(&mut self, name: &TableName) {
         if self.uncertain.len() >= NAMES_LIMIT {
             self.relations.clear();

@@ -358,8 +358,13 @@ impl<'l> Coordinator<'l> {
         if info.is(Trait::HasBody) {
             self.catalog.forget_routines();
         }
+        // IF NOT EXISTS may have found a table of the name.
+        let is_new_view = info.is(Trait::CreatesView) && (!info.is(Trait::Idempotent) || info.is(Trait::Destroys));
         for table in tables {
             self.catalog.note_changed(table);
+            if is_new_view && !self.pool.is_forced() {
+                self.catalog.note_view(table);
+            }
         }
     }
 
