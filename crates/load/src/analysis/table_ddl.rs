@@ -134,8 +134,21 @@ const DESTROYS: &[&[u8]] = &[
     b"IGNORE",
 ];
 
+/// Words that, before PARTITION, make an ALTER TABLE return rows.
+const RETURNS_ROWS: &[&[u8]] = &[b"ANALYZE", b"CHECK", b"OPTIMIZE", b"REPAIR"];
+
 /// Why an ALTER TABLE cannot run on any connection.
 pub fn alter_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
+    let is_followed = |words: &[&[u8]], next: &[&[u8]]| {
+        let is_one_of = |token: &Token<'_>, words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+        behind.windows(2).any(|pair| is_one_of(&pair[0], words) && is_one_of(&pair[1], next))
+    };
+    if is_followed(RETURNS_ROWS, &[b"PARTITION"]) {
+        return Some("the statement returns rows");
+    }
+    if is_followed(&[b"DROP"], &[b"FOREIGN", b"CONSTRAINT"]) {
+        return Some("the statement may change what another table is referred to by");
+    }
     if behind.iter().any(|token| ALTERS_OTHERS.iter().any(|word| token.is_word(word))) {
         return Some("the table definition reads other tables");
     }
