@@ -177,7 +177,8 @@ impl RaftDriver {
     /// Repeats the request until there is a reply.
     pub(super) fn resend_join_request(&mut self, now_ms: u64) {
         let Some(join_request) = self.join_request.clone() else { return };
-        if self.requested_ms != 0 && now_ms - self.requested_ms < RESEND_INTERVAL_MS {
+        // Within the first millisecond of the clock, the time of the request is ahead of it.
+        if self.requested_ms != 0 && now_ms.saturating_sub(self.requested_ms) < RESEND_INTERVAL_MS {
             return;
         }
         self.requested_ms = now_ms.max(1);
