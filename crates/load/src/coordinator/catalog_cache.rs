@@ -31,14 +31,34 @@ pub(crate) struct CatalogCache<'l> {
     uncertain: HashSet<TableName>,
     /// Whether any table of the dump's cannot roll back.
     has_other_engines: Option<bool>,
-    /// Whether any routine or trigger may create a temporary table.
-    may_create_temporary: Option<bool>,
-    /// Whether any routine or trigger may set a variable of which the server reports nothing.
-    may_set_variables: Option<bool>,
+    /// What routines and triggers may do, by [`RoutineEffect`].
+    routines_may: [Option<bool>; 3],
     /// What fires on tables, by their names.
     pub(super) triggers: HashMap<TableName, TriggerFacts>,
     /// Tables whose next numbers only the main session knows.
     numbered_in_main: NumberedInMain,
+}
+
+/// What routines and triggers may do to the session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RoutineEffect {
+    /// Create a temporary table.
+    CreateTemporary,
+    /// Set a variable in a way of which the server reports nothing.
+    SetUnreported,
+    /// Set a variable in any way: where its statement fails, the server reports nothing either.
+    Set,
+}
+
+impl RoutineEffect {
+    /// Words of which one stands in the body, in upper case.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::CreateTemporary => &["TEMPORARY", "EXECUTE", "PREPARE"],
+            Self::SetUnreported => &["@@", "EXECUTE"],
+            Self::Set => &["SET", "EXECUTE"],
+        }
+    }
 }
 
 /// Tables that got rows with ON DUPLICATE KEY UPDATE, on MySQL: InnoDB remembers the numbers that such a statement has
@@ -61,8 +81,7 @@ impl<'l> CatalogCache<'l> {
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
-            may_create_temporary: None,
-            may_set_variables: None,
+            routines_may: [None; 3],
             triggers: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
         }
@@ -194,28 +213,17 @@ impl<'l> CatalogCache<'l> {
 
     /// A routine, trigger or event has another body.
     pub(crate) fn forget_routines(&mut self) {
-        self.may_create_temporary = None;
-        self.may_set_variables = None;
+        self.routines_may = [None; 3];
         self.triggers.clear();
     }
 
-    /// Whether any routine or trigger may create a temporary table, itself or by a prepared statement.
-    pub(crate) fn routines_may_create_temporary(&mut self) -> Result<bool, Error> {
-        if let Some(known) = self.may_create_temporary {
+    /// Whether any routine or trigger may do this, itself or by a prepared statement.
+    pub(crate) fn routines_may(&mut self, effect: RoutineEffect) -> Result<bool, Error> {
+        if let Some(known) = self.routines_may[effect as usize] {
             return Ok(known);
         }
-        let found = self.have_bodies_with(&["TEMPORARY", "EXECUTE", "PREPARE"])?;
-        self.may_create_temporary = Some(found);
-        Ok(found)
-    }
-
-    /// Whether any routine or trigger may set a variable of the session in the way that the server does not report.
-    pub(crate) fn routines_may_set_variables(&mut self) -> Result<bool, Error> {
-        if let Some(known) = self.may_set_variables {
-            return Ok(known);
-        }
-        let found = self.have_bodies_with(&["@@", "EXECUTE"])?;
-        self.may_set_variables = Some(found);
+        let found = self.have_bodies_with(effect.words())?;
+        self.routines_may[effect as usize] = Some(found);
         Ok(found)
     }
 

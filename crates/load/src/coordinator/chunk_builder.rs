@@ -10,9 +10,10 @@ use super::analyzed_statement::AnalyzedStatement;
 use crate::analysis::{KeyAddition, StatementKind, Trait, can_merge};
 use crate::apply::{Chunk, ChunkStatement, RowTarget, Stopped, Work};
 use crate::deferral::RowPolicy;
-use crate::planner::first_rows::{FIRST_ROWS_LIMIT_BYTES, FirstRows};
-use crate::planner::insert_form::{InsertForm, Placement};
-use crate::planner::{Catalog, write_sets};
+use crate::planner::first_rows::FIRST_ROWS_LIMIT_BYTES;
+use crate::planner::insert_form::Placement;
+use crate::planner::{Catalog, PlacedRows, write_sets};
+use crate::session::SessionState;
 
 /// Bytes that a chunk takes in memory beside its statements' text, for each statement.
 const STATEMENT_OVERHEAD_BYTES: usize = size_of::<ChunkStatement>();
@@ -31,43 +32,37 @@ impl OpenChunk {
     pub(super) fn keys_of(&self) -> Option<&TableName> {
         match &self.content {
             ChunkContent::Keys(table, _) => Some(table),
-            ChunkContent::Rows(..) | ChunkContent::FirstRows(_) => None,
+            ChunkContent::Rows(_) => None,
         }
     }
 }
 
 /// What an open chunk takes more of.
 enum ChunkContent {
-    /// Rows of this form, placed like this.
-    Rows(Arc<InsertForm>, Placement),
-    /// The first rows of a new table.
-    FirstRows(Arc<FirstRows>),
+    /// Rows that are placed like this.
+    Rows(PlacedRows),
     /// Keys of a table: these are in it so far.
     Keys(TableName, Vec<KeyAddition>),
 }
 
 impl Coordinator<'_> {
     /// Adds rows to the open chunk, or begins a new one.
-    pub(super) fn add_rows(
-        &mut self,
-        statement: AnalyzedStatement,
-        form: &Arc<InsertForm>,
-        placement: Placement,
-    ) -> Result<(), Stopped> {
+    pub(super) fn add_rows(&mut self, statement: AnalyzedStatement, placed: PlacedRows) -> Result<(), Stopped> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
         let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
         let own_state = self.main.state().clone();
-        let RowPolicy { session: state, first } =
-            self.deferral.row_policy(&own_state, &form.name, form.table.partitioned, form.only_adds());
-        let placement = Placement { in_order: placement.in_order || first, ..placement };
+        let (placed, session) = self.with_deferred_checks(placed, &own_state);
+        let limit_bytes = match placed {
+            PlacedRows::Known(..) => self.chunk_limits.bytes,
+            PlacedRows::First(_) => self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES),
+        };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
         let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
         if let Some(open) = &mut self.open
-            && let ChunkContent::Rows(of, placed) = &open.content
-            && Arc::ptr_eq(of, form)
-            && *placed == placement
-            && Arc::ptr_eq(&open.chunk.session, &state)
-            && open.bytes < self.chunk_limits.bytes
+            && let ChunkContent::Rows(before) = &open.content
+            && placed.joins(before)
+            && Arc::ptr_eq(&open.chunk.session, &session)
+            && open.bytes < limit_bytes
             && open.rows + rows <= self.chunk_limits.rows
         {
             open.chunk.statements.push(statement);
@@ -75,78 +70,32 @@ impl Coordinator<'_> {
             open.rows += rows;
         } else {
             self.flush()?;
-            self.catalog.new_tables.begin_chunk(Some(&form.name));
-            self.deferral.rows(&form.name, &own_state, form.replaces());
-            let looked_into = if state.checks_foreign_keys() { &form.table.parents[..] } else { &[] };
-            let write_set = write_sets::rows(&form.name, placement.in_order, looked_into);
-            let commit_queue = (!placement.in_order).then(|| write_sets::commit_queue(&form.name));
-            let target = self.target(form, placement);
-            let chunk = Chunk {
-                work: Work::Rows { target, commit_queue },
-                session: state,
-                dialect: self.main.dialect(),
-                statements: vec![statement],
-            };
-            let content = ChunkContent::Rows(form.clone(), placement);
-            self.open = Some(OpenChunk { chunk, content, write_set, bytes, rows });
+            self.catalog.new_tables.begin_chunk(Some(placed.table()));
+            self.deferral.rows(placed.table(), &own_state, placed.replaces());
+            let looked_into = if session.checks_foreign_keys() { placed.parents() } else { &[] };
+            let write_set = write_sets::rows(placed.table(), placed.are_in_order(), looked_into);
+            let dialect = self.main.dialect();
+            let chunk = Chunk { work: row_work(&placed), session, dialect, statements: vec![statement] };
+            self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placed), write_set, bytes, rows });
         }
         // The workers need not wait for the next statement to be told about a chunk that takes no more.
         match &self.open {
-            Some(open) if open.bytes >= self.chunk_limits.bytes => self.flush(),
+            Some(open) if open.bytes >= limit_bytes => self.flush(),
             _ => Ok(()),
         }
     }
 
-    /// Adds first rows of a new table to the open chunk, or begins a new one.
-    pub(super) fn add_first_rows(
-        &mut self,
-        statement: AnalyzedStatement,
-        form: &Arc<FirstRows>,
-    ) -> Result<(), Stopped> {
-        let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
-        let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
-        let own_state = self.main.state().clone();
-        let state = self.deferral.first_rows_session(&own_state);
-        let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
-        let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
-        if let Some(open) = &mut self.open
-            && let ChunkContent::FirstRows(of) = &open.content
-            && of.name == form.name
-            && of.head == form.head
-            && Arc::ptr_eq(&open.chunk.session, &state)
-            && open.rows + rows <= self.chunk_limits.rows
-        {
-            open.chunk.statements.push(statement);
-            open.bytes += bytes;
-            open.rows += rows;
-        } else {
-            self.flush()?;
-            self.catalog.new_tables.begin_chunk(Some(&form.name));
-            self.deferral.rows(&form.name, &own_state, false);
-            let looked_into = if state.checks_foreign_keys() { &form.parents[..] } else { &[] };
-            let write_set = write_sets::rows(&form.name, true, looked_into);
-            let chunk = Chunk {
-                work: Work::FirstRows { form: form.clone() },
-                session: state,
-                dialect: self.main.dialect(),
-                statements: vec![statement],
-            };
-            self.open =
-                Some(OpenChunk { chunk, content: ChunkContent::FirstRows(form.clone()), write_set, bytes, rows });
+    /// The place of rows and the session for them, where checks are deferred.
+    fn with_deferred_checks(&self, placed: PlacedRows, own: &Arc<SessionState>) -> (PlacedRows, Arc<SessionState>) {
+        match placed {
+            PlacedRows::Known(form, placement) => {
+                let RowPolicy { session, first } =
+                    self.deferral.row_policy(own, &form.name, form.table.partitioned, form.only_adds());
+                let in_order = placement.in_order || first;
+                (PlacedRows::Known(form, Placement { in_order, ..placement }), session)
+            }
+            first @ PlacedRows::First(_) => (first, self.deferral.first_rows_session(own)),
         }
-        match &self.open {
-            Some(open) if open.bytes >= self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES) => self.flush(),
-            _ => Ok(()),
-        }
-    }
-
-    fn target(&self, form: &InsertForm, placement: Placement) -> Arc<RowTarget> {
-        Arc::new(RowTarget {
-            table: form.table.clone(),
-            columns: form.columns.clone(),
-            plain: placement.plain,
-            implicit_id: placement.implicit_id,
-        })
     }
 
     /// Gives a table's definition to the workers, with others where they only add keys to one table.
@@ -256,5 +205,21 @@ impl Coordinator<'_> {
             Some(open) => self.admit(open.write_set, open.bytes, open.chunk),
             None => Ok(()),
         }
+    }
+}
+
+/// What a worker does with rows.
+fn row_work(placed: &PlacedRows) -> Work {
+    match placed {
+        PlacedRows::First(form) => Work::FirstRows { form: form.clone() },
+        PlacedRows::Known(form, placement) => Work::Rows {
+            target: Arc::new(RowTarget {
+                table: form.table.clone(),
+                columns: form.columns.clone(),
+                plain: placement.plain,
+                implicit_id: placement.implicit_id,
+            }),
+            commit_queue: (!placement.in_order).then(|| write_sets::commit_queue(&form.name)),
+        },
     }
 }

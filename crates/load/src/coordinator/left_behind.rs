@@ -3,6 +3,7 @@
 use hortator_mysql::Error;
 use hortator_mysql::error::PARSE_ERROR;
 
+use super::catalog_cache::RoutineEffect;
 use super::{CatalogCache, Coordinator};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
@@ -50,13 +51,16 @@ impl Coordinator<'_> {
             };
             self.main.set_collation_database(collation);
         }
-        if (left.is_changed || left.has_failed) && self.ask(location, CatalogCache::routines_may_create_temporary)? {
+        let may = |effect| move |catalog: &mut CatalogCache<'_>| catalog.routines_may(effect);
+        if (left.is_changed || left.has_failed) && self.ask(location, may(RoutineEffect::CreateTemporary))? {
             self.main.may_have_temporary_tables();
             if let Some(expectations) = &mut self.expectations {
                 expectations.session_changed();
             }
         }
-        if (left.ran_routines || left.has_failed) && self.ask(location, CatalogCache::routines_may_set_variables)? {
+        if (left.has_failed && self.ask(location, may(RoutineEffect::Set))?)
+            || (left.ran_routines && self.ask(location, may(RoutineEffect::SetUnreported))?)
+        {
             self.main.state_may_differ();
         }
         Ok(())

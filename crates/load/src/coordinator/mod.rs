@@ -243,7 +243,7 @@ impl<'l> Coordinator<'l> {
                 }
                 Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
                 Step::Main { reason } => break Step::Main { reason },
-                Step::Rows(_) | Step::FirstRows if self.joins_batch(&statement) => {
+                Step::Rows(_) if self.joins_batch(&statement) => {
                     break Step::Main { reason: "the statement follows changes of rows" };
                 }
                 // What is gathered for the main session may change what is to be done.
@@ -266,13 +266,9 @@ impl<'l> Coordinator<'l> {
                 self.run_batch()?;
                 self.commit_instead(&statement.location)
             }
-            Step::Rows(_) | Step::FirstRows => {
+            Step::Rows(rows) => {
                 self.run_batch()?;
-                match (form, step) {
-                    (Some(Ok(Form::Known(form))), Step::Rows(placement)) => self.add_rows(statement, &form, placement),
-                    (Some(Ok(Form::First(form))), _) => self.add_first_rows(statement, &form),
-                    _ => unreachable!("rows are placed by their form"),
-                }
+                self.add_rows(statement, rows)
             }
             Step::TableDdl { tables, references, drains } => {
                 self.run_batch()?;

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use hortator_mysql::catalog::{Table, TableKind, TableName};
+use hortator_mysql::catalog::{Table, TableName};
 
 use crate::analysis::{FunctionSet, SessionFacts};
 use crate::lexer::Dialect;
 use crate::rows::{InsertHead, InsertVerb, Prescan, prescan};
 use crate::session::SessionState;
 
-use super::insert_form::InsertForm;
+use super::insert_form::{InsertForm, Placement};
 
 /// The most that is placed like this for one table, in bytes: more rows are worth the wait for the table, since others of
 /// the same table can go beside them then.
@@ -30,71 +30,32 @@ pub struct FirstRows {
     pub(crate) parents: Vec<TableName>,
 }
 
-/// How rows are sent to a table that is there by now.
-#[derive(Debug)]
-pub(crate) struct Sending {
-    /// The table.
-    pub(crate) table: Arc<Table>,
-    /// See `InsertForm::columns`.
-    pub(crate) columns: Option<Vec<usize>>,
-    /// See `Placement::plain`.
-    pub(crate) plain: bool,
-    /// See `Placement::implicit_id`.
-    pub(crate) implicit_id: bool,
-}
-
 impl FirstRows {
     /// Whether a statement with these values can do nothing but add its rows, whatever the table is.
     pub(crate) fn takes(&self, values: &Prescan) -> bool {
         self.head.verb == InsertVerb::Insert && values.suffix.is_none() && !values.has_default && !values.has_expression
     }
 
-    /// How the statements are sent, each given by its text and the place of its tuples. Without a table, or with one that
-    /// is other than its definition lets expect: as they are written.
-    pub(crate) fn sending<'s>(
+    /// The form of INSERT that it is, and how such statements are sent together, each given by its text and the place of its
+    /// tuples; `None` for a table that is other than its definition lets expect.
+    pub(crate) fn resolve<'s>(
         &self,
-        table: Option<Table>,
+        table: &Arc<Table>,
         statements: impl Iterator<Item = (&'s [u8], usize)>,
         session: &SessionState,
         dialect: Dialect,
-    ) -> Sending {
-        let table = Arc::new(table.unwrap_or_else(|| missing(&self.name)));
-        let as_written = || Sending {
-            table: table.clone(),
-            columns: None,
-            plain: false,
-            implicit_id: table.auto_increment().is_some(),
-        };
-        let Ok(form) = InsertForm::new(self.head.clone(), 0, self.name.clone(), table.clone()) else {
-            return as_written();
-        };
+    ) -> Option<(InsertForm, Placement)> {
+        let form = InsertForm::new(self.head.clone(), 0, self.name.clone(), table.clone()).ok()?;
         // None of them calls a function.
         let functions = FunctionSet::of_server(None);
         let facts = SessionFacts { dialect, functions: &functions, known_head: None };
-        let (mut plain, mut implicit_id) = (true, false);
+        let mut together = Placement { plain: true, implicit_id: false, in_order: true };
         for (text, offset) in statements {
-            let values = prescan(text, offset, form.id_value, &facts).ok();
-            let Some(Ok(placement)) = values.map(|values| form.place(&values, session, false)) else {
-                return as_written();
-            };
-            plain &= placement.plain;
-            implicit_id |= placement.implicit_id;
+            let values = prescan(text, offset, form.id_value, &facts).ok()?;
+            let placement = form.place(&values, session, false).ok()?;
+            together.plain &= placement.plain;
+            together.implicit_id |= placement.implicit_id;
         }
-        Sending { columns: form.columns, plain, implicit_id, table }
-    }
-}
-
-/// For rows that the server will refuse.
-fn missing(name: &TableName) -> Table {
-    Table {
-        name: name.clone(),
-        kind: TableKind::Base { transactional: true },
-        engine: Vec::new(),
-        merge_children: None,
-        columns: Vec::new(),
-        parents: Vec::new(),
-        has_triggers: false,
-        versioned: false,
-        partitioned: false,
+        Some((form, together))
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const NUMBERED_IN_MAIN: Reason = "MySQL generates AUTO_INCREMENT valu
 const NAME_NOT_CERTAIN: Reason = "the table name cannot be resolved";
 
 /// What is to be done with a statement.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Step {
     /// The catalog must be asked for this table first; then plan again.
     LookUp(TableName),
@@ -34,9 +34,7 @@ pub(crate) enum Step {
     /// It is not sent; the dump's transaction ends, as it would have done.
     CommitInstead,
     /// Its rows go to the workers.
-    Rows(Placement),
-    /// Its rows go to the workers, which look at the table when it is there.
-    FirstRows,
+    Rows(PlacedRows),
     /// A worker runs it.
     TableDdl {
         /// The tables that it defines.
@@ -86,6 +84,52 @@ pub(crate) enum Form {
     Known(Arc<InsertForm>),
     /// Into a table whose definition is under way.
     First(Arc<FirstRows>),
+}
+
+/// Rows with their place among others.
+#[derive(Debug)]
+pub(crate) enum PlacedRows {
+    /// Of a table that the server has described.
+    Known(Arc<InsertForm>, Placement),
+    /// Of a table that workers look at when it is there: in order.
+    First(Arc<FirstRows>),
+}
+
+impl PlacedRows {
+    /// The table.
+    pub(crate) fn table(&self) -> &TableName {
+        match self {
+            Self::Known(form, _) => &form.name,
+            Self::First(form) => &form.name,
+        }
+    }
+
+    /// The tables that its foreign keys point to.
+    pub(crate) fn parents(&self) -> &[TableName] {
+        match self {
+            Self::Known(form, _) => &form.table.parents,
+            Self::First(form) => &form.parents,
+        }
+    }
+
+    /// Whether they go after all before them on their table, and before all behind them.
+    pub(crate) fn are_in_order(&self) -> bool {
+        matches!(self, Self::First(_) | Self::Known(_, Placement { in_order: true, .. }))
+    }
+
+    /// Whether their statements may take other rows away.
+    pub(crate) fn replaces(&self) -> bool {
+        matches!(self, Self::Known(form, _) if form.replaces())
+    }
+
+    /// Whether these may go together with others before them.
+    pub(crate) fn joins(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::Known(form, placement), Self::Known(of, placed)) => Arc::ptr_eq(form, of) && placement == placed,
+            (Self::First(form), Self::First(of)) => form.name == of.name && form.head == of.head,
+            _ => false,
+        }
+    }
 }
 
 /// How names are to be understood at a place.
@@ -188,7 +232,9 @@ pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
 
 fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
     let form = match facts.form {
-        Some(Ok(Form::First(first))) if first.takes(&rows.values) => return Step::FirstRows,
+        Some(Ok(Form::First(first))) if first.takes(&rows.values) => {
+            return Step::Rows(PlacedRows::First(first.clone()));
+        }
         Some(Ok(Form::First(first))) => return Step::LookUp(first.name.clone()),
         Some(Ok(Form::Known(form))) => form,
         Some(Err(reason)) => return Step::Main { reason },
@@ -202,7 +248,7 @@ fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
         return Step::Main { reason: NUMBERED_IN_MAIN };
     }
     match form.place(&rows.values, facts.session, facts.is_forced) {
-        Ok(placement) => Step::Rows(placement),
+        Ok(placement) => Step::Rows(PlacedRows::Known(form.clone(), placement)),
         Err(reason) => Step::Main { reason },
     }
 }

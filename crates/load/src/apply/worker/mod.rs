@@ -146,13 +146,19 @@ impl<'l> Worker<'l> {
 
     /// Applies chunks until there are no more.
     pub fn run(mut self) {
-        while let Some((seqno, chunk)) = self.next_chunk() {
+        while let Some((seqno, mut chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
+            if let Work::FirstRows { form } = &chunk.work
+                && let Some(target) = self.target_of_new(seqno, &chunk, form)
+            {
+                chunk.work = Work::Rows { target, commit_queue: None };
+            }
             match &chunk.work {
                 Work::Rows { target, commit_queue } => {
                     self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default());
                 }
-                Work::FirstRows { form } => self.first_rows(seqno, &chunk, form),
+                // The load ends here.
+                Work::FirstRows { .. } => {}
                 Work::Definition { .. } => self.definition(seqno, &chunk),
             }
             self.progress.idle(self.number);
