@@ -61,7 +61,7 @@ impl Progress {
     pub(crate) fn at(&self, worker: usize, chunk: &Chunk) {
         let table = match &chunk.work {
             Work::Rows { target, .. } => Some(target.table.name.clone()),
-            Work::FirstRows { form } => Some(form.name.clone()),
+            Work::FirstRows { form, .. } => Some(form.name.clone()),
             Work::Definition { .. } => None,
         };
         self.set_worker(worker, table);

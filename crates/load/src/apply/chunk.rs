@@ -54,11 +54,15 @@ pub enum Work {
         target: Arc<RowTarget>,
         /// The table's commit order.
         commit_queue: Option<Key>,
+        /// What stays where a statement fails.
+        atomicity: Atomicity,
     },
     /// The first rows of a table whose definition stands before them: in order, and as [`Work::Rows`] once the table is there.
     FirstRows {
         /// What is known of them without the table.
         form: Arc<FirstRows>,
+        /// As of [`Work::Rows`].
+        atomicity: Atomicity,
     },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.
@@ -66,6 +70,15 @@ pub enum Work {
         /// What is known of the first statement.
         info: Arc<StatementInfo>,
     },
+}
+
+/// What becomes of a chunk of rows when one of its statements fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomicity {
+    /// The statements before it stay.
+    Statement,
+    /// Nothing stays: the chunk is a transaction of the dump.
+    Transaction,
 }
 
 /// Consecutive statements with what it takes to apply them on any connection.
@@ -97,6 +110,16 @@ impl Chunk {
             dialect: self.dialect,
             statements: vec![statement.clone()],
         }
+    }
+
+    /// Whether it is a transaction of the dump.
+    #[must_use]
+    pub fn is_transaction(&self) -> bool {
+        matches!(
+            self.work,
+            Work::Rows { atomicity: Atomicity::Transaction, .. }
+                | Work::FirstRows { atomicity: Atomicity::Transaction, .. }
+        )
     }
 
     /// The commit queue of the chunk.

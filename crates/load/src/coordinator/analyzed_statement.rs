@@ -1,6 +1,7 @@
 //! A statement of the stream with what is known of it.
 
 use crate::analysis::{StatementInfo, StatementKind};
+use crate::apply::ChunkStatement;
 use crate::lexer::Location;
 
 /// A statement of the stream with what is known of it.
@@ -17,6 +18,12 @@ pub(super) struct AnalyzedStatement {
 }
 
 impl AnalyzedStatement {
+    /// An INSERT of literals as a worker sends it; `None` for any other statement.
+    pub(super) fn into_rows(self) -> Option<ChunkStatement> {
+        let StatementKind::Rows(rows) = &self.info.kind else { return None };
+        Some(ChunkStatement { tuples: Some(rows.offset), text: self.text, location: self.location })
+    }
+
     /// A SET with the scope of the session written out where a target has none, which means the same: MariaDB does not report
     /// what `SET @@name = …` assigns.
     pub(super) fn with_scopes(&self) -> Option<Vec<u8>> {

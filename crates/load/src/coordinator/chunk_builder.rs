@@ -8,7 +8,7 @@ use hortator_mysql::catalog::TableName;
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use crate::analysis::{KeyAddition, StatementKind, Trait, can_merge};
-use crate::apply::{Chunk, ChunkStatement, RowTarget, Stopped, Work};
+use crate::apply::{Atomicity, Chunk, ChunkStatement, RowTarget, Stopped, Work};
 use crate::deferral::RowPolicy;
 use crate::planner::first_rows::FIRST_ROWS_LIMIT_BYTES;
 use crate::planner::insert_form::Placement;
@@ -49,7 +49,7 @@ impl Coordinator<'_> {
     /// Adds rows to the open chunk, or begins a new one.
     pub(super) fn add_rows(&mut self, statement: AnalyzedStatement, placed: PlacedRows) -> Result<(), Stopped> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
-        let (rows, offset) = (rows_statement.values.rows, rows_statement.offset);
+        let rows = rows_statement.values.rows;
         let own_state = self.main.state().clone();
         let (placed, session) = self.with_deferred_checks(placed, &own_state);
         let limit_bytes = match placed {
@@ -57,7 +57,7 @@ impl Coordinator<'_> {
             PlacedRows::First(_) => self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES),
         };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
-        let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: Some(offset) };
+        let Some(statement) = statement.into_rows() else { return Ok(()) };
         if let Some(open) = &mut self.open
             && let ChunkContent::Rows(before) = &open.content
             && placed.joins(before)
@@ -70,12 +70,7 @@ impl Coordinator<'_> {
             open.rows += rows;
         } else {
             self.flush()?;
-            self.catalog.new_tables.begin_chunk(Some(placed.table()));
-            self.deferral.rows(placed.table(), &own_state, placed.replaces());
-            let looked_into = if session.checks_foreign_keys() { placed.parents() } else { &[] };
-            let write_set = write_sets::rows(placed.table(), placed.are_in_order(), looked_into);
-            let dialect = self.main.dialect();
-            let chunk = Chunk { work: row_work(&placed), session, dialect, statements: vec![statement] };
+            let (write_set, chunk) = self.begin_rows(&placed, session, Atomicity::Statement, vec![statement]);
             self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placed), write_set, bytes, rows });
         }
         // The workers need not wait for the next statement to be told about a chunk that takes no more.
@@ -85,8 +80,28 @@ impl Coordinator<'_> {
         }
     }
 
+    /// A chunk of rows, and its write set.
+    pub(super) fn begin_rows(
+        &mut self,
+        placed: &PlacedRows,
+        session: Arc<SessionState>,
+        atomicity: Atomicity,
+        statements: Vec<ChunkStatement>,
+    ) -> (WriteSet, Chunk) {
+        self.catalog.new_tables.begin_chunk(Some(placed.table()));
+        self.deferral.rows(placed.table(), self.main.state(), placed.replaces());
+        let looked_into = if session.checks_foreign_keys() { placed.parents() } else { &[] };
+        let write_set = write_sets::rows(placed.table(), placed.are_in_order(), looked_into);
+        let work = row_work(placed, atomicity);
+        (write_set, Chunk { work, session, dialect: self.main.dialect(), statements })
+    }
+
     /// The place of rows and the session for them, where checks are deferred.
-    fn with_deferred_checks(&self, placed: PlacedRows, own: &Arc<SessionState>) -> (PlacedRows, Arc<SessionState>) {
+    pub(super) fn with_deferred_checks(
+        &self,
+        placed: PlacedRows,
+        own: &Arc<SessionState>,
+    ) -> (PlacedRows, Arc<SessionState>) {
         match placed {
             PlacedRows::Known(form, placement) => {
                 let RowPolicy { session, first } =
@@ -183,11 +198,11 @@ impl Coordinator<'_> {
         }
     }
 
-    fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
+    pub(super) fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
         self.progress.chunk_begun(&chunk);
         match &chunk.work {
             Work::Rows { target, .. } => self.catalog.new_tables.fill(&target.table.name),
-            Work::FirstRows { form } => self.catalog.new_tables.fill(&form.name),
+            Work::FirstRows { form, .. } => self.catalog.new_tables.fill(&form.name),
             Work::Definition { .. } => {}
         }
         self.pool.admit(write_set, bytes, chunk, &mut || self.main.keep_alive())
@@ -209,9 +224,9 @@ impl Coordinator<'_> {
 }
 
 /// What a worker does with rows.
-fn row_work(placed: &PlacedRows) -> Work {
+fn row_work(placed: &PlacedRows, atomicity: Atomicity) -> Work {
     match placed {
-        PlacedRows::First(form) => Work::FirstRows { form: form.clone() },
+        PlacedRows::First(form) => Work::FirstRows { form: form.clone(), atomicity },
         PlacedRows::Known(form, placement) => Work::Rows {
             target: Arc::new(RowTarget {
                 table: form.table.clone(),
@@ -220,6 +235,7 @@ fn row_work(placed: &PlacedRows) -> Work {
                 implicit_id: placement.implicit_id,
             }),
             commit_queue: (!placement.in_order).then(|| write_sets::commit_queue(&form.name)),
+            atomicity,
         },
     }
 }

@@ -19,7 +19,7 @@ impl Coordinator<'_> {
     pub(super) fn form(&mut self, statement: &mut AnalyzedStatement) -> Result<Option<Result<Form, Reason>>, Stopped> {
         let StatementKind::Rows(RowsStatement { head, offset, .. }) = &statement.info.kind else { return Ok(None) };
         let offset = *offset;
-        if self.main.must_be_serial().is_some() {
+        if self.serial(&statement.info).is_some() {
             return Ok(None);
         }
         if let Some(known) = &self.known

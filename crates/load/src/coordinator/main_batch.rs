@@ -31,8 +31,6 @@ const BATCH_STATEMENTS: usize = 500;
 const JOINING_BYTES: usize = 4 << 10;
 /// How many of those in a row; more begin a chunk.
 const JOINING_STATEMENTS: usize = 4;
-/// What makes COMMIT end a transaction and do nothing else.
-const NO_CHAIN: &[u8] = b"NO_CHAIN";
 
 /// The statements that are gathered.
 #[derive(Debug, Default)]
@@ -64,7 +62,18 @@ impl MainBatch {
         self.blocks.last().is_some_and(|block| block.commit.is_none())
     }
 
-    fn open_block(&mut self, begin: AnalyzedStatement) {
+    /// Whether it holds nothing but the beginning of a transaction.
+    pub(super) fn is_only_begun(&self) -> bool {
+        self.statements.is_empty() && self.has_open_block()
+    }
+
+    /// Takes that beginning out.
+    pub(super) fn take_begin(&mut self) -> Option<AnalyzedStatement> {
+        let block = self.blocks.pop_if(|block| block.commit.is_none() && block.first == self.statements.len())?;
+        Some(block.begin)
+    }
+
+    pub(super) fn open_block(&mut self, begin: AnalyzedStatement) {
         self.blocks.push(Block { begin, first: self.statements.len(), commit: None });
     }
 
@@ -126,14 +135,12 @@ impl Coordinator<'_> {
             self.batch.close_block(statement);
             return None;
         }
-        let completion = self.main.state().value("completion_type");
         let can_open = info.is(Trait::BeginsTransaction)
             && !is_open
             && statement.location.ordinal != 0
             && self.main.is_between_transactions()
             && !(self.batch.has_unrepeatable && self.main.is_on_cluster())
-            && !self.main.has_one_shot_variable()
-            && (completion.is_empty() || completion.eq_ignore_ascii_case(NO_CHAIN));
+            && self.completes_plainly();
         if !can_open {
             return Some(statement);
         }

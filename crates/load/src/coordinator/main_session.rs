@@ -137,7 +137,7 @@ impl<'l> MainSession<'l> {
     /// Why every statement must stay in this session for now.
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
-        if self.in_xa || status.in_transaction() || !status.autocommit() {
+        if self.in_xa || status.in_transaction() {
             Some(IN_TRANSACTION)
         } else if self.tracker.has_session_local() {
             Some("a session-local variable is set")

@@ -24,7 +24,9 @@ mod main_session;
 mod new_tables;
 mod resume;
 mod row_effects;
+mod row_transaction;
 mod schema_guard;
+mod steps;
 mod transactions;
 
 use std::collections::BTreeMap;
@@ -41,7 +43,7 @@ use crate::expect::Expectations;
 use crate::lexer::{Dialect, Location, Statement, Terminator};
 use crate::output::Output;
 use crate::planner::insert_form::InsertForm;
-use crate::planner::{DdlEffect, Form, Names, PlanFacts, Reason, Step, plan, write_sets};
+use crate::planner::{DdlEffect, Reason, Step, write_sets};
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::SessionState;
@@ -52,9 +54,10 @@ use chunk_builder::OpenChunk;
 use journal::{Asked, RowEffects};
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
-use main_session::{IN_TRANSACTION, MainSession};
+use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
+use row_transaction::RowTransaction;
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -72,6 +75,8 @@ pub(crate) struct Coordinator<'l> {
     held: Option<AnalyzedStatement>,
     open: Option<OpenChunk>,
     batch: MainBatch,
+    /// A transaction of the dump that a worker may apply.
+    transaction: Option<RowTransaction>,
     known: Option<KnownForm>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
@@ -121,6 +126,7 @@ impl<'l> Coordinator<'l> {
             held: None,
             open: None,
             batch: MainBatch::default(),
+            transaction: None,
             known: None,
             resume,
             uncommitted: BTreeMap::new(),
@@ -140,6 +146,7 @@ impl<'l> Coordinator<'l> {
         let info = self.analyze(&text);
         let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         if statement.info.reads_diagnostics() {
+            self.transaction_to_main()?;
             if let Some(held) = self.held.take() {
                 self.progress.barrier("the statement behind it asks what it did");
                 let asked = match statement.info.diagnostics {
@@ -168,13 +175,17 @@ impl<'l> Coordinator<'l> {
                 self.held = Some(statement);
                 Ok(())
             }
+            _ if self.is_commit_of_rows(&statement.info) => {
+                self.held = Some(statement);
+                Ok(())
+            }
             _ => self.place(statement),
         }
     }
 
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        self.place_held()?;
+        self.place_all()?;
         self.flush()?;
         self.main.commit_pending()?;
         self.main.unrecorded.forget_dropped();
@@ -184,7 +195,7 @@ impl<'l> Coordinator<'l> {
 
     /// The client's `charset`, which sets its own character set and the session's.
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
-        self.place_held()?;
+        self.place_all()?;
         self.flush()?;
         self.main.commit_pending()?;
         self.main.run_command(&[b"SET NAMES ", name].concat(), location)
@@ -192,7 +203,7 @@ impl<'l> Coordinator<'l> {
 
     /// Gives all statements so far their place, and waits until they are done.
     pub(crate) fn finish_stream(&mut self) -> Result<(), Stopped> {
-        self.place_held()?;
+        self.place_all()?;
         self.finish()
     }
 
@@ -219,6 +230,12 @@ impl<'l> Coordinator<'l> {
         }
     }
 
+    /// Gives all statements so far their place, those of a transaction that has not ended too.
+    fn place_all(&mut self) -> Result<(), Stopped> {
+        self.place_held()?;
+        self.transaction_to_main()
+    }
+
     /// Gives a statement its place: plans it, and carries the step out.
     fn place(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
         if statement.info.reads_diagnostics() {
@@ -233,28 +250,8 @@ impl<'l> Coordinator<'l> {
         }
         self.main.sync(&statement.location)?;
         self.check_schema_guard(&statement)?;
-        let mut statement = statement;
-        let mut form = self.form(&mut statement)?;
-        let step = loop {
-            match self.plan(&statement.info, form.as_ref()) {
-                Step::LookUp(name) => {
-                    self.table(&name, &statement.location)?;
-                    form = self.form(&mut statement)?;
-                }
-                Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
-                Step::Main { reason } => break Step::Main { reason },
-                Step::Rows(_) if self.joins_batch(&statement) => {
-                    break Step::Main { reason: "the statement follows changes of rows" };
-                }
-                // What is gathered for the main session may change what is to be done.
-                _ if self.has_batch() => {
-                    self.run_batch()?;
-                    form = self.form(&mut statement)?;
-                }
-                step => break step,
-            }
-        };
-        match step {
+        let Some(mut statement) = self.take_into_transaction(statement)? else { return Ok(()) };
+        match self.next_step(&mut statement)? {
             Step::LookUp(_) | Step::ListRelations(_) => unreachable!("looked up just above"),
             Step::Skip => {
                 // A record of several definitions has no gaps.
@@ -289,32 +286,6 @@ impl<'l> Coordinator<'l> {
             }
             Step::Main { reason } => self.run_in_main(statement, reason),
         }
-    }
-
-    fn plan(&self, info: &StatementInfo, form: Option<&Result<Form, Reason>>) -> Step {
-        let status = self.main.status();
-        let form = form.map(|form| form.as_ref().map_err(|reason| *reason));
-        plan(
-            info,
-            &PlanFacts {
-                serial: self.main.must_be_serial().or(self.batch.has_open_block().then_some(IN_TRANSACTION)),
-                in_transaction: status.in_transaction() || !status.autocommit() || self.batch.has_open_block(),
-                is_closed: self.main.is_closed_to_others(),
-                session: self.main.state(),
-                names: self.names(),
-                catalog: &self.catalog,
-                is_numbered_in_main: matches!(&form, Some(Ok(Form::Known(form))) if self.catalog.is_numbered_in_main(&form.table)),
-                form,
-                gathered: self.open.as_ref().and_then(OpenChunk::keys_of),
-                is_forced: self.pool.is_forced(),
-            },
-        )
-    }
-
-    /// How names are understood at this place.
-    fn names(&self) -> Names<'_> {
-        let state = self.main.state();
-        Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
     }
 
     fn run_other_ddl(

@@ -40,6 +40,11 @@ impl NewTables {
         self.empty.get(name)?.references.as_ref()
     }
 
+    /// Whether a table is new and has got no rows.
+    pub(super) fn is_empty(&self, name: &TableName) -> bool {
+        self.empty.contains_key(name)
+    }
+
     /// Whether REPLACE takes nothing away from a table that the client would leave.
     pub(super) fn may_replace(&self, name: &TableName) -> bool {
         self.empty.contains_key(name) || self.filling.as_ref() == Some(name)

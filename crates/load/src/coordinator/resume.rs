@@ -90,6 +90,7 @@ impl Coordinator<'_> {
         if checkpoint.table.is_empty() {
             self.expect_uncounted(statement);
         }
+        self.transaction_to_main()?;
         // A transaction of which a statement is done is done.
         self.batch.drop_empty_block();
         // A chunk must not reach across what is done already.

@@ -40,6 +40,17 @@ pub(crate) struct Placement {
     pub(crate) in_order: bool,
 }
 
+impl Placement {
+    /// The place of rows that go together with others.
+    pub(crate) fn with(&self, other: &Self) -> Self {
+        Self {
+            plain: self.plain && other.plain,
+            implicit_id: self.implicit_id || other.implicit_id,
+            in_order: self.in_order || other.in_order,
+        }
+    }
+}
+
 const DRAWS_FROM_SEQUENCE: Reason = "the statement uses a sequence, whose last value belongs to the session";
 const READS_SESSION: Reason = "a default value reads the session";
 

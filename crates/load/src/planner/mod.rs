@@ -87,7 +87,7 @@ pub(crate) enum Form {
 }
 
 /// Rows with their place among others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum PlacedRows {
     /// Of a table that the server has described.
     Known(Arc<InsertForm>, Placement),
@@ -122,11 +122,22 @@ impl PlacedRows {
         matches!(self, Self::Known(form, _) if form.replaces())
     }
 
-    /// Whether these may go together with others before them.
+    /// The place of these together with others, where they can go together at all.
+    pub(crate) fn with(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Known(form, one), Self::Known(of, two)) if Arc::ptr_eq(form, of) => {
+                Some(Self::Known(form.clone(), one.with(two)))
+            }
+            (Self::First(form), Self::First(of)) if form.name == of.name && form.head == of.head => Some(self.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether these may go together with others before them, and each of them keeps its place.
     pub(crate) fn joins(&self, before: &Self) -> bool {
         match (self, before) {
             (Self::Known(form, placement), Self::Known(of, placed)) => Arc::ptr_eq(form, of) && placement == placed,
-            (Self::First(form), Self::First(of)) => form.name == of.name && form.head == of.head,
+            (Self::First(_), Self::First(_)) => self.with(before).is_some(),
             _ => false,
         }
     }

@@ -100,7 +100,7 @@ pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
 fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Checkpoint> {
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
-        Work::FirstRows { form } => form.name.to_string(),
+        Work::FirstRows { form, .. } => form.name.to_string(),
         Work::Definition { .. } => String::new(),
     };
     let span = span(&chunk.statements[..covered])?;

@@ -148,13 +148,13 @@ impl<'l> Worker<'l> {
     pub fn run(mut self) {
         while let Some((seqno, mut chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
-            if let Work::FirstRows { form } = &chunk.work
+            if let Work::FirstRows { form, atomicity } = &chunk.work
                 && let Some(target) = self.target_of_new(seqno, &chunk, form)
             {
-                chunk.work = Work::Rows { target, commit_queue: None };
+                chunk.work = Work::Rows { target, commit_queue: None, atomicity: *atomicity };
             }
             match &chunk.work {
-                Work::Rows { target, commit_queue } => {
+                Work::Rows { target, commit_queue, .. } => {
                     self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default());
                 }
                 // The load ends here.
@@ -221,7 +221,8 @@ impl<'l> Worker<'l> {
                         let failure = Failure::after_loss(&chunk.statements[0], &error, lost.as_ref());
                         return self.pool.fail(seqno, failure, true);
                     }
-                    if error.is_transient() && replays > REPLAYS_WHOLE && chunk.statements.len() > 1 {
+                    let may_divide = chunk.statements.len() > 1 && !chunk.is_transaction();
+                    if error.is_transient() && replays > REPLAYS_WHOLE && may_divide {
                         return self.statement_by_statement(seqno, chunk, target, commit_queue, start);
                     }
                     if error.is_lost() {

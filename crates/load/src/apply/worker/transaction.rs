@@ -94,6 +94,12 @@ impl Worker<'_> {
             // Earlier rows may have been missing: a failure counts only in the commit slot.
             return self.rolled_back(Attempt::Yield);
         }
+        if !failures.is_empty() && chunk.is_transaction() {
+            for failure in failures {
+                self.pool.fail(seqno, failure, true);
+            }
+            return self.rolled_back(Attempt::Done);
+        }
         if let Some(commit_queue) = commit_queue
             && let Some(attempt) = self.enter_commit_slot(seqno, commit_queue)
         {

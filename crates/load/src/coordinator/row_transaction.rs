@@ -1,0 +1,177 @@
+//! Transactions of the dump that hold nothing but rows of one table: a worker applies each as one transaction.
+//!
+//! ```text
+//!   BEGIN, or rows under autocommit=0 ──► held ── COMMIT, or what is left out and commits ──► one chunk for a worker
+//!                                          │
+//!                                          └── anything else, too many bytes ──► the main session, as it is written
+//! ```
+//!
+//! Nothing of it is sent before its end is seen, so that the choice is free until then. In the main session, the statements
+//! after it would see its rows, and a ROLLBACK would take them back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::Coordinator;
+use super::analyzed_statement::AnalyzedStatement;
+use super::journal::Journal;
+use super::main_session::IN_TRANSACTION;
+use crate::analysis::{StatementInfo, StatementKind, Trait};
+use crate::apply::{Atomicity, ChunkStatement, Stopped};
+use crate::planner::{PlacedRows, Step};
+use crate::session::SessionState;
+
+/// Text of a transaction that is held.
+const HELD_BYTES: usize = 32 << 20;
+/// A transaction with less text goes to the main session, which sends several of them together, unless its table is new.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// The `completion_type` with which COMMIT ends a transaction and does nothing else.
+const NO_CHAIN: &[u8] = b"NO_CHAIN";
+
+/// A transaction of the dump of which nothing is sent yet.
+#[derive(Debug)]
+pub(super) struct RowTransaction {
+    /// Its BEGIN; `None` under autocommit=0.
+    begin: Option<AnalyzedStatement>,
+    /// Its statements; all of one table.
+    statements: Vec<AnalyzedStatement>,
+    /// Their place; `None` while there are none.
+    placed: Option<PlacedRows>,
+    session: Arc<SessionState>,
+    bytes: usize,
+}
+
+impl Coordinator<'_> {
+    /// Whether a COMMIT needs not be sent: all that it ends is held, or it ends nothing.
+    pub(super) fn is_commit_of_rows(&self, info: &StatementInfo) -> bool {
+        info.is(Trait::CommitsTransaction)
+            && self.completes_plainly()
+            && (self.transaction.is_some() || (self.is_between_transactions() && !self.batch.has_open_block()))
+    }
+
+    /// Takes a statement that belongs to such a transaction, or ends it; gives back any other, with all before it sent.
+    pub(super) fn take_into_transaction(
+        &mut self,
+        mut statement: AnalyzedStatement,
+    ) -> Result<Option<AnalyzedStatement>, Stopped> {
+        let info = &statement.info;
+        let is_taken = match info.kind {
+            StatementKind::Rows(_) if self.transaction.is_some() || self.may_begin_transaction() => {
+                if self.transaction.is_none() {
+                    let begin = self.batch.take_begin();
+                    self.transaction = Some(RowTransaction::new(begin, self.main.state().clone()));
+                }
+                match self.next_step(&mut statement)? {
+                    Step::Rows(placed) => self.joins_transaction(&statement, placed),
+                    _ => false,
+                }
+            }
+            StatementKind::Skip if self.transaction.is_some() => {
+                matches!(self.next_step(&mut statement)?, Step::Skip) && self.ends_for_worker()
+            }
+            _ => self.is_commit_of_rows(info) && (self.transaction.is_none() || self.ends_for_worker()),
+        };
+        if !is_taken {
+            self.transaction_to_main()?;
+            return Ok(Some(statement));
+        }
+        if let (StatementKind::Rows(_), Some(transaction)) = (&statement.info.kind, &mut self.transaction) {
+            transaction.bytes += statement.text.len();
+            transaction.statements.push(statement);
+            return Ok(None);
+        }
+        self.progress.skipped.fetch_add(1, Relaxed);
+        self.transaction_to_worker().map(|()| None)
+    }
+
+    /// Has the main session run what is held.
+    pub(super) fn transaction_to_main(&mut self) -> Result<(), Stopped> {
+        let Some(transaction) = self.transaction.take() else { return Ok(()) };
+        if let Some(begin) = transaction.begin {
+            self.batch.open_block(begin);
+        }
+        for mut statement in transaction.statements {
+            // The form that it was read by may be another's by now.
+            statement.info = self.analyze_anew(&statement.text);
+            self.run_in_main(statement, IN_TRANSACTION)?;
+        }
+        Ok(())
+    }
+
+    /// Gives a worker what is held.
+    fn transaction_to_worker(&mut self) -> Result<(), Stopped> {
+        let Some(RowTransaction { statements, placed: Some(placed), bytes, .. }) = self.transaction.take() else {
+            return Ok(());
+        };
+        self.flush()?;
+        let statements: Vec<_> = statements.into_iter().filter_map(AnalyzedStatement::into_rows).collect();
+        let bytes = bytes + statements.len() * size_of::<ChunkStatement>();
+        let own_state = self.main.state().clone();
+        let (placed, session) = self.with_deferred_checks(placed, &own_state);
+        let (write_set, chunk) = self.begin_rows(&placed, session, Atomicity::Transaction, statements);
+        self.admit(write_set, bytes, chunk)
+    }
+
+    /// Whether rows that come now begin a transaction that may be held.
+    fn may_begin_transaction(&self) -> bool {
+        let begins = match self.batch.has_open_block() {
+            true => self.batch.is_only_begun(),
+            false => !self.main.status().autocommit(),
+        };
+        begins && !self.pool.is_forced() && self.completes_plainly() && self.is_between_transactions()
+    }
+
+    /// Whether nothing is open in the main session, sent or gathered.
+    fn is_between_transactions(&self) -> bool {
+        !self.has_batch() && matches!(self.main.journal, Journal::Idle) && self.main.must_be_serial().is_none()
+    }
+
+    /// Whether COMMIT ends a transaction and does nothing else.
+    pub(super) fn completes_plainly(&self) -> bool {
+        let completion = self.main.state().value("completion_type");
+        !self.main.has_one_shot_variable() && (completion.is_empty() || completion.eq_ignore_ascii_case(NO_CHAIN))
+    }
+
+    /// Whether what is held is worth a chunk.
+    fn ends_for_worker(&self) -> bool {
+        self.transaction.as_ref().is_some_and(|transaction| {
+            let is_new = |placed: &PlacedRows| self.catalog.new_tables.is_empty(placed.table());
+            transaction.bytes >= SMALL_BYTES || transaction.placed.as_ref().is_some_and(is_new)
+        })
+    }
+
+    /// Whether rows go with those that are held: then they have one place.
+    fn joins_transaction(&mut self, statement: &AnalyzedStatement, placed: PlacedRows) -> bool {
+        let Some(mut transaction) = self.transaction.take() else { return false };
+        let fits = transaction.bytes + statement.text.len() <= HELD_BYTES;
+        let is_same_session = Arc::ptr_eq(&transaction.session, self.main.state());
+        let placed = match transaction.placed.take() {
+            None => Some(placed),
+            // The server has described the table by now.
+            Some(PlacedRows::First(first))
+                if let PlacedRows::Known(form, _) = &placed
+                    && form.name == first.name
+                    && form.head == first.head =>
+            {
+                transaction.statements.iter_mut().try_fold(placed.clone(), |together, earlier| {
+                    self.prescan_again(earlier, form);
+                    let StatementKind::Rows(rows) = &earlier.info.kind else { return None };
+                    let placement = form.place(&rows.values, &transaction.session, false).ok()?;
+                    together.with(&PlacedRows::Known(form.clone(), placement))
+                })
+            }
+            Some(before) => before.with(&placed),
+        };
+        let joins = fits && is_same_session && placed.is_some();
+        transaction.placed = placed;
+        self.transaction = Some(transaction);
+        joins
+    }
+}
+
+impl RowTransaction {
+    fn new(begin: Option<AnalyzedStatement>, session: Arc<SessionState>) -> Self {
+        Self { begin, statements: Vec::new(), placed: None, session, bytes: 0 }
+    }
+}

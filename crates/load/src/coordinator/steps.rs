@@ -1,0 +1,69 @@
+//! What is to be done with a statement: the planner is given what is known, until it needs to know nothing more.
+
+use super::Coordinator;
+use super::analyzed_statement::AnalyzedStatement;
+use super::chunk_builder::OpenChunk;
+use super::main_session::IN_TRANSACTION;
+use crate::analysis::{StatementInfo, StatementKind};
+use crate::apply::Stopped;
+use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan};
+
+impl Coordinator<'_> {
+    /// What is to be done with a statement, after all that must be known or run before it.
+    pub(super) fn next_step(&mut self, statement: &mut AnalyzedStatement) -> Result<Step, Stopped> {
+        let mut form = self.form(statement)?;
+        loop {
+            match self.plan(&statement.info, form.as_ref()) {
+                Step::LookUp(name) => {
+                    self.table(&name, &statement.location)?;
+                    form = self.form(statement)?;
+                }
+                Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
+                Step::Main { reason } => return Ok(Step::Main { reason }),
+                Step::Rows(_) if self.joins_batch(statement) => {
+                    return Ok(Step::Main { reason: "the statement follows changes of rows" });
+                }
+                // What is gathered for the main session may change what is to be done.
+                _ if self.has_batch() => {
+                    self.run_batch()?;
+                    form = self.form(statement)?;
+                }
+                step => return Ok(step),
+            }
+        }
+    }
+
+    fn plan(&self, info: &StatementInfo, form: Option<&Result<Form, Reason>>) -> Step {
+        let status = self.main.status();
+        let form = form.map(|form| form.as_ref().map_err(|reason| *reason));
+        plan(
+            info,
+            &PlanFacts {
+                serial: self.serial(info).or(self.batch.has_open_block().then_some(IN_TRANSACTION)),
+                in_transaction: status.in_transaction() || !status.autocommit() || self.batch.has_open_block(),
+                is_closed: self.main.is_closed_to_others(),
+                session: self.main.state(),
+                names: self.names(),
+                catalog: &self.catalog,
+                is_numbered_in_main: matches!(&form, Some(Ok(Form::Known(form))) if self.catalog.is_numbered_in_main(&form.table)),
+                form,
+                gathered: self.open.as_ref().and_then(OpenChunk::keys_of),
+                is_forced: self.pool.is_forced(),
+            },
+        )
+    }
+
+    /// Why a statement must stay in the main session, as far as that is known of its place.
+    pub(super) fn serial(&self, info: &StatementInfo) -> Option<Reason> {
+        let begins_transaction = !self.main.status().autocommit()
+            && matches!(info.kind, StatementKind::Rows(_))
+            && self.transaction.is_none();
+        self.main.must_be_serial().or(begins_transaction.then_some(IN_TRANSACTION))
+    }
+
+    /// How names are understood at this place.
+    pub(super) fn names(&self) -> Names<'_> {
+        let state = self.main.state();
+        Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
+    }
+}
