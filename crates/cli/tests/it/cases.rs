@@ -55,7 +55,8 @@ topics!(
     statement_order,
     several_in_one,
     function_names,
-    after_a_failure
+    after_a_failure,
+    row_transactions
 );
 
 #[test]

@@ -32,7 +32,7 @@ pub fn cluster() -> MutexGuard<'static, Pair> {
 }
 
 /// Topics of which a cluster may make something else: the others are about how a value is written and stored.
-const TOPICS: [&str; 7] = ["session", "rows", "keys", "objects", "statements", "engines", "fails"];
+const TOPICS: [&str; 8] = ["session", "rows", "keys", "objects", "statements", "engines", "fails", "row_transactions"];
 
 /// Cases that Galera does not take, or in which it does something of its own whoever loads.
 const NOT_FOR_GALERA: &[&str] = &[

@@ -180,6 +180,16 @@ pub struct StatementInfo {
 }
 
 impl StatementInfo {
+    /// Whether it begins a transaction and does nothing else.
+    pub(crate) fn begins_transaction(&self) -> bool {
+        self.is(Trait::BeginsTransaction) && !self.is(Trait::SeveralStatements)
+    }
+
+    /// Whether it commits a transaction and does nothing else.
+    pub(crate) fn commits_transaction(&self) -> bool {
+        self.is(Trait::CommitsTransaction) && !self.is(Trait::SeveralStatements)
+    }
+
     fn new(kind: StatementKind, journal: JournalMode, traits: Traits) -> Self {
         Self {
             kind,

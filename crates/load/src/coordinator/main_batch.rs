@@ -131,11 +131,11 @@ impl Coordinator<'_> {
     pub(super) fn gather_transaction(&mut self, statement: AnalyzedStatement) -> Option<AnalyzedStatement> {
         let info = &statement.info;
         let is_open = self.batch.has_open_block();
-        if info.is(Trait::CommitsTransaction) && is_open {
+        if info.commits_transaction() && is_open {
             self.batch.close_block(statement);
             return None;
         }
-        let can_open = info.is(Trait::BeginsTransaction)
+        let can_open = info.begins_transaction()
             && !is_open
             && statement.location.ordinal != 0
             && self.main.is_between_transactions()

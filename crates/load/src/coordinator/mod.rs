@@ -58,6 +58,7 @@ use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
+pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {

@@ -34,10 +34,10 @@ impl Coordinator<'_> {
     ) -> Result<RowEffects, Stopped> {
         let mut effects =
             RowEffects { table: table.map(ToString::to_string).unwrap_or_default(), ..Default::default() };
+        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
         if !info.is(Trait::WritesRows) {
             return Ok(effects);
         }
-        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
         effects.is_unrepeatable = info.is(Trait::ReadsSession) || (table.is_none() && info.changes.is_none());
         // A temporary table may hide the one that is known by the name.
         let named = info.changes.as_ref().filter(|_| !self.main.has_temporary_tables());

@@ -16,15 +16,15 @@ use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::journal::Journal;
 use super::main_session::IN_TRANSACTION;
-use crate::analysis::{StatementInfo, StatementKind, Trait};
+use crate::analysis::{StatementInfo, StatementKind};
 use crate::apply::{Atomicity, ChunkStatement, Stopped};
 use crate::planner::{PlacedRows, Step};
 use crate::session::SessionState;
 
 /// Text of a transaction that is held.
-const HELD_BYTES: usize = 32 << 20;
+pub(crate) const HELD_BYTES: usize = 32 << 20;
 /// A transaction with less text goes to the main session, which sends several of them together, unless its table is new.
-const SMALL_BYTES: usize = 64 << 10;
+pub(crate) const SMALL_BYTES: usize = 64 << 10;
 
 /// The `completion_type` with which COMMIT ends a transaction and does nothing else.
 const NO_CHAIN: &[u8] = b"NO_CHAIN";
@@ -45,7 +45,7 @@ pub(super) struct RowTransaction {
 impl Coordinator<'_> {
     /// Whether a COMMIT needs not be sent: all that it ends is held, or it ends nothing.
     pub(super) fn is_commit_of_rows(&self, info: &StatementInfo) -> bool {
-        info.is(Trait::CommitsTransaction)
+        info.commits_transaction()
             && self.completes_plainly()
             && (self.transaction.is_some() || (self.is_between_transactions() && !self.batch.has_open_block()))
     }
@@ -137,7 +137,8 @@ impl Coordinator<'_> {
     fn ends_for_worker(&self) -> bool {
         self.transaction.as_ref().is_some_and(|transaction| {
             let is_new = |placed: &PlacedRows| self.catalog.new_tables.is_empty(placed.table());
-            transaction.bytes >= SMALL_BYTES || transaction.placed.as_ref().is_some_and(is_new)
+            transaction.bytes >= SMALL_BYTES.min(self.chunk_limits.bytes)
+                || transaction.placed.as_ref().is_some_and(is_new)
         })
     }
 

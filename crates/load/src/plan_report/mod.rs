@@ -6,6 +6,7 @@
 //! what the server would say of them is expected, not known: such lines say so.
 
 mod server_notes;
+mod transaction;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, prescan};
 use crate::session::Tracker;
 use server_notes::{Needs, server_notes};
+use transaction::Within;
 
 /// Barriers that are kept in words; all are counted.
 const BARRIERS_KEPT: usize = 200;
@@ -91,6 +93,16 @@ struct Found {
     is_new: bool,
 }
 
+impl Found {
+    fn add(&mut self, more: Self) {
+        self.rows += more.rows;
+        self.bytes += more.bytes;
+        self.order.extend(more.order);
+        self.is_text |= more.is_text;
+        self.is_new = more.is_new;
+    }
+}
+
 /// Reads the dump and says what a load of it would do.
 ///
 /// # Errors
@@ -114,7 +126,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         triggers: BTreeSet::new(),
         needs: Needs::default(),
         deferral: Deferral::new(options),
-        in_transaction: false,
+        within: Within::Nothing,
     };
     Ok(reader.read(&options.files, options)?)
 }
@@ -134,8 +146,8 @@ struct Reader {
     triggers: BTreeSet<TableName>,
     needs: Needs,
     deferral: Deferral,
-    /// Between BEGIN and its end.
-    in_transaction: bool,
+    /// What stands in the transaction so far.
+    within: Within,
 }
 
 impl Reader {
@@ -186,6 +198,9 @@ impl Reader {
         let dialect = self.dialect();
         let functions = FunctionSet::all();
         let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
+        if !matches!(info.kind, StatementKind::Rows(_)) && self.control(&info, text, location) {
+            return Ok(());
+        }
         match &info.kind {
             StatementKind::Rows(RowsStatement { head: Some(head), offset, .. }) => {
                 self.rows(text, location, head, *offset, &functions)?;
@@ -203,15 +218,13 @@ impl Reader {
             StatementKind::Rows(_) | StatementKind::Constant | StatementKind::Empty => {}
             StatementKind::Skip => self.plan.skipped += 1,
             StatementKind::Write { reason } | StatementKind::Exclusive { reason } => {
-                self.in_transaction |= info.is(Trait::BeginsTransaction) || info.is(Trait::BeginsXa);
-                let ends = [Trait::CommitsTransaction, Trait::RollsBack, Trait::EndsXa];
-                self.in_transaction &= !ends.into_iter().any(|end| info.is(end));
                 self.barrier(text, location, reason);
                 if info.is(Trait::CreatesTable) {
                     self.define(text, &info, &dialect);
                 }
             }
         }
+        self.end(&info);
         Ok(())
     }
 
@@ -264,10 +277,6 @@ impl Reader {
             return Ok(());
         };
         self.deferral.rows(&name, self.tracker.state(), head.verb == InsertVerb::Replace);
-        if self.in_transaction || !self.connection.status().autocommit() {
-            self.barrier(text, location, "inside a transaction of the dump");
-            return Ok(());
-        }
         let known = self.look(&name)?;
         if self.triggers.contains(&name) {
             self.barrier(text, location, "triggers of the table may write to other tables");
@@ -318,17 +327,7 @@ impl Reader {
             }
         };
         let is_new = self.defined.contains_key(&name);
-        let found = match self.found.get_mut(&name) {
-            Some(found) => found,
-            None => {
-                self.sequence.push(name.clone());
-                self.found.entry(name.clone()).or_default()
-            }
-        };
-        found.rows += rows;
-        found.bytes += text.len() as u64;
-        found.is_new = is_new;
-        found.is_text |= is_text;
+        let mut found = Found { rows, bytes: text.len() as u64, is_new, is_text, order: BTreeSet::new() };
         if head.verb != InsertVerb::Insert {
             found.order.insert("a row may replace or skip another row".to_owned());
         }
@@ -340,7 +339,22 @@ impl Reader {
             found.order.insert("rows refer to rows of the same table".to_owned());
         }
         self.needs.rows_bytes += text.len() as u64;
+        if self.is_in_transaction() {
+            self.hold(&name, found, text, location);
+        } else {
+            self.add(&name, found);
+        }
         Ok(())
+    }
+
+    fn add(&mut self, name: &TableName, found: Found) {
+        match self.found.get_mut(name) {
+            Some(known) => known.add(found),
+            None => {
+                self.sequence.push(name.clone());
+                self.found.insert(name.clone(), found);
+            }
+        }
     }
 
     /// What the server says of a table that the dump does not define itself.
@@ -349,10 +363,17 @@ impl Reader {
     }
 
     fn barrier(&mut self, text: &[u8], location: &Location, reason: &str) {
+        if self.is_in_transaction() {
+            self.goes_to_main();
+        }
+        self.barrier_of(beginning(text), location, reason);
+    }
+
+    fn barrier_of(&mut self, statement: String, location: &Location, reason: &str) {
         self.plan.barrier_count += 1;
         if self.plan.barriers.len() < BARRIERS_KEPT {
             let place = format!("{}:{}", location.file, location.line);
-            self.plan.barriers.push(PlannedBarrier { place, statement: beginning(text), reason: reason.to_owned() });
+            self.plan.barriers.push(PlannedBarrier { place, statement, reason: reason.to_owned() });
         }
     }
 

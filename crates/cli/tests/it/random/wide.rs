@@ -81,6 +81,7 @@ const FEATURES: &[Feature] = &[
     feature(1, schemas::drop_schema),
     feature(1, schemas::alter_schema),
     feature(7, transactions::transaction),
+    feature(8, transactions::of_rows),
     feature(3, transactions::without_autocommit),
     feature(3, transactions::locked),
     feature(2, transactions::foreign_key_checks_off),

@@ -38,6 +38,31 @@ pub fn transaction(world: &mut World) {
     }
 }
 
+/// Transactions that hold nothing but rows of one table, most of them.
+pub fn of_rows(world: &mut World) {
+    let by_autocommit = world.dice.chance(50);
+    if by_autocommit {
+        world.say("SET autocommit = 0");
+    }
+    for _ in 0..world.dice.below(3) + 1 {
+        if !by_autocommit {
+            world.say("BEGIN");
+        }
+        rows::run(world);
+        if world.dice.chance(8) {
+            rows::misfits(world);
+        }
+        let end = *world.dice.pick(&["COMMIT", "COMMIT", "COMMIT", "COMMIT WORK", "ROLLBACK"]);
+        world.say(end);
+        if world.dice.chance(15) {
+            world.say("SELECT ROW_COUNT()");
+        }
+    }
+    if by_autocommit && world.dice.chance(85) {
+        world.say("SET autocommit = 1");
+    }
+}
+
 /// As mariadb-dump --no-autocommit writes it, and otherwise.
 pub fn without_autocommit(world: &mut World) {
     world.say("SET autocommit = 0");

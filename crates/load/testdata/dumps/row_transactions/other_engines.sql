@@ -1,0 +1,25 @@
+-- Transactions of rows of tables that cannot roll back, that are partitioned or versioned, and of forms that replace or
+-- ignore rows.
+CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MyISAM;
+CREATE TABLE r (id INT PRIMARY KEY, v INT);
+CREATE TABLE p (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 3;
+SET autocommit = 0;
+INSERT INTO m VALUES (1), (2);
+INSERT INTO m VALUES (3);
+COMMIT;
+INSERT INTO m VALUES (4);
+ROLLBACK;
+REPLACE INTO r VALUES (1, 1), (2, 2), (1, 3);
+REPLACE INTO r VALUES (2, 4);
+COMMIT;
+INSERT IGNORE INTO r VALUES (2, 5), (3, 5);
+INSERT IGNORE INTO r VALUES (3, 6), (4, 6);
+COMMIT;
+INSERT INTO p VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO p VALUES (4, 4);
+COMMIT;
+INSERT INTO r VALUES (1, 7) ON DUPLICATE KEY UPDATE v = 7;
+COMMIT;
+INSERT INTO p VALUES (5, 1 + 1), (6, DEFAULT);
+INSERT INTO p VALUES (7, 7);
+COMMIT;
