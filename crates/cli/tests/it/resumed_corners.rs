@@ -110,6 +110,32 @@ fn numbers_that_a_select_takes() {
     assert_eq!(pair.hortator.rows_of_case("SELECT NEXT VALUE FOR s"), [["3"]]);
 }
 
+/// A transaction whose rows the server numbers has left a checkpoint of the counter, and nothing else.
+#[test]
+fn a_transaction_of_rows_that_fails_again() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for before in ["", "INSERT INTO t (v) VALUES (7);\n"] {
+        server.reset();
+        let text = format!(
+            "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT UNIQUE);\n{before}BEGIN;\n\
+             INSERT INTO t (v) VALUES (1), (2);\nINSERT INTO t (v) VALUES (1);\nCOMMIT;\nINSERT INTO t (v) VALUES (9);\n",
+        );
+        let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+        let file = path.to_str().unwrap();
+        let there = [[u64::from(!before.is_empty()).to_string()]];
+        for options in [&[file][..], &["--resume", file], &["--resume", file]] {
+            assert_tells(&run(load_into(server, options)), 1, &["1062"]);
+            assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), there, "{before}{options:?}");
+        }
+        // What is in its way is gone: it goes on.
+        server.connect().execute(b"ALTER TABLE hortator_case.t DROP KEY v").unwrap();
+        assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+        let rows = 4 + u64::from(!before.is_empty());
+        assert_eq!(server.rows_of_case("SELECT COUNT(*), MAX(id) FROM t"), [[rows.to_string(), rows.to_string()]]);
+    }
+}
+
 #[test]
 fn an_input_that_ends_within_a_statement() {
     let pair = pair();

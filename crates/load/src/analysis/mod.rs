@@ -185,6 +185,13 @@ impl StatementInfo {
         self.is(Trait::BeginsTransaction) && !self.is(Trait::SeveralStatements)
     }
 
+    /// Whether nothing of a transaction before it is open behind it.
+    pub(crate) fn ends_transaction(&self) -> bool {
+        let ends = [Trait::CommitsTransaction, Trait::RollsBack, Trait::BeginsTransaction];
+        matches!(self.kind, StatementKind::TableDdl | StatementKind::OtherDdl)
+            || ends.into_iter().any(|end| self.is(end))
+    }
+
     /// Whether it commits a transaction and does nothing else.
     pub(crate) fn commits_transaction(&self) -> bool {
         self.is(Trait::CommitsTransaction) && !self.is(Trait::SeveralStatements)

@@ -140,7 +140,9 @@ impl Coordinator<'_> {
             && statement.location.ordinal != 0
             && self.main.is_between_transactions()
             && !(self.batch.has_unrepeatable && self.main.is_on_cluster())
-            && self.completes_plainly();
+            && self.completes_plainly()
+            // There, BEGIN is the beginning of a block.
+            && !self.main.state().has_mode("ORACLE");
         if !can_open {
             return Some(statement);
         }

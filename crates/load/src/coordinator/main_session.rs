@@ -58,6 +58,8 @@ pub(super) struct MainSession<'l> {
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
     has_locks: bool,
+    /// A savepoint may have begun a transaction of which the server's status does not tell under autocommit=0.
+    has_savepoint: bool,
     handlers: Handlers,
     in_xa: bool,
     failures: u64,
@@ -115,6 +117,7 @@ impl<'l> MainSession<'l> {
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
+            has_savepoint: false,
             handlers: Handlers::default(),
             in_xa: false,
             failures: 0,
@@ -137,7 +140,7 @@ impl<'l> MainSession<'l> {
     /// Why every statement must stay in this session for now.
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
-        if self.in_xa || status.in_transaction() {
+        if self.in_xa || status.in_transaction() || (self.has_savepoint && !status.autocommit()) {
             Some(IN_TRANSACTION)
         } else if self.tracker.has_session_local() {
             Some("a session-local variable is set")
@@ -354,6 +357,7 @@ impl<'l> MainSession<'l> {
         } else if info.is(Trait::Unlocks) {
             self.has_locks = false;
         }
+        self.has_savepoint = info.is(Trait::OfSavepoint) || (self.has_savepoint && !info.ends_transaction());
         if info.is(Trait::BeginsXa) {
             self.in_xa = true;
         } else if info.is(Trait::EndsXa) {

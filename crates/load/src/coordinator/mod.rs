@@ -31,7 +31,6 @@ mod transactions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
@@ -51,7 +50,7 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
-use journal::{Asked, RowEffects};
+use journal::{Asked, RowEffects, Unrecorded};
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
 use main_session::MainSession;
@@ -81,6 +80,8 @@ pub(crate) struct Coordinator<'l> {
     known: Option<KnownForm>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
+    /// The dump has locked tables, by a LOCK TABLES that was left out.
+    has_left_out_locks: bool,
     /// Rows of the main session that are not committed yet.
     uncommitted: BTreeMap<TableName, u64>,
     /// What the stream should leave behind, where that is to be verified.
@@ -103,7 +104,8 @@ impl<'l> Coordinator<'l> {
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let LoadContext { pool, progress, targets, catalog, deferral, checkpoints } = load_context;
-        let main = MainSession::open(pool, progress, targets, checkpoints, output)?;
+        let mut main = MainSession::open(pool, progress, targets, checkpoints, output)?;
+        main.unrecorded = Unrecorded::new(resume.is_some());
         let catalog = CatalogCache::new(catalog);
         let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
@@ -130,6 +132,7 @@ impl<'l> Coordinator<'l> {
             transaction: None,
             known: None,
             resume,
+            has_left_out_locks: false,
             uncommitted: BTreeMap::new(),
             expectations: None,
         })
@@ -166,6 +169,8 @@ impl<'l> Coordinator<'l> {
             self.place_held()?;
         }
         self.expect(&statement);
+        // It releases them.
+        self.has_left_out_locks &= !statement.info.is(Trait::BeginsTransaction);
         self.main.check_writer(&statement.text, &statement.location)?;
         if self.resume.is_some() && self.skip_if_applied(&statement)? {
             // What was done before counts as if it were done now: the validation is of the whole.
@@ -257,11 +262,12 @@ impl<'l> Coordinator<'l> {
             Step::Skip => {
                 // A record of several definitions has no gaps.
                 self.end_keys()?;
-                self.progress.skipped.fetch_add(1, Relaxed);
+                self.left_out(&statement.info);
                 Ok(())
             }
             Step::CommitInstead => {
                 self.run_batch()?;
+                self.left_out(&statement.info);
                 self.commit_instead(&statement.location)
             }
             Step::Rows(rows) => {
@@ -307,6 +313,9 @@ impl<'l> Coordinator<'l> {
         self.main.check_writer(&statement.text, &statement.location)?;
         for table in tables {
             self.forget(table);
+        }
+        if *effect == DdlEffect::None {
+            self.main.unrecorded.note_absent(tables);
         }
         self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
         if *effect != DdlEffect::None {

@@ -92,12 +92,16 @@ impl Coordinator<'_> {
         }
         self.transaction_to_main()?;
         // A transaction of which a statement is done is done.
-        self.batch.drop_empty_block();
+        let begin = self.batch.take_begin();
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.commit_pending()?;
         if checkpoint.state == State::Intent {
-            return self.resolve_intent(&checkpoint, statement);
+            let is_done = self.resolve_intent(&checkpoint, statement)?;
+            if let Some(begin) = begin.filter(|_| !is_done) {
+                self.batch.open_block(begin);
+            }
+            return Ok(is_done);
         }
         self.skip_applied(&checkpoint, statement)
     }
@@ -117,7 +121,13 @@ impl Coordinator<'_> {
             self.resume_use(&name, &statement.location)?;
             return self.look_after_main(&statement.location).map(|()| true);
         }
-        let only_reads = info.journal == JournalMode::Session || matches!(info.kind, StatementKind::Skip);
+        let only_reads = info.journal == JournalMode::Session;
+        let is_within =
+            self.transaction.is_some() || self.batch.has_open_block() || self.main.status().in_transaction();
+        if matches!(info.kind, StatementKind::Skip) && resume.reader.has_more() && !is_within {
+            self.left_out(info);
+            return Ok(true);
+        }
         if only_reads && !is_set && resume.reader.has_more() && !info.is(Trait::PreparesSession) {
             return Ok(true);
         }

@@ -10,13 +10,12 @@
 //! after it would see its rows, and a ROLLBACK would take them back.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::journal::Journal;
 use super::main_session::IN_TRANSACTION;
-use crate::analysis::{StatementInfo, StatementKind};
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::{Atomicity, ChunkStatement, Stopped};
 use crate::planner::{PlacedRows, Step};
 use crate::session::SessionState;
@@ -68,7 +67,13 @@ impl Coordinator<'_> {
                 }
             }
             StatementKind::Skip if self.transaction.is_some() => {
-                matches!(self.next_step(&mut statement)?, Step::Skip) && self.ends_for_worker()
+                let is_left_out = matches!(self.next_step(&mut statement)?, Step::Skip);
+                if is_left_out && statement.info.is(Trait::Unlocks) && !self.has_left_out_locks {
+                    // Nothing is locked: it does nothing.
+                    self.left_out(&statement.info);
+                    return Ok(None);
+                }
+                is_left_out && self.ends_for_worker()
             }
             _ => self.is_commit_of_rows(info) && (self.transaction.is_none() || self.ends_for_worker()),
         };
@@ -81,7 +86,7 @@ impl Coordinator<'_> {
             transaction.statements.push(statement);
             return Ok(None);
         }
-        self.progress.skipped.fetch_add(1, Relaxed);
+        self.left_out(&statement.info);
         self.transaction_to_worker().map(|()| None)
     }
 

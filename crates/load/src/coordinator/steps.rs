@@ -41,6 +41,7 @@ impl Coordinator<'_> {
             &PlanFacts {
                 serial: self.serial(info).or(self.batch.has_open_block().then_some(IN_TRANSACTION)),
                 in_transaction: status.in_transaction() || !status.autocommit() || self.batch.has_open_block(),
+                has_left_out_locks: self.has_left_out_locks,
                 is_closed: self.main.is_closed_to_others(),
                 session: self.main.state(),
                 names: self.names(),

@@ -5,13 +5,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
+use crate::analysis::{StatementInfo, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
 
 impl Coordinator<'_> {
-    /// Leaves such a statement out and ends the dump's transaction, as it would have done.
-    pub(super) fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
+    /// Takes note of a statement that is not sent.
+    pub(super) fn left_out(&mut self, info: &StatementInfo) {
         self.progress.skipped.fetch_add(1, Relaxed);
+        self.has_left_out_locks |= info.is(Trait::Locks);
+        self.has_left_out_locks &= !info.is(Trait::Unlocks);
+    }
+
+    /// Ends the dump's transaction, as a statement that is left out would have done.
+    pub(super) fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
         if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
     }
 

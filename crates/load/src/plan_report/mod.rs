@@ -126,6 +126,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         triggers: BTreeSet::new(),
         needs: Needs::default(),
         deferral: Deferral::new(options),
+        has_locks: false,
         within: Within::Nothing,
     };
     Ok(reader.read(&options.files, options)?)
@@ -146,6 +147,8 @@ struct Reader {
     triggers: BTreeSet<TableName>,
     needs: Needs,
     deferral: Deferral,
+    /// The dump has locked tables.
+    has_locks: bool,
     /// What stands in the transaction so far.
     within: Within,
 }

@@ -41,12 +41,18 @@ impl Reader {
 
     /// Takes a statement that is none of rows; true where nothing more is to be said of it.
     pub(super) fn control(&mut self, info: &StatementInfo, text: &[u8], location: &Location) -> bool {
+        let does_nothing = info.is(Trait::Unlocks) && !self.has_locks;
+        self.has_locks =
+            info.is(Trait::Locks) || (self.has_locks && !info.is(Trait::Unlocks) && !info.is(Trait::BeginsTransaction));
         if info.begins_transaction() && !self.is_in_transaction() {
             let statements = vec![(location.clone(), beginning(text))];
             self.within = Within::Held(Held { table: None, statements });
             return true;
         }
         let is_commit = info.commits_transaction();
+        if does_nothing {
+            return false;
+        }
         if (is_commit || matches!(info.kind, StatementKind::Skip)) && !matches!(self.within, Within::Main) {
             self.commit();
             self.plan.skipped += u64::from(is_commit);

@@ -200,6 +200,8 @@ pub(crate) struct PlanFacts<'f> {
     pub(crate) serial: Option<Reason>,
     /// Within a transaction of the dump that the main session runs.
     pub(crate) in_transaction: bool,
+    /// The dump has locked tables, by a statement that was left out.
+    pub(crate) has_left_out_locks: bool,
     /// Tables are locked by the dump, or an XA transaction is under way.
     pub(crate) is_closed: bool,
     /// The session's state.
@@ -353,13 +355,19 @@ fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     Step::Skip
 }
 
+/// Whether a statement that is left out would commit the transaction: UNLOCK TABLES does where tables are locked.
+pub(crate) fn commits(info: &StatementInfo, facts: &PlanFacts<'_>) -> bool {
+    !info.is(Trait::Unlocks) || facts.has_left_out_locks
+}
+
 /// Within the dump's transaction a statement that is left out elsewhere is only one more way to end it.
 fn plan_skip_in_serial(info: &StatementInfo, facts: &PlanFacts<'_>, reason: Reason) -> Step {
     if !facts.in_transaction || facts.is_closed {
         return Step::Main { reason };
     }
     match plan_skip(info, facts) {
-        Step::Skip => Step::CommitInstead,
+        Step::Skip if commits(info, facts) => Step::CommitInstead,
+        Step::Skip => Step::Skip,
         step @ (Step::LookUp(_) | Step::ListRelations(_)) => step,
         _ => Step::Main { reason },
     }

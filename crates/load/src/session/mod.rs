@@ -144,7 +144,7 @@ impl SessionState {
         self.value("character_set_client").starts_with(b"utf8")
     }
 
-    fn has_mode(&self, name: &str) -> bool {
+    pub(crate) fn has_mode(&self, name: &str) -> bool {
         self.value("sql_mode").split(|byte| *byte == b',').any(|mode| mode == name.as_bytes())
     }
 

@@ -50,6 +50,17 @@ const CORNERS: &[(&str, &str, &str)] = &[
         "INSERT INTO c VALUES (LAST_INSERT_ID());\n",
     ),
     (
+        "a transaction whose rows the server numbers, and which is rolled back",
+        "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nBEGIN;\nINSERT INTO t (v) VALUES (1), (2);\n",
+        "ROLLBACK;\nINSERT INTO t (v) VALUES (3);\n",
+    ),
+    (
+        "transactions of rows, some of them done",
+        "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nSET autocommit = 0;\nINSERT INTO t (v) VALUES (1), (2);\n\
+         COMMIT;\nINSERT INTO t (v) VALUES (3);\n",
+        "COMMIT;\nINSERT INTO t (v) VALUES (4);\nINSERT INTO t (v) VALUES (5);\nCOMMIT;\n",
+    ),
+    (
         "rows that cannot roll back, in a transaction",
         "CREATE TABLE t (a INT) ENGINE=MyISAM;\nBEGIN;\nINSERT INTO t VALUES (1), (2);\n",
         "COMMIT;\n",

@@ -10,21 +10,27 @@
 //! The main session runs them one after the other, before anything behind them gets its place. So a load that resumes
 //! passes them over where there is a record behind them, and else runs them again, in their order. A view or a trigger can
 //! only be made again while what it reads is there: so it is recorded, with one commit, before the next definition that
-//! may take something away.
+//! may take away something that it reads. mariadb-dump makes each view twice, so that there is such a definition before each
+//! of them: what the load itself has made, and none of its views and triggers names, is nothing that one reads.
 
 use std::collections::HashSet;
 
-use crate::analysis::{Postcondition, StatementInfo, StatementKind, Trait};
+use hortator_mysql::catalog::TableName;
+
+use crate::analysis::{NamedTable, Postcondition, StatementInfo, StatementKind, Trait, identifiers};
 use crate::apply::Stopped;
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
-use crate::lexer::Location;
+use crate::lexer::{Dialect, Location};
 
 use super::{RowEffects, applied_or_bound, checkpoint_of};
 
 /// Names that are remembered; beyond that all are forgotten, and the next definitions are recorded.
 const DROPPED_LIMIT: usize = 1000;
+
+/// Names of views and triggers that are remembered; beyond that, any definition may take away what one reads.
+const READ_LIMIT: usize = 50_000;
 
 /// What can be shown of definitions that are not recorded; events run by themselves, and sequences have a state.
 const KINDS: [&str; 8] = ["TABLE ", "VIEW ", "TRIGGER ", "PROCEDURE ", "FUNCTION ", "PACKAGE ", "DATABASE ", "SCHEMA "];
@@ -39,9 +45,58 @@ pub(in crate::coordinator) struct Unrecorded {
     dropped: HashSet<Vec<u8>>,
     /// The last definition that needs others, and where it stands.
     dependent: Option<(Checkpoint, Location)>,
+    names: Names,
+}
+
+/// Names that tell what a definition can take away from others.
+#[derive(Debug, Default)]
+struct Names {
+    /// What was not there when the load dropped it.
+    absent: HashSet<TableName>,
+    /// All names in the definitions of the load's views and triggers, but their own, in lower case.
+    read: HashSet<Vec<u8>>,
+    /// Not all of those are known.
+    is_incomplete: bool,
+}
+
+impl Names {
+    /// Takes note of a definition that needs others.
+    fn reads(&mut self, statement: &AnalyzedStatement, dialect: &Dialect) {
+        if self.is_incomplete {
+            return;
+        }
+        let info = &statement.info;
+        let is_own = |name: &[u8]| info.tables.iter().any(|own| own.table.eq_ignore_ascii_case(name));
+        let own = |name: &Vec<u8>| info.is(Trait::CreatesView) && is_own(name);
+        let names = identifiers(&statement.text, dialect).into_iter().filter(|name| !own(name));
+        self.read.extend(names.map(|name| name.to_ascii_lowercase()));
+        self.is_incomplete = self.read.len() > READ_LIMIT;
+    }
+
+    /// Whether a definition takes nothing away that one of these may read.
+    fn spares(&self, info: &StatementInfo, database: Option<&[u8]>) -> bool {
+        let is_spared = |named: &NamedTable| {
+            let Some(schema) = named.schema.as_deref().or(database) else { return false };
+            let name = TableName { schema: schema.to_vec(), table: named.table.clone() };
+            self.absent.contains(&name) && !self.read.contains(&named.table.to_ascii_lowercase())
+        };
+        !self.is_incomplete && !info.tables.is_empty() && info.tables.iter().all(is_spared)
+    }
 }
 
 impl Unrecorded {
+    /// For a load that resumes (`is_resumed`), or one from the beginning.
+    pub(in crate::coordinator) fn new(is_resumed: bool) -> Self {
+        Self { names: Names { is_incomplete: is_resumed, ..Names::default() }, ..Self::default() }
+    }
+
+    /// A statement drops these, which are not there.
+    pub(in crate::coordinator) fn note_absent(&mut self, tables: &[TableName]) {
+        if self.names.absent.len() < READ_LIMIT {
+            self.names.absent.extend(tables.iter().cloned());
+        }
+    }
+
     /// Something may be recorded: a load that resumes does not repeat what stands before it.
     pub(in crate::coordinator) fn forget_dropped(&mut self) {
         self.dropped.clear();
@@ -70,7 +125,9 @@ impl MainSession<'_> {
         let info = &statement.info;
         let creates = info.ddl_target.as_ref().is_some_and(|target| target.postcondition == Postcondition::Changed);
         let needs_others = creates && !is_of(info, &INDEPENDENT);
-        if (!creates || needs_others)
+        let replaces = info.is(Trait::Destroys) || info.is(Trait::Idempotent);
+        if (!creates || (needs_others && replaces))
+            && !self.unrecorded.names.spares(info, self.state().database.as_deref())
             && let Some((checkpoint, location)) = self.unrecorded.dependent.take()
         {
             self.write_unrecorded(&checkpoint, &location)?;
@@ -95,6 +152,7 @@ impl MainSession<'_> {
         if state == State::SessionBound {
             self.write_unrecorded(&checkpoint, &statement.location)?;
         } else if needs_others {
+            self.unrecorded.names.reads(statement, &self.dialect());
             self.unrecorded.dependent = Some((checkpoint, statement.location.clone()));
         }
         Ok(rows)
@@ -102,7 +160,8 @@ impl MainSession<'_> {
 
     /// Records a definition after all.
     fn write_unrecorded(&mut self, checkpoint: &Checkpoint, location: &Location) -> Result<(), Stopped> {
-        self.unrecorded = Unrecorded::default();
+        self.unrecorded.dropped.clear();
+        self.unrecorded.dependent = None;
         self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))
     }
 }

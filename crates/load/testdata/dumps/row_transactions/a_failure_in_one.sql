@@ -1,4 +1,5 @@
 -- fails: 1062
+-- ahead: before_it
 -- An INSERT fails within a transaction of rows of a new table: nothing of the transaction stays.
 CREATE TABLE before_it (id INT PRIMARY KEY);
 SET autocommit = 0;
