@@ -34,7 +34,7 @@ pub use ddl_target::{DdlTarget, Postcondition};
 pub use functions::FunctionSet;
 pub use handler::HandlerUse;
 pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
-pub use rules::{RULES, Rule, RuleKind};
+pub use rules::{RULES, Rule, RuleKind, rules_of};
 pub use table_ddl::is_plain_definition;
 pub use traits::{Trait, Traits};
 
@@ -290,7 +290,8 @@ const INSERT_TRAITS: Traits = Traits::of(&[Trait::WritesRows, Trait::NumbersRows
 
 /// The first rule that fits.
 fn matching_rule(all: &[Token<'_>]) -> Option<(&'static Rule, Match)> {
-    RULES.iter().find_map(|rule| match_pattern(rule.pattern, all).map(|found| (rule, found)))
+    let Kind::Word(word) = all.first()?.kind else { return None };
+    rules_of(word).iter().find_map(|rule| match_pattern(rule.pattern, all).map(|found| (*rule, found)))
 }
 
 /// A text that holds several statements: it runs exclusively, and does what any of them does.

@@ -5,6 +5,9 @@
 //! Everything that asks what a statement does (planner, journal, recovery, validation, `--plan`) reads the result of this
 //! table as a [`super::StatementInfo`].
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::JournalMode::{self, Control, Intent, Rows, Session};
 use super::{Trait, Trait::*};
 
@@ -59,7 +62,20 @@ const MAINTENANCE: &str = "table maintenance reads whole tables";
 const PREPARED: &str = "a prepared statement belongs to its session";
 const ROUTINE: RuleKind = OtherDdl;
 
-/// All rules, in the order in which they are tried.
+/// The rules whose patterns begin with a word, in any case, in the order in which they are tried.
+pub fn rules_of(word: &[u8]) -> &'static [&'static Rule] {
+    static BY_FIRST_WORD: LazyLock<HashMap<&'static [u8], Vec<&'static Rule>>> = LazyLock::new(|| {
+        let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
+        for rule in RULES {
+            let first = rule.pattern.split(' ').next().unwrap_or_default();
+            by_word.entry(first.as_bytes()).or_default().push(rule);
+        }
+        by_word
+    });
+    BY_FIRST_WORD.get(&word.to_ascii_uppercase()[..]).map_or(&[], Vec::as_slice)
+}
+
+/// All rules, in the order in which they are tried. Each pattern begins with a word.
 pub static RULES: &[Rule] = &[
     // Rows.
     rule("INSERT DELAYED", Exclusive("INSERT DELAYED"), Rows, &[WritesRows, NumbersRows]),

@@ -1,5 +1,7 @@
 //! The main session: the connection that lives through the whole dump, as the client's would, and its state.
 
+mod sending;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
-use crate::apply::{Pool, Stopped, check_packet, packet_limit_bytes};
+use crate::apply::{Pool, Stopped, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::{Dialect, Location};
@@ -24,11 +26,8 @@ use crate::session::{SessionState, Tracker};
 
 /// Why what stands in a transaction of the dump stays in its session.
 pub(super) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
-/// How long a node that takes no statements is waited for, and how often it is asked.
-const UNREADY_LIMIT: Duration = Duration::from_secs(20);
 /// The most that the session stays silent for while others work.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
-const UNREADY_PAUSE: Duration = Duration::from_millis(200);
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
@@ -184,14 +183,7 @@ impl<'l> MainSession<'l> {
         match result {
             // Ended with the load. What came through before that is done.
             Err(_) if self.pool.is_interrupted() => Err(Stopped),
-            Ok(done) => {
-                self.progress.text_statements.fetch_add(1, Relaxed);
-                self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
-                self.note_effects(&statement.info, done.last_insert_id);
-                let changes = self.connection.take_session_changes();
-                self.note_changes(&statement.info, &changes)?;
-                Ok(done.affected_rows)
-            }
+            Ok(done) => self.handle_ran(statement, &done, true).map(|()| done.affected_rows),
             Err(error) => {
                 self.is_stale |= left_behind::may_set_variables(&statement.info, &error);
                 self.left_behind.has_failed = true;
@@ -199,6 +191,20 @@ impl<'l> MainSession<'l> {
                 self.failed(&statement.location, &statement.text, &error).map(|()| 0)
             }
         }
+    }
+
+    /// A statement has run. `is_last`: what the server has reported by now is of it, and of those sent together with it.
+    pub(super) fn handle_ran(
+        &mut self,
+        statement: &AnalyzedStatement,
+        done: &ExecResult,
+        is_last: bool,
+    ) -> Result<(), Stopped> {
+        self.progress.text_statements.fetch_add(1, Relaxed);
+        self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
+        self.note_effects(&statement.info, done.last_insert_id);
+        let changes = if is_last { self.connection.take_session_changes() } else { SessionChanges::default() };
+        self.note_changes(&statement.info, &changes)
     }
 
     /// Takes in what the server has reported of a statement.
@@ -265,48 +271,6 @@ impl<'l> MainSession<'l> {
 
     pub(super) fn may_have_temporary_tables(&mut self) {
         self.has_temporary_tables = true;
-    }
-
-    /// Sends a statement, patiently: a node that takes none may be back in its cluster in a moment.
-    pub(super) fn send(&mut self, statement: &AnalyzedStatement) -> Result<ExecResult, Error> {
-        let start = Instant::now();
-        let prefix = self.auto_increment_prefix(&statement.info);
-        let scoped = statement.with_scopes();
-        let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
-        let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
-        check_packet(text.len(), self.packet_limit_bytes)?;
-        loop {
-            if !self.targets.is_current(self.failover_epoch) {
-                return Err(self.targets.failed_over_error());
-            }
-            match self.connection.query(text, self.output) {
-                Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
-                    std::thread::sleep(UNREADY_PAUSE);
-                }
-                outcome => return outcome,
-            }
-        }
-    }
-
-    /// Sends statements in one packet, patiently; see [`Connection::query_batch`].
-    pub(super) fn query_together(&mut self, text: &[u8], results: &mut Vec<ExecResult>) -> Result<(), Error> {
-        let start = Instant::now();
-        loop {
-            if !self.targets.is_current(self.failover_epoch) {
-                return Err(self.targets.failed_over_error());
-            }
-            match self.connection.query_batch(text, self.output, results) {
-                Err(error)
-                    if error.is_unready()
-                        && results.is_empty()
-                        && start.elapsed() < UNREADY_LIMIT
-                        && !self.pool.is_interrupted() =>
-                {
-                    std::thread::sleep(UNREADY_PAUSE);
-                }
-                outcome => return outcome,
-            }
-        }
     }
 
     /// The server takes no command as long as this, in bytes.

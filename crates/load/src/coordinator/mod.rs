@@ -26,6 +26,7 @@ mod resume;
 mod row_effects;
 mod row_transaction;
 mod schema_guard;
+mod set_run;
 mod steps;
 mod transactions;
 
@@ -74,6 +75,8 @@ pub(crate) struct Coordinator<'l> {
     /// The last statement, while it may still have to run in the main session.
     held: Option<AnalyzedStatement>,
     open: Option<OpenChunk>,
+    /// SETs that are not sent yet; nothing else is under way between them.
+    sets: Vec<AnalyzedStatement>,
     batch: MainBatch,
     /// A transaction of the dump that a worker may apply.
     transaction: Option<RowTransaction>,
@@ -128,6 +131,7 @@ impl<'l> Coordinator<'l> {
             functions,
             held: None,
             open: None,
+            sets: Vec::new(),
             batch: MainBatch::default(),
             transaction: None,
             known: None,
@@ -148,7 +152,16 @@ impl<'l> Coordinator<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.progress.statement_read(&text);
         let info = self.analyze(&text);
-        let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        let mut statement =
+            AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        if self.joins_sets(&statement) {
+            self.expect(&statement);
+            return self.gather_set(statement);
+        }
+        if !self.sets.is_empty() {
+            self.run_sets()?;
+            statement.info = self.analyze(&statement.text);
+        }
         if statement.info.reads_diagnostics() {
             self.transaction_to_main()?;
             if let Some(held) = self.held.take() {
@@ -238,6 +251,7 @@ impl<'l> Coordinator<'l> {
 
     /// Gives all statements so far their place, those of a transaction that has not ended too.
     fn place_all(&mut self) -> Result<(), Stopped> {
+        self.run_sets()?;
         self.place_held()?;
         self.transaction_to_main()
     }
@@ -281,7 +295,9 @@ impl<'l> Coordinator<'l> {
             Step::OtherDdl { tables, effect } => self.run_other_ddl(&statement, &tables, &effect),
             Step::Set | Step::Use => {
                 self.flush()?;
-
+                if self.can_gather(&statement) {
+                    return self.gather_set(statement);
+                }
                 self.main.run(&statement)?;
                 self.look_after_main(&statement.location)
             }

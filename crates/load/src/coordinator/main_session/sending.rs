@@ -1,0 +1,61 @@
+//! How statements are sent: patiently, since a node that takes none may be back in its cluster in a moment.
+
+use std::time::{Duration, Instant};
+
+use hortator_mysql::{Error, ExecResult};
+
+use super::MainSession;
+use crate::apply::check_packet;
+use crate::coordinator::analyzed_statement::AnalyzedStatement;
+
+/// How long a node that takes no statements is waited for, and how often it is asked.
+const UNREADY_LIMIT: Duration = Duration::from_secs(20);
+const UNREADY_PAUSE: Duration = Duration::from_millis(200);
+
+impl MainSession<'_> {
+    /// Sends a statement.
+    pub(in crate::coordinator) fn send(&mut self, statement: &AnalyzedStatement) -> Result<ExecResult, Error> {
+        let start = Instant::now();
+        let prefix = self.auto_increment_prefix(&statement.info);
+        let scoped = statement.with_scopes();
+        let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
+        let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
+        check_packet(text.len(), self.packet_limit_bytes)?;
+        loop {
+            if !self.targets.is_current(self.failover_epoch) {
+                return Err(self.targets.failed_over_error());
+            }
+            match self.connection.query(text, self.output) {
+                Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
+                    std::thread::sleep(UNREADY_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Sends statements in one packet; see [`Connection::query_batch`].
+    pub(in crate::coordinator) fn query_together(
+        &mut self,
+        text: &[u8],
+        results: &mut Vec<ExecResult>,
+    ) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            if !self.targets.is_current(self.failover_epoch) {
+                return Err(self.targets.failed_over_error());
+            }
+            match self.connection.query_batch(text, self.output, results) {
+                Err(error)
+                    if error.is_unready()
+                        && results.is_empty()
+                        && start.elapsed() < UNREADY_LIMIT
+                        && !self.pool.is_interrupted() =>
+                {
+                    std::thread::sleep(UNREADY_PAUSE);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
