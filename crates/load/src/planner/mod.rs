@@ -372,3 +372,6 @@ fn plan_skip_in_serial(info: &StatementInfo, facts: &PlanFacts<'_>, reason: Reas
         _ => Step::Main { reason },
     }
 }
+
+#[cfg(test)]
+mod tests;
