@@ -74,7 +74,12 @@ pub(super) fn text(summary: &Summary) -> String {
         text.push_str(&verification::text(verification));
     }
     if summary.failure_count > 0 {
-        let _ = writeln!(text, "failures: {}", HumanCount(summary.failure_count));
+        let not_shown = summary.failure_count.saturating_sub(summary.failures.len() as u64);
+        let rest = match not_shown {
+            0 => String::new(),
+            _ => format!("; {} of them are not shown", HumanCount(not_shown)),
+        };
+        let _ = writeln!(text, "failures: {}{rest}", HumanCount(summary.failure_count));
     }
     text
 }

@@ -248,6 +248,17 @@ fn a_statement_that_the_server_does_not_take() {
     assert_eq!(server.rows_of_case("SELECT id FROM t"), [["1"]]);
 }
 
+/// A forced load keeps the messages of the first thousand failures, and says that there are more.
+#[test]
+fn more_failures_than_are_shown() {
+    let pair = pair();
+    pair.hortator.reset();
+    let (_folder, dump) = dump_file("dump.sql", "SET nosuchvariable = 1;\n".repeat(1002).as_bytes());
+    let outcome = run(load_into(&pair.hortator, &["--force", path(&dump)]));
+    assert_tells(&outcome, 3, &["line 1000 ", "failures: 1,002; 2 of them are not shown"]);
+    assert!(!outcome.messages.contains("line 1001 "), "{}", outcome.messages);
+}
+
 /// A disk that is full, as far as InnoDB can tell: its one tablespace may not grow any further.
 #[test]
 fn a_full_disk_under_the_server() {
