@@ -330,8 +330,13 @@ impl<'l> Coordinator<'l> {
         for table in tables {
             self.forget(table);
         }
-        if *effect == DdlEffect::None {
-            self.main.unrecorded.note_absent(tables);
+        match effect {
+            DdlEffect::None => self.main.unrecorded.note_absent(tables),
+            DdlEffect::CreatesSchema(_) => {}
+            DdlEffect::Defines | DdlEffect::Drops => {
+                let dialect = self.main.dialect();
+                self.main.unrecorded.note_names(statement, &dialect);
+            }
         }
         self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
         if *effect != DdlEffect::None {
@@ -399,6 +404,7 @@ impl<'l> Coordinator<'l> {
         self.note_constraints(statement)?;
         if changes_definitions(info) {
             self.forget_all();
+            self.main.unrecorded.names_are_incomplete();
         }
         let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
         if changes_definitions(info) {

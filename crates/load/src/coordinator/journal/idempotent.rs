@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 use hortator_mysql::catalog::TableName;
 
-use crate::analysis::{NamedTable, Postcondition, StatementInfo, StatementKind, Trait, identifiers};
+use crate::analysis::{DdlTarget, NamedTable, Postcondition, StatementInfo, StatementKind, Trait, identifiers};
 use crate::apply::Stopped;
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
@@ -53,14 +53,14 @@ pub(in crate::coordinator) struct Unrecorded {
 struct Names {
     /// What was not there when the load dropped it.
     absent: HashSet<TableName>,
-    /// All names in the definitions of the load's views and triggers, but their own, in lower case.
+    /// All names in the definitions of the load's views, triggers and routines, but the views' own, in lower case.
     read: HashSet<Vec<u8>>,
     /// Not all of those are known.
     is_incomplete: bool,
 }
 
 impl Names {
-    /// Takes note of a definition that needs others.
+    /// Takes note of the names in a definition.
     fn reads(&mut self, statement: &AnalyzedStatement, dialect: &Dialect) {
         if self.is_incomplete {
             return;
@@ -88,6 +88,19 @@ impl Unrecorded {
     /// For a load that resumes (`is_resumed`), or one from the beginning.
     pub(in crate::coordinator) fn new(is_resumed: bool) -> Self {
         Self { names: Names { is_incomplete: is_resumed, ..Names::default() }, ..Self::default() }
+    }
+
+    /// Takes note of a definition, recorded or not.
+    pub(in crate::coordinator) fn note_names(&mut self, statement: &AnalyzedStatement, dialect: &Dialect) {
+        let drops = |target: &DdlTarget| target.postcondition == Postcondition::Dropped;
+        if !statement.info.ddl_target.as_ref().is_some_and(drops) {
+            self.names.reads(statement, dialect);
+        }
+    }
+
+    /// A statement may have defined anything.
+    pub(in crate::coordinator) fn names_are_incomplete(&mut self) {
+        self.names.is_incomplete = true;
     }
 
     /// A statement drops these, which are not there.
@@ -152,7 +165,6 @@ impl MainSession<'_> {
         if state == State::SessionBound {
             self.write_unrecorded(&checkpoint, &statement.location)?;
         } else if needs_others {
-            self.unrecorded.names.reads(statement, &self.dialect());
             self.unrecorded.dependent = Some((checkpoint, statement.location.clone()));
         }
         Ok(rows)
