@@ -89,6 +89,9 @@ pub(super) const CHARSET_VARIABLES: [&str; 4] =
 const TRANSACTION_VARIABLES: [&str; 4] =
     ["tx_isolation", "tx_read_only", "transaction_isolation", "transaction_read_only"];
 
+/// What stands for a variable where blanks divide its name, as in `@@session . sql_mode`.
+const SCOPES: [&str; 3] = ["session", "local", "global"];
+
 /// Variables whose values are the results of earlier statements.
 const RESULTS: [&str; 6] =
     ["identity", "last_insert_id", "warning_count", "error_count", "in_transaction", "rand_seed1"];
@@ -117,7 +120,7 @@ fn reads_beyond_session(token: &Token<'_>) -> bool {
                 Some(("session" | "local", name)) => RESULTS.contains(&name),
                 // A global variable that is assigned shows here too; that is beyond the session as well.
                 Some(_) => true,
-                None => RESULTS.contains(&name.as_str()),
+                None => RESULTS.contains(&name.as_str()) || SCOPES.contains(&name.as_str()),
             }
         }
         _ => false,
@@ -162,6 +165,7 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
             match name.split_once('.') {
                 Some(("session" | "local", name)) => variable(name, is_reset, found),
                 Some(_) => found.beyond_session = true,
+                None if SCOPES.contains(&name.as_str()) => found.beyond_session = true,
                 // For the next transaction only, as SET TRANSACTION.
                 None if TRANSACTION_VARIABLES.contains(&name.as_str()) => found.is_one_shot = true,
                 None => {

@@ -48,6 +48,13 @@ pub struct DdlTarget {
     pub postcondition: Postcondition,
 }
 
+impl DdlTarget {
+    /// Whether all that it names is gone behind it.
+    pub(crate) fn drops(&self) -> bool {
+        self.postcondition == Postcondition::Dropped
+    }
+}
+
 /// The subjects of a statement; `None` where there are none, or where looking at them would not tell whether all of it
 /// is done.
 #[must_use]

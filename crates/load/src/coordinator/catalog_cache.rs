@@ -39,6 +39,9 @@ pub(crate) struct CatalogCache<'l> {
     numbered_in_main: NumberedInMain,
 }
 
+/// Views whose definitions are asked for.
+const VIEWS_LIMIT: usize = 1000;
+
 /// What routines and triggers may do to the session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RoutineEffect {
@@ -254,6 +257,19 @@ impl<'l> CatalogCache<'l> {
         let found = !self.connection().fetch(query)?.is_empty();
         self.has_other_engines = Some(found);
         Ok(found)
+    }
+
+    /// The definitions of all views but the server's own; `None` where the server does not show them all.
+    pub(crate) fn view_definitions(&mut self) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let query = format!(
+            "SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA NOT IN \
+             ('mysql', 'sys', 'information_schema', 'performance_schema') LIMIT {}",
+            VIEWS_LIMIT + 1,
+        );
+        let rows = self.connection().fetch(query.as_bytes())?;
+        let is_all = rows.len() <= VIEWS_LIMIT;
+        let shown = rows.into_iter().map(|row| row.into_iter().next()?.filter(|text| !text.is_empty()));
+        Ok(if is_all { shown.collect() } else { None })
     }
 
     /// The collation that a schema's tables get.

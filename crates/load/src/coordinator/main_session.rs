@@ -223,6 +223,11 @@ impl<'l> MainSession<'l> {
         self.is_stale |= is_block;
         self.left_behind.ran_routines |= info.is(Trait::MayCallFunction)
             || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
+        if Tracker::is_switched_by(&info.assignments) {
+            let _ = self.connection.track_session();
+            // What else it assigns may be reported no more.
+            self.is_stale = true;
+        }
         self.apply_changes(changes, restored, is_set)
     }
 

@@ -30,13 +30,13 @@ mod set_run;
 mod steps;
 mod transactions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
-use crate::analysis::{FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
+use crate::analysis::{DdlTarget, FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::{Pool, Stopped};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
@@ -59,6 +59,7 @@ pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
+use steps::changes_definitions;
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -75,7 +76,7 @@ pub(crate) struct Coordinator<'l> {
     /// The last statement, while it may still have to run in the main session.
     held: Option<AnalyzedStatement>,
     open: Option<OpenChunk>,
-    /// SETs that are not sent yet; nothing else is under way between them.
+    /// SETs that are not sent yet.
     sets: Vec<AnalyzedStatement>,
     batch: MainBatch,
     /// A transaction of the dump that a worker may apply.
@@ -83,8 +84,8 @@ pub(crate) struct Coordinator<'l> {
     known: Option<KnownForm>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
-    /// The dump has locked tables, by a LOCK TABLES that was left out.
-    has_left_out_locks: bool,
+    /// The tables that the dump has locked, by a LOCK TABLES that was left out.
+    left_out_locks: BTreeSet<TableName>,
     /// Rows of the main session that are not committed yet.
     uncommitted: BTreeMap<TableName, u64>,
     /// What the stream should leave behind, where that is to be verified.
@@ -136,7 +137,7 @@ impl<'l> Coordinator<'l> {
             transaction: None,
             known: None,
             resume,
-            has_left_out_locks: false,
+            left_out_locks: BTreeSet::new(),
             uncommitted: BTreeMap::new(),
             expectations: None,
         })
@@ -182,8 +183,10 @@ impl<'l> Coordinator<'l> {
             self.place_held()?;
         }
         self.expect(&statement);
-        // It releases them.
-        self.has_left_out_locks &= !statement.info.is(Trait::BeginsTransaction);
+        if statement.info.is(Trait::BeginsTransaction) {
+            // It releases them.
+            self.left_out_locks.clear();
+        }
         self.main.check_writer(&statement.text, &statement.location)?;
         if self.resume.is_some() && self.skip_if_applied(&statement)? {
             // What was done before counts as if it were done now: the validation is of the whole.
@@ -327,13 +330,19 @@ impl<'l> Coordinator<'l> {
         };
         self.pool.wait_clear(&write_set, &mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, &statement.location)?;
+        let drops = statement.info.ddl_target.as_ref().is_some_and(DdlTarget::drops);
         for table in tables {
             self.forget(table);
+            self.left_out_locks.retain(|locked| locked != table || !drops);
         }
         match effect {
             DdlEffect::None => self.main.unrecorded.note_absent(tables),
             DdlEffect::CreatesSchema(_) => {}
             DdlEffect::Defines | DdlEffect::Drops => {
+                if statement.info.is(Trait::CreatesView) && self.main.unrecorded.lacks_existing() {
+                    let views = self.ask(&statement.location, CatalogCache::view_definitions)?;
+                    self.main.unrecorded.note_existing(views.as_deref());
+                }
                 let dialect = self.main.dialect();
                 self.main.unrecorded.note_names(statement, &dialect);
             }
@@ -475,19 +484,5 @@ impl<'l> Coordinator<'l> {
         self.known = None;
         self.deferral.emptied(None);
         self.catalog.forget_all();
-    }
-}
-
-/// Whether a statement of the main session may change definitions that are known.
-fn changes_definitions(info: &StatementInfo) -> bool {
-    match info.kind {
-        StatementKind::TableDdl | StatementKind::OtherDdl => true,
-        StatementKind::Exclusive { .. } if info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary) => {
-            info.is(Trait::MayCallFunction)
-        }
-        StatementKind::Exclusive { .. } => {
-            !info.is(Trait::NoRows) && !info.is(Trait::WritesRows) || info.is(Trait::MayDoAnything)
-        }
-        _ => false,
     }
 }

@@ -68,7 +68,7 @@ impl Coordinator<'_> {
             }
             StatementKind::Skip if self.transaction.is_some() => {
                 let is_left_out = matches!(self.next_step(&mut statement)?, Step::Skip);
-                if is_left_out && statement.info.is(Trait::Unlocks) && !self.has_left_out_locks {
+                if is_left_out && statement.info.is(Trait::Unlocks) && !self.has_left_out_locks() {
                     // Nothing is locked: it does nothing.
                     self.left_out(&statement.info);
                     return Ok(None);

@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::chunk_builder::OpenChunk;
 use super::main_session::IN_TRANSACTION;
-use crate::analysis::{StatementInfo, StatementKind};
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan};
 
@@ -41,7 +41,7 @@ impl Coordinator<'_> {
             &PlanFacts {
                 serial: self.serial(info).or(self.batch.has_open_block().then_some(IN_TRANSACTION)),
                 in_transaction: status.in_transaction() || !status.autocommit() || self.batch.has_open_block(),
-                has_left_out_locks: self.has_left_out_locks,
+                has_left_out_locks: self.has_left_out_locks(),
                 is_closed: self.main.is_closed_to_others(),
                 session: self.main.state(),
                 names: self.names(),
@@ -66,5 +66,19 @@ impl Coordinator<'_> {
     pub(super) fn names(&self) -> Names<'_> {
         let state = self.main.state();
         Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
+    }
+}
+
+/// Whether a statement of the main session may change definitions that are known.
+pub(super) fn changes_definitions(info: &StatementInfo) -> bool {
+    match info.kind {
+        StatementKind::TableDdl | StatementKind::OtherDdl => true,
+        StatementKind::Exclusive { .. } if info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary) => {
+            info.is(Trait::MayCallFunction)
+        }
+        StatementKind::Exclusive { .. } => {
+            !info.is(Trait::NoRows) && !info.is(Trait::WritesRows) || info.is(Trait::MayDoAnything)
+        }
+        _ => false,
     }
 }

@@ -13,8 +13,20 @@ impl Coordinator<'_> {
     /// Takes note of a statement that is not sent.
     pub(super) fn left_out(&mut self, info: &StatementInfo) {
         self.progress.skipped.fetch_add(1, Relaxed);
-        self.has_left_out_locks |= info.is(Trait::Locks);
-        self.has_left_out_locks &= !info.is(Trait::Unlocks);
+        if info.is(Trait::Unlocks) || info.is(Trait::Locks) {
+            self.left_out_locks.clear();
+        }
+        if info.is(Trait::Locks) {
+            self.left_out_locks = self.names().resolve_all(&info.tables).unwrap_or_default().into_iter().collect();
+        }
+    }
+
+    /// Whether LOCK TABLES, had it been sent, would be in force. A transaction that is open while every statement commits
+    /// by itself was begun after it, and has released the locks.
+    pub(super) fn has_left_out_locks(&self) -> bool {
+        let status = self.main.status();
+        let are_released = status.autocommit() && status.in_transaction();
+        !self.left_out_locks.is_empty() && !are_released
     }
 
     /// Ends the dump's transaction, as a statement that is left out would have done.

@@ -118,6 +118,12 @@ impl Tracker {
         }
     }
 
+    /// Whether a SET assigns what the server reports: one that takes itself out of the list is not reported.
+    #[must_use]
+    pub fn is_switched_by(assignments: &Assignments) -> bool {
+        assignments.propagated.iter().any(|name| name.starts_with(REPORTING))
+    }
+
     /// Takes note of what a SET has assigned that the server does not report.
     pub fn assigned(&mut self, assignments: &Assignments) {
         for (name, is_reset) in &assignments.session_local {

@@ -55,6 +55,18 @@ const CORNERS: &[(&str, &str, &str)] = &[
         "ROLLBACK;\nINSERT INTO t (v) VALUES (3);\n",
     ),
     (
+        "a table that a recorded view reads, dropped without a checkpoint",
+        "DROP TABLE IF EXISTS t;\nCREATE TABLE t (a INT PRIMARY KEY);\nCREATE VIEW v1 AS SELECT * FROM t;\n\
+         DROP VIEW IF EXISTS v2;\nCREATE VIEW v2 AS SELECT * FROM v1;\nDROP TABLE IF EXISTS t;\n",
+        "CREATE TABLE u (a INT);\n",
+    ),
+    (
+        "a table whose name a view gives in another character set",
+        "SET NAMES utf8mb4;\nDROP TABLE IF EXISTS `ä`;\nCREATE TABLE `ä` (a INT PRIMARY KEY);\n\
+         CREATE OR REPLACE VIEW v AS SELECT * FROM `ä`;\nDROP TABLE IF EXISTS `ä`;\n",
+        "CREATE TABLE u (a INT);\n",
+    ),
+    (
         "transactions of rows, some of them done",
         "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nSET autocommit = 0;\nINSERT INTO t (v) VALUES (1), (2);\n\
          COMMIT;\nINSERT INTO t (v) VALUES (3);\n",

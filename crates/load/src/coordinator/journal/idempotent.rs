@@ -53,24 +53,34 @@ pub(in crate::coordinator) struct Unrecorded {
 struct Names {
     /// What was not there when the load dropped it.
     absent: HashSet<TableName>,
-    /// All names in the definitions of the load's views, triggers and routines, but the views' own, in lower case.
+    /// All names in the definitions of views that were there before the load, and of the load's views, triggers and
+    /// routines, but the views' own, in lower case.
     read: HashSet<Vec<u8>>,
+    /// The views that were there before are among them.
+    knows_existing: bool,
     /// Not all of those are known.
     is_incomplete: bool,
 }
 
 impl Names {
-    /// Takes note of the names in a definition.
+    /// Takes note of the names in a definition, but its own.
     fn reads(&mut self, statement: &AnalyzedStatement, dialect: &Dialect) {
+        let info = &statement.info;
+        let mut names = identifiers(&statement.text, dialect);
+        let is_own = |name: &Vec<u8>| info.tables.iter().any(|own| own.table == *name);
+        if info.is(Trait::CreatesView) && names.iter().filter(|name| is_own(name)).count() == 1 {
+            names.retain(|name| !is_own(name));
+        }
+        self.add(names);
+    }
+
+    fn add(&mut self, names: Vec<Vec<u8>>) {
         if self.is_incomplete {
             return;
         }
-        let info = &statement.info;
-        let is_own = |name: &[u8]| info.tables.iter().any(|own| own.table.eq_ignore_ascii_case(name));
-        let own = |name: &Vec<u8>| info.is(Trait::CreatesView) && is_own(name);
-        let names = identifiers(&statement.text, dialect).into_iter().filter(|name| !own(name));
-        self.read.extend(names.map(|name| name.to_ascii_lowercase()));
-        self.is_incomplete = self.read.len() > READ_LIMIT;
+        // What other bytes are depends on the character set, and how the server folds them on the server.
+        self.is_incomplete = names.iter().any(|name| !name.is_ascii()) || self.read.len() > READ_LIMIT;
+        self.read.extend(names.into_iter().map(|name| name.to_ascii_lowercase()));
     }
 
     /// Whether a definition takes nothing away that one of these may read.
@@ -80,7 +90,7 @@ impl Names {
             let name = TableName { schema: schema.to_vec(), table: named.table.clone() };
             self.absent.contains(&name) && !self.read.contains(&named.table.to_ascii_lowercase())
         };
-        !self.is_incomplete && !info.tables.is_empty() && info.tables.iter().all(is_spared)
+        !self.is_incomplete && self.knows_existing && !info.tables.is_empty() && info.tables.iter().all(is_spared)
     }
 }
 
@@ -92,9 +102,24 @@ impl Unrecorded {
 
     /// Takes note of a definition, recorded or not.
     pub(in crate::coordinator) fn note_names(&mut self, statement: &AnalyzedStatement, dialect: &Dialect) {
-        let drops = |target: &DdlTarget| target.postcondition == Postcondition::Dropped;
-        if !statement.info.ddl_target.as_ref().is_some_and(drops) {
+        if !statement.info.ddl_target.as_ref().is_some_and(DdlTarget::drops) {
             self.names.reads(statement, dialect);
+        }
+    }
+
+    /// Whether the views that were there before the load are yet to be asked for.
+    pub(in crate::coordinator) fn lacks_existing(&self) -> bool {
+        !self.names.knows_existing && !self.names.is_incomplete
+    }
+
+    /// Takes note of the views that were there before the load; `None` where the server does not show them all.
+    pub(in crate::coordinator) fn note_existing(&mut self, definitions: Option<&[Vec<u8>]>) {
+        self.names.knows_existing = true;
+        // As the server prints them.
+        let dialect = Dialect::mariadb(u32::MAX);
+        match definitions {
+            Some(definitions) => definitions.iter().for_each(|text| self.names.add(identifiers(text, &dialect))),
+            None => self.names.is_incomplete = true,
         }
     }
 
