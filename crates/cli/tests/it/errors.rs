@@ -246,6 +246,14 @@ fn a_statement_that_the_server_does_not_take() {
     let (_folder, dump) = dump_file("large.sql", &text);
     assert_tells(&run(load_into(&server, &[path(&dump)])), 1, &["line 3", "packet"]);
     assert_eq!(server.rows_of_case("SELECT id FROM t"), [["1"]]);
+    // What it takes one by one is not sent together where that is more than it takes.
+    server.connect().execute(b"SET GLOBAL max_allowed_packet = 1024").unwrap();
+    server.reset();
+    let sets: String = (0..40).map(|n| format!("SET @a{n} = '{}';\n", "x".repeat(60))).collect();
+    let text = format!("CREATE TABLE t (v TEXT);\n{sets}INSERT INTO t VALUES (LENGTH(CONCAT(@a0, @a39)));\n");
+    let (_folder, dump) = dump_file("small.sql", text.as_bytes());
+    assert_tells(&run(load_into(&server, &[path(&dump)])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT v FROM t"), [["120"]]);
 }
 
 /// A forced load keeps the messages of the first thousand failures, and says that there are more.

@@ -13,6 +13,8 @@ use crate::apply::Stopped;
 const LENGTH_LIMIT: usize = 64;
 /// Text of one SET that is gathered.
 const TEXT_BYTES: usize = 1 << 10;
+/// What may be written into a SET, and what separates it from the next.
+const BESIDE_BYTES: usize = 128;
 /// Variables on which it depends how text is read, or what the server reports; the latter by the beginning of their names.
 const DECISIVE: [&str; 3] = ["sql_mode", "character_set_client", "session_track_"];
 
@@ -45,7 +47,10 @@ impl Coordinator<'_> {
         let is_decisive = |name: &String| DECISIVE.iter().any(|decisive| name.starts_with(decisive));
         let is_last = statement.info.assignments.propagated.iter().any(is_decisive);
         self.sets.push(statement);
-        if is_last || self.sets.len() >= LENGTH_LIMIT { self.run_sets() } else { Ok(()) }
+        let bytes: usize = self.sets.iter().map(|set| set.text.len() + BESIDE_BYTES).sum();
+        let is_full =
+            self.sets.len() >= LENGTH_LIMIT || bytes + TEXT_BYTES + BESIDE_BYTES > self.main.packet_limit_bytes();
+        if is_last || is_full { self.run_sets() } else { Ok(()) }
     }
 
     /// Runs the SETs that are kept.
