@@ -36,7 +36,7 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
-use crate::analysis::{DdlTarget, FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
+use crate::analysis::{FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::{Pool, Stopped};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
@@ -183,10 +183,7 @@ impl<'l> Coordinator<'l> {
             self.place_held()?;
         }
         self.expect(&statement);
-        if statement.info.is(Trait::BeginsTransaction) {
-            // It releases them.
-            self.left_out_locks.clear();
-        }
+        self.release_left_out_locks(&statement.info);
         self.main.check_writer(&statement.text, &statement.location)?;
         if self.resume.is_some() && self.skip_if_applied(&statement)? {
             // What was done before counts as if it were done now: the validation is of the whole.
@@ -330,10 +327,8 @@ impl<'l> Coordinator<'l> {
         };
         self.pool.wait_clear(&write_set, &mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, &statement.location)?;
-        let drops = statement.info.ddl_target.as_ref().is_some_and(DdlTarget::drops);
         for table in tables {
             self.forget(table);
-            self.left_out_locks.retain(|locked| locked != table || !drops);
         }
         match effect {
             DdlEffect::None => self.main.unrecorded.note_absent(tables),

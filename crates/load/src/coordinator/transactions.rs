@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
-use crate::analysis::{StatementInfo, Trait};
+use crate::analysis::{DdlTarget, StatementInfo, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
 
@@ -18,6 +18,17 @@ impl Coordinator<'_> {
         }
         if info.is(Trait::Locks) {
             self.left_out_locks = self.names().resolve_all(&info.tables).unwrap_or_default().into_iter().collect();
+        }
+    }
+
+    /// A statement comes: a transaction that begins releases the locks, and dropping what is locked does.
+    pub(super) fn release_left_out_locks(&mut self, info: &StatementInfo) {
+        if info.is(Trait::BeginsTransaction) {
+            self.left_out_locks.clear();
+        } else if !self.left_out_locks.is_empty() && info.ddl_target.as_ref().is_some_and(DdlTarget::drops) {
+            for dropped in self.names().resolve_all(&info.tables).unwrap_or_default() {
+                self.left_out_locks.remove(&dropped);
+            }
         }
     }
 
