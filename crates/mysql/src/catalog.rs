@@ -81,8 +81,8 @@ pub struct Column {
     /// Whether its default depends on the session beyond its clock: it has a user or system variable, or calls a function
     /// that is not known to be independent, such as RAND, NEXTVAL or CONNECTION_ID.
     pub default_reads_session: bool,
-    /// Whether its default has a user or system variable.
-    pub default_names_variable: bool,
+    /// Whether its default or its computed value has a user or system variable.
+    pub names_variable: bool,
     /// Whether its value or its default is an expression of which MariaDB fixes parts when it opens the table, as the
     /// session that opens it has them: user variables, the precision of a division.
     pub fixed_at_open: bool,
@@ -238,12 +238,14 @@ fn kind(engine: &[u8]) -> TableKind {
 /// Computed defaults that are the same however a table was opened.
 const WITHOUT_PARTS: [&str; 2] = ["current_timestamp(", "uuid()"];
 
-/// A column from the words that the server has for it: `data_type` in lower case, `extra` in upper case.
+/// A column from the words that the server has for it: `data_type` in lower case, `extra` in upper case, and the
+/// expressions of its `default` or its `computed` value.
 fn described_column(
     name: Vec<u8>,
     data_type: &str,
     nullable: bool,
     default: Option<&[u8]>,
+    computed: Option<&[u8]>,
     extra: &str,
     is_mariadb: bool,
 ) -> Column {
@@ -260,6 +262,8 @@ fn described_column(
     let generated = extra.replace("DEFAULT_GENERATED", "").contains("GENERATED");
     let default_names_variable =
         (is_mariadb || is_generated_default) && default_value::names_variable(default.as_bytes(), backslashes);
+    let names_variable = default_names_variable
+        || computed.is_some_and(|expression| default_value::names_variable(expression, backslashes));
     let is_plain_call = WITHOUT_PARTS.iter().any(|call| default.starts_with(call));
     Column {
         name,
@@ -273,7 +277,7 @@ fn described_column(
         default_varies,
         default_reads_session: (is_mariadb || is_generated_default)
             && default_value::reads_session(default.as_bytes(), backslashes),
-        default_names_variable,
+        names_variable,
         fixed_at_open: is_mariadb && (generated || default_names_variable || (default_varies && !is_plain_call)),
         generated,
         invisible: extra.contains("INVISIBLE"),

@@ -72,6 +72,14 @@ pub enum Error {
         found: String,
     },
 
+    /// The statement asks for a file of this machine, by its name. It was given an empty one, and the connection stays
+    /// usable.
+    #[error(
+        "the statement asks for the file {0:?} of this machine (LOAD DATA LOCAL INFILE); no file is sent to a server at a \
+         statement's request. Load that file on its own"
+    )]
+    LocalFile(String),
+
     /// Something that the server or the options ask for and that Hortator does not do.
     #[error("{0}")]
     Unsupported(String),

@@ -233,6 +233,12 @@ fn what_the_client_would_do_on_this_machine_is_refused() {
         assert!(!mark.exists(), "it was carried out: {text}");
         assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]], "{text}");
     }
+    // With --force, a file that is not sent is one statement that fails.
+    pair.hortator.reset();
+    let mut command = load_into(&pair.hortator, &["--force", "dump.sql"]);
+    command.current_dir(folder.path());
+    assert_tells(&run(command), 3, &["rows.txt", "failures: 1"]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t ORDER BY id"), [["1"], ["2"]]);
 }
 
 #[test]

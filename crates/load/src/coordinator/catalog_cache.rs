@@ -32,7 +32,7 @@ pub(crate) struct CatalogCache<'l> {
     /// Whether any table of the dump's cannot roll back.
     has_other_engines: Option<bool>,
     /// What routines and triggers may do, by [`RoutineEffect`].
-    routines_may: [Option<bool>; 3],
+    routines_may: [Option<bool>; 4],
     /// What fires on tables, by their names.
     pub(super) triggers: HashMap<TableName, TriggerFacts>,
     /// Tables whose next numbers only the main session knows.
@@ -51,6 +51,8 @@ pub(crate) enum RoutineEffect {
     SetUnreported,
     /// Set a variable in any way: where its statement fails, the server reports nothing either.
     Set,
+    /// Ask whether a transaction is open, or set what the next one is.
+    AskForTransaction,
 }
 
 impl RoutineEffect {
@@ -60,6 +62,7 @@ impl RoutineEffect {
             Self::CreateTemporary => &["TEMPORARY", "EXECUTE", "PREPARE"],
             Self::SetUnreported => &["@@", "EXECUTE"],
             Self::Set => &["SET", "EXECUTE"],
+            Self::AskForTransaction => &["TRANSACTION", "TX_"],
         }
     }
 }
@@ -84,7 +87,7 @@ impl<'l> CatalogCache<'l> {
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
-            routines_may: [None; 3],
+            routines_may: [None; 4],
             triggers: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
         }
@@ -216,7 +219,7 @@ impl<'l> CatalogCache<'l> {
 
     /// A routine, trigger or event has another body.
     pub(crate) fn forget_routines(&mut self) {
-        self.routines_may = [None; 3];
+        self.routines_may = [None; 4];
         self.triggers.clear();
     }
 

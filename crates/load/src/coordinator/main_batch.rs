@@ -67,7 +67,7 @@ impl MainBatch {
         self.statements.is_empty() && self.has_open_block()
     }
 
-    /// Takes that beginning out.
+    /// Takes the last beginning of a transaction out, if nothing of it stands behind it.
     pub(super) fn take_begin(&mut self) -> Option<AnalyzedStatement> {
         let block = self.blocks.pop_if(|block| block.commit.is_none() && block.first == self.statements.len())?;
         Some(block.begin)
@@ -78,7 +78,7 @@ impl MainBatch {
     }
 
     fn close_block(&mut self, commit: AnalyzedStatement) {
-        self.drop_empty_block();
+        self.take_begin();
         if let Some(block) = self.blocks.last_mut().filter(|block| block.commit.is_none()) {
             block.commit = Some(commit);
         }
@@ -97,13 +97,6 @@ impl MainBatch {
             taken.blocks.push(Block { first: 0, ..block });
         }
         taken
-    }
-
-    /// A transaction that has begun, and of which nothing is to be done.
-    pub(super) fn drop_empty_block(&mut self) {
-        if self.has_open_block() && self.blocks.last().is_some_and(|block| block.first == self.statements.len()) {
-            self.blocks.pop();
-        }
     }
 }
 

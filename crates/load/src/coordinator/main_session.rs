@@ -25,7 +25,7 @@ use crate::report::Failure;
 use crate::session::{SessionState, Tracker};
 
 /// Why what stands in a transaction of the dump stays in its session.
-pub(super) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
+pub(crate) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
 /// The most that the session stays silent for while others work.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
 
@@ -147,6 +147,8 @@ impl<'l> MainSession<'l> {
             Some("the session has temporary tables")
         } else if self.has_locks() {
             Some("tables are locked")
+        } else if self.state().value("sql_auto_is_null") == b"ON" {
+            Some("under sql_auto_is_null, `IS NULL` asks for the number of the last row")
         } else {
             None
         }
@@ -337,7 +339,7 @@ impl<'l> MainSession<'l> {
     fn failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
         self.failures += 1;
         let failure = Failure::at(location, text, error);
-        if !matches!(error, Error::Server(_)) || error.is_unready() {
+        if !matches!(error, Error::Server(_) | Error::LocalFile(_)) || error.is_unready() {
             self.end_at(failure, error);
             return Err(Stopped);
         }

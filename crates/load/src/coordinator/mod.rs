@@ -54,6 +54,7 @@ use chunk_builder::OpenChunk;
 use journal::{Asked, RowEffects, Unrecorded};
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
+pub(crate) use main_session::IN_TRANSACTION;
 use main_session::MainSession;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;

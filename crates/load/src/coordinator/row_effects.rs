@@ -5,6 +5,7 @@ use hortator_mysql::catalog::{TableKind, TableName};
 use hortator_mysql::{Error, quote_string};
 
 use super::Coordinator;
+use super::catalog_cache::RoutineEffect;
 use super::journal::RowEffects;
 use crate::analysis::{StatementInfo, Trait, identifiers};
 use crate::apply::{Stopped, close_table};
@@ -20,8 +21,8 @@ pub(super) struct TriggerFacts {
     has_variables: bool,
     /// A body calls a routine, sets variables of the session or creates temporary tables.
     may_change_session: bool,
-    /// A body asks whether a transaction is open.
-    reads_transaction: bool,
+    /// A body asks whether a transaction is open, or sets what the next one is.
+    asks_for_transaction: bool,
 }
 
 impl Coordinator<'_> {
@@ -47,6 +48,10 @@ impl Coordinator<'_> {
         if (info.is(Trait::AnyEngine) && is_unknown) || info.is(Trait::MayCallFunction) {
             effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
         }
+        if info.is(Trait::MayCallFunction) {
+            let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
+            effects.must_stand_alone |= self.ask(location, asks)?;
+        }
         let Some(name) = table.or(changed.as_ref()) else { return Ok(effects) };
         if self.main.is_closed_to_others() && self.catalog.remembered(name).is_none() {
             // The dump's own locks may be in the way of a look at the table, and one intent stands for all under them.
@@ -66,9 +71,9 @@ impl Coordinator<'_> {
         };
         effects.is_session_bound = triggers.has_variables;
         effects.may_change_session = triggers.may_change_session;
-        effects.must_stand_alone |= triggers.reads_transaction;
+        effects.must_stand_alone |= triggers.asks_for_transaction;
         // A query of the counter would open the table, and decide what the variables in its defaults are.
-        let inserts = changed.is_none() && !known.columns.iter().any(|column| column.default_names_variable);
+        let inserts = changed.is_none() && !known.columns.iter().any(|column| column.names_variable);
         if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
             if let Some(counters) = self.batch_counters(name) {
                 effects.counters = counters;
@@ -105,7 +110,9 @@ impl Coordinator<'_> {
         let mut facts = TriggerFacts::default();
         for body in bodies.into_iter().flatten().flatten() {
             facts.has_variables |= memchr::memchr(b'@', &body).is_some();
-            facts.reads_transaction |= memchr::memmem::find(&body.to_ascii_lowercase(), b"in_transaction").is_some();
+            let in_lower_case = body.to_ascii_lowercase();
+            facts.asks_for_transaction |= memchr::memmem::find(&in_lower_case, b"transaction").is_some()
+                || memchr::memmem::find(&in_lower_case, b"tx_").is_some();
             let names = identifiers(&body, &dialect);
             let changing: [&[u8]; 5] = [b"CALL", b"SESSION", b"LOCAL", b"TEMPORARY", b"EXECUTE"];
             facts.may_change_session |= facts.has_variables

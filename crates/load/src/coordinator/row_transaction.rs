@@ -41,12 +41,24 @@ pub(super) struct RowTransaction {
     bytes: usize,
 }
 
+/// What a statement is to a transaction that is held.
+enum Role {
+    /// Rows of it.
+    Rows,
+    /// Its end.
+    End,
+    /// It does nothing.
+    Nothing,
+    /// What only the main session can do.
+    Other,
+}
+
 impl Coordinator<'_> {
     /// Whether a COMMIT needs not be sent: all that it ends is held, or it ends nothing.
     pub(super) fn is_commit_of_rows(&self, info: &StatementInfo) -> bool {
         info.commits_transaction()
             && self.completes_plainly()
-            && (self.transaction.is_some() || (self.is_between_transactions() && !self.batch.has_open_block()))
+            && (self.transaction.is_some() || (self.has_nothing_open() && !self.batch.has_open_block()))
     }
 
     /// Takes a statement that belongs to such a transaction, or ends it; gives back any other, with all before it sent.
@@ -54,40 +66,50 @@ impl Coordinator<'_> {
         &mut self,
         mut statement: AnalyzedStatement,
     ) -> Result<Option<AnalyzedStatement>, Stopped> {
-        let info = &statement.info;
-        let is_taken = match info.kind {
+        match self.role(&mut statement)? {
+            Role::Rows => {
+                if let Some(transaction) = &mut self.transaction {
+                    transaction.bytes += statement.text.len();
+                    transaction.statements.push(statement);
+                }
+            }
+            Role::Nothing => self.left_out(&statement.info),
+            Role::End => {
+                self.left_out(&statement.info);
+                self.transaction_to_worker()?;
+            }
+            Role::Other => {
+                self.transaction_to_main()?;
+                return Ok(Some(statement));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a statement is to the transaction that is held, or begins.
+    fn role(&mut self, statement: &mut AnalyzedStatement) -> Result<Role, Stopped> {
+        let is_part = match statement.info.kind {
             StatementKind::Rows(_) if self.transaction.is_some() || self.may_begin_transaction() => {
                 if self.transaction.is_none() {
                     let begin = self.batch.take_begin();
                     self.transaction = Some(RowTransaction::new(begin, self.main.state().clone()));
                 }
-                match self.next_step(&mut statement)? {
-                    Step::Rows(placed) => self.joins_transaction(&statement, placed),
-                    _ => false,
-                }
+                return Ok(match self.next_step(statement)? {
+                    Step::Rows(placed) if self.joins_transaction(statement, &placed) => Role::Rows,
+                    _ => Role::Other,
+                });
             }
             StatementKind::Skip if self.transaction.is_some() => {
-                let is_left_out = matches!(self.next_step(&mut statement)?, Step::Skip);
+                let is_left_out = matches!(self.next_step(statement)?, Step::Skip);
                 if is_left_out && statement.info.is(Trait::Unlocks) && !self.has_left_out_locks() {
-                    // Nothing is locked: it does nothing.
-                    self.left_out(&statement.info);
-                    return Ok(None);
+                    // Nothing is locked.
+                    return Ok(Role::Nothing);
                 }
                 is_left_out && self.ends_for_worker()
             }
-            _ => self.is_commit_of_rows(info) && (self.transaction.is_none() || self.ends_for_worker()),
+            _ => self.is_commit_of_rows(&statement.info) && (self.transaction.is_none() || self.ends_for_worker()),
         };
-        if !is_taken {
-            self.transaction_to_main()?;
-            return Ok(Some(statement));
-        }
-        if let (StatementKind::Rows(_), Some(transaction)) = (&statement.info.kind, &mut self.transaction) {
-            transaction.bytes += statement.text.len();
-            transaction.statements.push(statement);
-            return Ok(None);
-        }
-        self.left_out(&statement.info);
-        self.transaction_to_worker().map(|()| None)
+        Ok(if is_part { Role::End } else { Role::Other })
     }
 
     /// Has the main session run what is held.
@@ -124,11 +146,11 @@ impl Coordinator<'_> {
             true => self.batch.is_only_begun(),
             false => !self.main.status().autocommit(),
         };
-        begins && !self.pool.is_forced() && self.completes_plainly() && self.is_between_transactions()
+        begins && !self.pool.is_forced() && self.completes_plainly() && self.has_nothing_open()
     }
 
     /// Whether nothing is open in the main session, sent or gathered.
-    fn is_between_transactions(&self) -> bool {
+    fn has_nothing_open(&self) -> bool {
         !self.has_batch() && matches!(self.main.journal, Journal::Idle) && self.main.must_be_serial().is_none()
     }
 
@@ -148,15 +170,15 @@ impl Coordinator<'_> {
     }
 
     /// Whether rows go with those that are held: then they have one place.
-    fn joins_transaction(&mut self, statement: &AnalyzedStatement, placed: PlacedRows) -> bool {
+    fn joins_transaction(&mut self, statement: &AnalyzedStatement, placed: &PlacedRows) -> bool {
         let Some(mut transaction) = self.transaction.take() else { return false };
         let fits = transaction.bytes + statement.text.len() <= HELD_BYTES;
         let is_same_session = Arc::ptr_eq(&transaction.session, self.main.state());
         let placed = match transaction.placed.take() {
-            None => Some(placed),
+            None => Some(placed.clone()),
             // The server has described the table by now.
             Some(PlacedRows::First(first))
-                if let PlacedRows::Known(form, _) = &placed
+                if let PlacedRows::Known(form, _) = placed
                     && form.name == first.name
                     && form.head == first.head =>
             {
@@ -167,7 +189,7 @@ impl Coordinator<'_> {
                     together.with(&PlacedRows::Known(form.clone(), placement))
                 })
             }
-            Some(before) => before.with(&placed),
+            Some(before) => before.with(placed),
         };
         let joins = fits && is_same_session && placed.is_some();
         transaction.placed = placed;

@@ -5,13 +5,12 @@ use hortator_mysql::catalog::TableName;
 
 use super::{Found, Reader};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
-use crate::coordinator::{HELD_BYTES, SMALL_BYTES};
+use crate::coordinator::{HELD_BYTES, IN_TRANSACTION, SMALL_BYTES};
 use crate::lexer::Location;
 use crate::report::beginning;
 
 /// Statements of a transaction that are held; of more it is assumed that nothing else comes.
 const HELD_STATEMENTS: usize = 10_000;
-const IN_TRANSACTION: &str = "inside a transaction of the dump";
 
 /// The transaction that the reader is in.
 #[derive(Default)]

@@ -64,10 +64,10 @@ impl InsertForm {
         if table.has_triggers {
             return Err("triggers of the table may write to other tables");
         }
-        if table.columns.iter().any(|column| column.default_names_variable) {
-            // Even where the default is not used: MariaDB keeps the table open with the variables of the session that was
+        if table.columns.iter().any(|column| column.names_variable) {
+            // Even where the value is not used: MariaDB keeps the table open with the variables of the session that was
             // the first to open it.
-            return Err("a default value has a variable");
+            return Err("a default or computed value has a variable");
         }
         let columns = match &head.columns {
             Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),

@@ -279,8 +279,8 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
                     return Step::Main { reason: "its table has no rows of its own" };
                 }
                 // The server evaluates them when it opens the table.
-                Some(Some(table)) if table.columns.iter().any(|column| column.default_names_variable) => {
-                    return Step::Main { reason: "a default value has a variable" };
+                Some(Some(table)) if table.columns.iter().any(|column| column.names_variable) => {
+                    return Step::Main { reason: "a default or computed value has a variable" };
                 }
                 Some(_) => {}
             }
@@ -356,7 +356,7 @@ fn plan_skip(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
 }
 
 /// Whether a statement that is left out would commit the transaction: UNLOCK TABLES does where tables are locked.
-pub(crate) fn commits(info: &StatementInfo, facts: &PlanFacts<'_>) -> bool {
+fn commits(info: &StatementInfo, facts: &PlanFacts<'_>) -> bool {
     !info.is(Trait::Unlocks) || facts.has_left_out_locks
 }
 

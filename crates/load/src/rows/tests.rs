@@ -162,7 +162,7 @@ fn column(kind: ColumnKind) -> Column {
         draws_from_sequence: false,
         default_varies: false,
         default_reads_session: false,
-        default_names_variable: false,
+        names_variable: false,
         fixed_at_open: false,
         generated: false,
         invisible: false,

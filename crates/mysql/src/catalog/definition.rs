@@ -72,7 +72,7 @@ pub(super) fn parse(name: &TableName, text: &[u8], has_triggers: bool) -> Option
 fn parse_column(name: Vec<u8>, reader: &mut Reader<'_>) -> Option<Column> {
     let Token::Word(data_type) = reader.next()? else { return None };
     let data_type = String::from_utf8_lossy(data_type).into_owned();
-    let (mut nullable, mut default, mut extra) = (true, None, String::new());
+    let (mut nullable, mut default, mut computed, mut extra) = (true, None, None, String::new());
     while let Some(token) = reader.next() {
         let Token::Word(word) = token else {
             // What belongs to the type or an attribute: lengths, members, conditions, texts.
@@ -97,7 +97,9 @@ fn parse_column(name: Vec<u8>, reader: &mut Reader<'_>) -> Option<Column> {
                 // The columns of a row's period have no value without one; computed ones may be NULL.
                 nullable = !reader.next()?.is_word("ROW");
                 if nullable {
+                    let from = reader.rest;
                     reader.skip_parentheses()?;
+                    computed = Some(&from[..from.len() - reader.rest.len()]);
                 }
             }
             // An option of the engine, `name=value`, would read like an attribute.
@@ -108,7 +110,7 @@ fn parse_column(name: Vec<u8>, reader: &mut Reader<'_>) -> Option<Column> {
             _ => {}
         }
     }
-    Some(described_column(name, &data_type, nullable, default, &extra, true))
+    Some(described_column(name, &data_type, nullable, default, computed, &extra, true))
 }
 
 /// The table behind `FOREIGN`.

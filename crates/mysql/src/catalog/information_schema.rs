@@ -12,11 +12,13 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
     let is_mariadb = connection.version().is_mariadb();
     // Default values hold strings.
     let settings = if is_mariadb { "SET STATEMENT sql_mode = '' FOR " } else { "" };
+    // No computed column of MySQL's reads the session.
+    let computed = if is_mariadb { "GENERATION_EXPRESSION" } else { "NULL" };
     let column_query = query(
         // Sorting and conversion are left to us: they cost the server another temporary table.
         &format!(
-            "{settings}SELECT COLUMN_NAME, DATA_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, ORDINAL_POSITION \
-             FROM information_schema.COLUMNS"
+            "{settings}SELECT COLUMN_NAME, DATA_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, ORDINAL_POSITION, \
+             {computed} FROM information_schema.COLUMNS"
         ),
         "TABLE_SCHEMA",
         "TABLE_NAME",
@@ -104,7 +106,9 @@ fn column(mut row: Row, is_mariadb: bool) -> Column {
     let name = row.first_mut().and_then(Option::take).unwrap_or_default();
     let data_type = text(&row, 1).to_ascii_lowercase();
     let default = row.get(3).and_then(Option::as_deref);
-    described_column(name, &data_type, text(&row, 2) == "YES", default, &text(&row, 4).to_ascii_uppercase(), is_mariadb)
+    let computed = row.get(6).and_then(Option::as_deref);
+    let extra = text(&row, 4).to_ascii_uppercase();
+    described_column(name, &data_type, text(&row, 2) == "YES", default, computed, &extra, is_mariadb)
 }
 
 /// A field of a fetched row as text; empty for NULL or a missing one.

@@ -16,6 +16,8 @@ pub(super) enum CommandError {
     Protocol(String),
     /// The server requested something unsupported.
     Unsupported(String),
+    /// A statement asked for this file of the client's.
+    LocalFile(String),
 }
 
 impl CommandError {

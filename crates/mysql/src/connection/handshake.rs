@@ -65,6 +65,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
         CommandError::Io(error) => cannot(format!("{} during the handshake", describe(&error))),
         CommandError::Server(error) => Error::Server(error),
         CommandError::Unsupported(message) => Error::Unsupported(message),
+        CommandError::LocalFile(name) => Error::LocalFile(name),
         CommandError::Protocol(found) => Error::Protocol { address: options.address.to_string(), found },
     };
 

@@ -233,6 +233,7 @@ impl Connection {
             }
             CommandError::Server(error) => Error::Server(error),
             CommandError::Unsupported(message) => Error::Unsupported(message),
+            CommandError::LocalFile(name) => Error::LocalFile(name),
             CommandError::Io(error) => self.lose(doing, describe(&error)),
             CommandError::Protocol(found) => {
                 let error = Error::Protocol { address: self.address.clone(), found };

@@ -62,7 +62,7 @@ impl<T: Read + Write> ResponseReader<'_, T> {
                     return Err(refused.take().unwrap_or_else(|| CommandError::from_err_packet(packet)));
                 }
                 Some(&LOCAL_INFILE_HEADER) => {
-                    *refused = Some(refuse_file(&packet[1..]));
+                    *refused = Some(CommandError::LocalFile(String::from_utf8_lossy(&packet[1..]).into_owned()));
                     // An empty file: the server goes on and answers as to any statement.
                     self.wire.send(&[], &[]).map_err(CommandError::Io)?;
                 }
@@ -250,14 +250,6 @@ fn read_row<'a>(packet: &'a [u8], columns: usize, values: &mut Vec<Option<&'a [u
         true => Ok(()),
         false => Err(CommandError::Protocol(format!("a row has more than its {columns} columns"))),
     }
-}
-
-fn refuse_file(name: &[u8]) -> CommandError {
-    let name = String::from_utf8_lossy(name);
-    CommandError::Unsupported(format!(
-        "the statement asks for the file {name:?} of this machine (LOAD DATA LOCAL INFILE); no file is sent to a \
-         server at a statement's request. Load that file on its own"
-    ))
 }
 
 #[cfg(test)]

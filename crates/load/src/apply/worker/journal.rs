@@ -58,8 +58,12 @@ impl ChunkStart {
 
 /// A table's next AUTO_INCREMENT value; 0 where it has none.
 fn next_id(connection: &mut Connection, table: &TableName) -> Result<u64, Error> {
+    // The dump may limit what a SELECT reads, for which each row of information_schema counts.
     let query = [
-        b"SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
+        b"/*M! SET STATEMENT max_join_size=18446744073709551615 FOR */ \
+          SELECT /*+ SET_VAR(max_join_size=18446744073709551615) */ AUTO_INCREMENT \
+          FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+            .as_slice(),
         &quote_string(&table.schema),
         b" AND TABLE_NAME = ",
         &quote_string(&table.table),
