@@ -102,6 +102,16 @@ impl Progress {
         *tables.entry(table.to_string()).or_default() += rows;
     }
 
+    /// Rows that were counted are not there any more.
+    pub(crate) fn taken_back(&self, table: &TableName, rows: u64) {
+        let less = |count: u64| Some(count.saturating_sub(rows));
+        let _ = self.rows.fetch_update(Relaxed, Relaxed, less);
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = tables.get_mut(&table.to_string()) {
+            *count = count.saturating_sub(rows);
+        }
+    }
+
     /// Rows of a table were there when this run of the load began.
     pub(crate) fn loaded_before(&self, table: String, rows: u64) {
         self.rows.fetch_add(rows, Relaxed);

@@ -79,6 +79,9 @@ pub enum Atomicity {
     Statement,
     /// Nothing stays: the chunk is a transaction of the dump.
     Transaction,
+    /// The statements before it stay, until the whole transaction of the dump is taken back, which begins with the statement
+    /// of this number.
+    PartOf(u64),
 }
 
 /// Consecutive statements with what it takes to apply them on any connection.
@@ -120,6 +123,16 @@ impl Chunk {
             Work::Rows { atomicity: Atomicity::Transaction, .. }
                 | Work::FirstRows { atomicity: Atomicity::Transaction, .. }
         )
+    }
+
+    /// The number of the first statement of the transaction of the dump that it is a part of.
+    #[must_use]
+    pub fn transaction_begin(&self) -> Option<u64> {
+        match self.work {
+            Work::Rows { atomicity: Atomicity::PartOf(first), .. }
+            | Work::FirstRows { atomicity: Atomicity::PartOf(first), .. } => Some(first),
+            _ => None,
+        }
     }
 
     /// The commit queue of the chunk.

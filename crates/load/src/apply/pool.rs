@@ -347,6 +347,13 @@ impl Pool {
         state.stop_at.is_some() || state.is_poisoned
     }
 
+    /// Where a failure has ended the load for good; `None` where it goes on, was ended from outside, or has only lost a
+    /// connection.
+    pub fn failed_at(&self) -> Option<Seqno> {
+        let state = self.lock();
+        state.stop_at.filter(|_| state.lost_at != state.stop_at && !self.is_interrupted() && !state.is_poisoned)
+    }
+
     /// Nothing more will be admitted: workers end when all is done.
     pub fn close(&self) {
         self.lock().closed = true;

@@ -58,6 +58,9 @@ pub enum RecoveryHint {
     NotInTransaction,
     /// Of an applied run of a forced load: the number of failed statements.
     Failed(u64),
+    /// Of an applied run: it is a part of a transaction of the dump that begins with the statement of this number, and is
+    /// taken back if the dump does not commit it.
+    PartOf(u64),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
@@ -70,6 +73,7 @@ impl RecoveryHint {
             Self::None => String::new(),
             Self::NotInTransaction => "not_in_transaction".to_owned(),
             Self::Failed(count) => format!("failed {count}"),
+            Self::PartOf(first) => format!("part_of {first}"),
             Self::Counters(counters) => {
                 let counter =
                     |(table, next): &(TableName, u64)| format!("{}.{}={next}", hex(&table.schema), hex(&table.table));
@@ -90,6 +94,7 @@ impl RecoveryHint {
         }
         match text.split_once(' ') {
             Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),
+            Some(("part_of", first)) => first.parse().map_or(Self::None, Self::PartOf),
             Some(("counters", counters)) => {
                 counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
             }

@@ -30,6 +30,7 @@ mod statements;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, ExecResult};
 
 use crate::cluster::{Targets, WriterConnection};
@@ -76,6 +77,15 @@ pub enum Start {
     Resume,
     /// The load with this ID, whatever its input.
     ResumeId(u64),
+}
+
+/// Why rows are taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenBack {
+    /// The load has failed: their statements are to be run again.
+    Undone,
+    /// The dump says so: their statements are done.
+    ByDump,
 }
 
 /// The checkpoints of one load.
@@ -195,6 +205,20 @@ impl Checkpoints {
     /// What the server or the connection says.
     pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.retract(self.load_id, first))
+    }
+
+    /// The rows of a transaction of the dump are taken back: all of this table, from its first statement on.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn take_back(
+        &self,
+        connection: &mut Connection,
+        table: &TableName,
+        first: u64,
+        taken_back: TakenBack,
+    ) -> Result<ExecResult, hortator_mysql::Error> {
+        connection.execute(&self.statements.take_back(self.load_id, &table.to_string(), first, taken_back))
     }
 
     /// Runs one of the above on the internal connection, outside of any transaction.

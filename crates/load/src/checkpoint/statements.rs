@@ -3,7 +3,7 @@
 
 use hortator_mysql::quote_identifier;
 
-use super::{Checkpoint, State};
+use super::{Checkpoint, State, TakenBack};
 
 /// Version of the tables' meaning.
 pub(super) const FORMAT: u64 = 1;
@@ -115,6 +115,16 @@ impl Statements {
 
     pub(super) fn retract(&self, load_id: u64, first: u64) -> Vec<u8> {
         format!("DELETE FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`={first}", self.quoted).into_bytes()
+    }
+
+    pub(super) fn take_back(&self, load_id: u64, table: &str, first: u64, taken_back: TakenBack) -> Vec<u8> {
+        let chunks = format!("{}.`chunks`", self.quoted);
+        let change = match taken_back {
+            TakenBack::Undone => format!("DELETE FROM {chunks}"),
+            TakenBack::ByDump => format!("UPDATE {chunks} SET `rows`=0,`recovery_hint`=''"),
+        };
+        let name = hex(&table[..floor(table)]);
+        format!("{change} WHERE `load_id`={load_id} AND `first`>={first} AND `name`={name}").into_bytes()
     }
 
     pub(super) fn look_up(&self, load_id: u64, first: u64) -> Vec<u8> {

@@ -70,7 +70,8 @@ impl Coordinator<'_> {
             open.rows += rows;
         } else {
             self.flush()?;
-            let (write_set, chunk) = self.begin_rows(&placed, session, Atomicity::Statement, vec![statement]);
+            let atomicity = self.large.atomicity();
+            let (write_set, chunk) = self.begin_rows(&placed, session, atomicity, vec![statement]);
             self.open = Some(OpenChunk { chunk, content: ChunkContent::Rows(placed), write_set, bytes, rows });
         }
         // The workers need not wait for the next statement to be told about a chunk that takes no more.

@@ -14,7 +14,7 @@ use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
-use crate::apply::{Pool, Stopped, packet_limit_bytes};
+use crate::apply::{Pool, ROLLBACK, Stopped, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::{Dialect, Location};
@@ -353,6 +353,14 @@ impl<'l> MainSession<'l> {
         match self.connection.execute(b"COMMIT") {
             Ok(_) => Ok(()),
             Err(error) => self.failed(location, b"COMMIT", &error),
+        }
+    }
+
+    /// Ends a transaction that is open, with nothing of it left.
+    pub(super) fn roll_back(&mut self) -> Result<(), Error> {
+        match self.status().in_transaction() {
+            true => self.connection.execute(ROLLBACK).map(drop),
+            false => Ok(()),
         }
     }
 

@@ -17,6 +17,7 @@ mod found_rows;
 mod handlers;
 mod insert_forms;
 mod journal;
+mod large_transaction;
 mod left_behind;
 mod load_context;
 mod main_batch;
@@ -52,6 +53,7 @@ use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
 use journal::{Asked, RowEffects, Unrecorded};
+use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
 pub(crate) use main_session::IN_TRANSACTION;
@@ -82,6 +84,7 @@ pub(crate) struct Coordinator<'l> {
     batch: MainBatch,
     /// A transaction of the dump that a worker may apply.
     transaction: Option<RowTransaction>,
+    large: LargeTransactions,
     known: Option<KnownForm>,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
@@ -136,6 +139,7 @@ impl<'l> Coordinator<'l> {
             sets: Vec::new(),
             batch: MainBatch::default(),
             transaction: None,
+            large: LargeTransactions::default(),
             known: None,
             resume,
             left_out_locks: BTreeSet::new(),
@@ -231,6 +235,7 @@ impl<'l> Coordinator<'l> {
     pub(crate) fn end(&mut self) {
         let _ended_already = self.main.commit_pending();
         self.count_committed();
+        self.take_back_large();
     }
 
     fn analyze(&self, text: &[u8]) -> StatementInfo {
@@ -283,7 +288,8 @@ impl<'l> Coordinator<'l> {
             Step::CommitInstead => {
                 self.run_batch()?;
                 self.left_out(&statement.info);
-                self.commit_instead(&statement.location)
+                self.commit_instead(&statement.location)?;
+                self.large_may_have_ended(&statement.info, &statement.location)
             }
             Step::Rows(rows) => {
                 self.run_batch()?;
@@ -424,6 +430,7 @@ impl<'l> Coordinator<'l> {
             self.uncommitted.clear();
         }
         self.count_committed();
+        self.large_may_have_ended(info, location)?;
         self.look_after_main(location)
     }
 

@@ -90,7 +90,10 @@ impl Coordinator<'_> {
         if checkpoint.table.is_empty() {
             self.expect_uncounted(statement);
         }
-        self.transaction_to_main()?;
+        self.held_to_main()?;
+        if checkpoint.state != State::Intent {
+            self.resume_large(&checkpoint, statement);
+        }
         // A transaction of which a statement is done is done.
         let begin = self.batch.take_begin();
         // A chunk must not reach across what is done already.
@@ -123,7 +126,7 @@ impl Coordinator<'_> {
         }
         let only_reads = info.journal == JournalMode::Session;
         let is_within =
-            self.transaction.is_some() || self.batch.has_open_block() || self.main.status().in_transaction();
+            self.transaction.is_some() || self.large.is_open() || self.batch.has_open_block() || self.main.status().in_transaction();
         if matches!(info.kind, StatementKind::Skip) && resume.reader.has_more() && !is_within {
             self.left_out(info);
             return Ok(true);
@@ -237,6 +240,7 @@ impl Coordinator<'_> {
             RecoveryHint::None
             | RecoveryHint::NotInTransaction
             | RecoveryHint::Failed(_)
+            | RecoveryHint::PartOf(_)
             | RecoveryHint::Definition(_) => {
                 let dialect = self.main.dialect();
                 let hint = &checkpoint.recovery_hint;

@@ -3,6 +3,7 @@
 //! ```text
 //!   BEGIN, or rows under autocommit=0 ──► held ── COMMIT, or what is left out and commits ──► one chunk for a worker
 //!                                          │
+//!                                          ├── more than a chunk, of a new table ──► see `large_transaction`
 //!                                          └── anything else, too many bytes ──► the main session, as it is written
 //! ```
 //!
@@ -43,8 +44,10 @@ pub(super) struct RowTransaction {
 
 /// What a statement is to a transaction that is held.
 enum Role {
-    /// Rows of it.
+    /// Rows of it, which are held.
     Rows,
+    /// Rows of a large one.
+    Part(PlacedRows),
     /// Its end.
     End,
     /// It does nothing.
@@ -58,7 +61,9 @@ impl Coordinator<'_> {
     pub(super) fn is_commit_of_rows(&self, info: &StatementInfo) -> bool {
         info.commits_transaction()
             && self.completes_plainly()
-            && (self.transaction.is_some() || (self.has_nothing_open() && !self.batch.has_open_block()))
+            && (self.transaction.is_some()
+                || self.large.is_open()
+                || (self.has_nothing_open() && !self.batch.has_open_block()))
     }
 
     /// Takes a statement that belongs to such a transaction, or ends it; gives back any other, with all before it sent.
@@ -67,16 +72,16 @@ impl Coordinator<'_> {
         mut statement: AnalyzedStatement,
     ) -> Result<Option<AnalyzedStatement>, Stopped> {
         match self.role(&mut statement)? {
-            Role::Rows => {
-                if let Some(transaction) = &mut self.transaction {
-                    transaction.bytes += statement.text.len();
-                    transaction.statements.push(statement);
-                }
+            Role::Rows => self.hold(statement)?,
+            Role::Part(placed) => {
+                self.run_batch()?;
+                self.add_rows(statement, placed)?;
             }
             Role::Nothing => self.left_out(&statement.info),
             Role::End => {
                 self.left_out(&statement.info);
                 self.transaction_to_worker()?;
+                self.commit_large()?;
             }
             Role::Other => {
                 self.transaction_to_main()?;
@@ -89,6 +94,12 @@ impl Coordinator<'_> {
     /// What a statement is to the transaction that is held, or begins.
     fn role(&mut self, statement: &mut AnalyzedStatement) -> Result<Role, Stopped> {
         let is_part = match statement.info.kind {
+            StatementKind::Rows(_) if self.large.is_open() => {
+                return Ok(match self.next_step(statement)? {
+                    Step::Rows(placed) if self.large.takes(&placed) => Role::Part(placed),
+                    _ => Role::Other,
+                });
+            }
             StatementKind::Rows(_) if self.transaction.is_some() || self.may_begin_transaction() => {
                 if self.transaction.is_none() {
                     let begin = self.batch.take_begin();
@@ -99,21 +110,43 @@ impl Coordinator<'_> {
                     _ => Role::Other,
                 });
             }
-            StatementKind::Skip if self.transaction.is_some() => {
+            StatementKind::Skip if self.transaction.is_some() || self.large.is_open() => {
                 let is_left_out = matches!(self.next_step(statement)?, Step::Skip);
                 if is_left_out && statement.info.is(Trait::Unlocks) && !self.has_left_out_locks() {
                     // Nothing is locked.
                     return Ok(Role::Nothing);
                 }
-                is_left_out && self.ends_for_worker()
+                is_left_out && (self.large.is_open() || self.ends_for_worker())
             }
             _ => self.is_commit_of_rows(&statement.info) && (self.transaction.is_none() || self.ends_for_worker()),
         };
         Ok(if is_part { Role::End } else { Role::Other })
     }
 
-    /// Has the main session run what is held.
+    /// Holds rows until more is held than a chunk, if they can go as chunks then.
+    fn hold(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
+        let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        transaction.bytes += statement.text.len();
+        transaction.statements.push(statement);
+        let first = transaction.statements[0].location.clone();
+        let Some(placed) = transaction.placed.clone().filter(|_| transaction.bytes > self.chunk_limits.bytes) else {
+            return Ok(());
+        };
+        if !self.can_be_large(&placed, &first)? {
+            return Ok(());
+        }
+        let held = self.transaction.take().map(|transaction| transaction.statements).unwrap_or_default();
+        self.begin_large(placed.table().clone(), first, held)
+    }
+
+    /// Has the main session run what is held, and go on with a large transaction.
     pub(super) fn transaction_to_main(&mut self) -> Result<(), Stopped> {
+        self.large_to_main()?;
+        self.held_to_main()
+    }
+
+    /// Has the main session run what is held.
+    pub(super) fn held_to_main(&mut self) -> Result<(), Stopped> {
         let Some(transaction) = self.transaction.take() else { return Ok(()) };
         if let Some(begin) = transaction.begin {
             self.batch.open_block(begin);

@@ -58,7 +58,8 @@ impl Coordinator<'_> {
     pub(super) fn serial(&self, info: &StatementInfo) -> Option<Reason> {
         let begins_transaction = !self.main.status().autocommit()
             && matches!(info.kind, StatementKind::Rows(_))
-            && self.transaction.is_none();
+            && self.transaction.is_none()
+            && !self.large.is_open();
         self.main.must_be_serial().or(begins_transaction.then_some(IN_TRANSACTION))
     }
 

@@ -114,7 +114,7 @@ fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Ch
         table,
         rows: stats.rows,
         last_id: stats.last_id,
-        recovery_hint: stats.recovery_hint(),
+        recovery_hint: chunk.transaction_begin().map_or_else(|| stats.recovery_hint(), RecoveryHint::PartOf),
     })
 }
 

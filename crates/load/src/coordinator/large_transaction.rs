@@ -1,0 +1,245 @@
+//! Transactions of the dump with more rows than a chunk, all of one table that this load has created and that was empty
+//! before them: their rows are committed chunk by chunk, side by side, like rows outside of a transaction.
+//!
+//! ```text
+//!   more is held than a chunk ──► chunks, as rows come ── COMMIT, or what is left out and commits ──► done
+//!                                    │
+//!                                    ├── any other statement ──► the main session, in a transaction that it begins
+//!                                    │                              └── COMMIT ──► done;  ROLLBACK ──► taken back
+//!                                    └── a failure, or the dump ends ──► taken back
+//! ```
+//!
+//! Taken back means that all rows of the table are deleted, which were all of this transaction, with their checkpoints.
+//! Each checkpoint says of which transaction it is a part ([`RecoveryHint::PartOf`]), so that a load that resumes goes on
+//! with it, and can take it back too.
+
+use hortator_core::Seqno;
+use hortator_mysql::catalog::{TableKind, TableName};
+use hortator_mysql::{Connection, Error, quote_identifier};
+
+use super::Coordinator;
+use super::analyzed_statement::AnalyzedStatement;
+use super::main_session::IN_TRANSACTION;
+use crate::analysis::{StatementInfo, Trait};
+use crate::apply::{Atomicity, ROLLBACK, Stopped};
+use crate::checkpoint::{Checkpoint, RecoveryHint, TakenBack};
+use crate::lexer::Location;
+use crate::planner::{PlacedRows, Step};
+use crate::report::Failure;
+
+/// Transactions whose last chunks may still be under way.
+const COMMITTED_LIMIT: usize = 1000;
+
+/// A transaction whose rows are committed chunk by chunk.
+#[derive(Clone, Debug)]
+pub(super) struct LargeTransaction {
+    table: TableName,
+    /// Its first statement.
+    first: Location,
+}
+
+/// The large transactions of a load that may have to be taken back.
+#[derive(Debug, Default)]
+pub(super) struct LargeTransactions {
+    /// The one whose rows go to the workers now.
+    open: Option<LargeTransaction>,
+    /// The one that the main session goes on with.
+    in_main: Option<LargeTransaction>,
+    /// Those whose COMMIT has come, with the position behind their last chunks.
+    committed: Vec<(LargeTransaction, Seqno)>,
+}
+
+impl LargeTransactions {
+    /// Whether rows go to the workers as parts of a transaction.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether these rows are parts of it.
+    pub(super) fn takes(&self, placed: &PlacedRows) -> bool {
+        self.open.as_ref().is_some_and(|open| open.table == *placed.table())
+    }
+
+    /// What becomes of a chunk of rows when one of its statements fails.
+    pub(super) fn atomicity(&self) -> Atomicity {
+        self.open.as_ref().map_or(Atomicity::Statement, |open| Atomicity::PartOf(open.first.ordinal))
+    }
+}
+
+impl Coordinator<'_> {
+    /// Whether rows of the transaction that is held can go as chunks, since they can be taken back.
+    pub(super) fn can_be_large(&mut self, placed: &PlacedRows, first: &Location) -> Result<bool, Stopped> {
+        let name = placed.table();
+        let may_delete = first.ordinal != 0
+            && !self.pool.is_forced()
+            // A node takes no transaction as large as the one that would delete all.
+            && !self.main.is_on_cluster()
+            // The deletion is in the binary log, so the rows must be.
+            && self.main.state().value("sql_log_bin") != b"OFF"
+            && self.catalog.new_tables.is_empty(name);
+        if !may_delete {
+            return Ok(false);
+        }
+        let table = self.table(&name.clone(), first)?;
+        Ok(table.is_some_and(|table| {
+            table.kind == TableKind::Base { transactional: true } && !table.versioned && !table.has_triggers
+        }))
+    }
+
+    /// Gives the workers what is held of a transaction, and then its rows as they come.
+    pub(super) fn begin_large(
+        &mut self,
+        table: TableName,
+        first: Location,
+        held: Vec<AnalyzedStatement>,
+    ) -> Result<(), Stopped> {
+        self.large.open = Some(LargeTransaction { table, first });
+        for mut statement in held {
+            // The server has described the table by now.
+            statement.info = self.analyze_anew(&statement.text);
+            match self.next_step(&mut statement)? {
+                Step::Rows(placed) if self.large.takes(&placed) => self.add_rows(statement, placed)?,
+                _ => {
+                    self.large_to_main()?;
+                    self.run_in_main(statement, IN_TRANSACTION)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Its COMMIT has come.
+    pub(super) fn commit_large(&mut self) -> Result<(), Stopped> {
+        self.flush()?;
+        let Some(open) = self.large.open.take() else { return Ok(()) };
+        if self.large.committed.len() >= COMMITTED_LIMIT {
+            self.pool.drain(&mut || self.main.keep_alive())?;
+            self.large.committed.clear();
+        }
+        self.large.committed.push((open, self.pool.position()));
+        Ok(())
+    }
+
+    /// Has the main session go on with it, in a transaction.
+    pub(super) fn large_to_main(&mut self) -> Result<(), Stopped> {
+        let Some(open) = &self.large.open else { return Ok(()) };
+        let location = open.first.clone();
+        self.finish()?;
+        self.main.run_command(b"START TRANSACTION", &location)?;
+        self.large.in_main = self.large.open.take();
+        Ok(())
+    }
+
+    /// The main session has run a statement, which may have ended the transaction.
+    pub(super) fn large_may_have_ended(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
+        if self.large.in_main.is_none() {
+            return Ok(());
+        }
+        if info.is(Trait::RollsBack) && !info.is(Trait::SeveralStatements) {
+            return match self.take_back_large_in_main() {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    self.main.end_at(Failure::at(location, b"ROLLBACK", &error), &error);
+                    Err(Stopped)
+                }
+            };
+        }
+        if self.main.status().in_transaction() && !info.ends_transaction() {
+            return Ok(());
+        }
+        if info.is(Trait::RollsBack) || info.is(Trait::MayDoAnything) || info.is(Trait::Compound) {
+            let error = Error::Unsupported(
+                "the statement has ended a transaction whose rows are loaded already, and does not tell whether it was \
+                 committed: end it with COMMIT or ROLLBACK before"
+                    .to_owned(),
+            );
+            self.main.end_at(Failure::at(location, b"", &error), &error);
+            return Err(Stopped);
+        }
+        self.large.in_main = None;
+        Ok(())
+    }
+
+    /// A statement is recorded as done: as a part of a large transaction, or of none.
+    pub(super) fn resume_large(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) {
+        self.large.in_main = None;
+        match checkpoint.recovery_hint {
+            RecoveryHint::PartOf(first) if self.large.open.is_none() => {
+                let first = Location { ordinal: first, ..statement.location.clone() };
+                self.large.open =
+                    self.written_table(&statement.info).map(|table| LargeTransaction { table, first });
+            }
+            RecoveryHint::PartOf(_) => {}
+            _ => self.large.open = None,
+        }
+    }
+
+    /// The load ends: what is not committed by the dump is taken back, where the load does not go on later.
+    pub(super) fn take_back_large(&mut self) {
+        let failed_at = self.pool.failed_at();
+        if failed_at.is_none() {
+            if !self.pool.is_ending()
+                && let Some(large) = self.large.in_main.clone()
+                && let Err(error) = self.take_back_large_in_main().map_err(|error| could_not(&large, &error))
+            {
+                self.pool.fail(self.pool.position(), error, true);
+            }
+            return;
+        }
+        let LargeTransactions { open, in_main, committed } = std::mem::take(&mut self.large);
+        let unfinished = committed.into_iter().filter(|(_, end)| Some(*end) > failed_at).map(|(large, _)| large);
+        for large in unfinished.chain(open).chain(in_main) {
+            let taken = self.main.roll_back().and_then(|()| self.take_back(&large, TakenBack::Undone));
+            if let (Err(error), Some(position)) = (taken, failed_at) {
+                self.pool.fail(position, could_not(&large, &error), true);
+            }
+        }
+    }
+
+    /// The dump has rolled the transaction back.
+    fn take_back_large_in_main(&mut self) -> Result<(), Error> {
+        let Some(large) = self.large.in_main.take() else { return Ok(()) };
+        self.main.roll_back()?;
+        self.take_back(&large, TakenBack::ByDump)
+    }
+
+    /// Deletes all rows of its table.
+    fn take_back(&mut self, large: &LargeTransaction, taken_back: TakenBack) -> Result<(), Error> {
+        let LargeTransaction { table, first } = large;
+        let delete = |connection: &mut Connection| {
+            let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+            // No other table's rows count: those that refer to them would be left by a ROLLBACK, too.
+            connection.execute(b"SET SESSION foreign_key_checks = 0")?;
+            connection.execute(b"START TRANSACTION")?;
+            connection.execute(&[b"DELETE FROM ".as_slice(), &place].concat()).map(|done| done.affected_rows)
+        };
+        let end = |connection: &mut Connection, result: Result<u64, Error>| {
+            let ended = connection.execute(if result.is_ok() { b"COMMIT".as_slice() } else { ROLLBACK });
+            let _ = connection.execute(b"SET SESSION foreign_key_checks = DEFAULT");
+            result.and_then(|rows| ended.map(|_| rows))
+        };
+        let rows = match self.main.checkpoints {
+            Some(checkpoints) => checkpoints.on_internal_connection(|checkpoints, connection| {
+                let deleted = delete(connection).and_then(|rows| {
+                    checkpoints.take_back(connection, table, first.ordinal, taken_back).map(|_| rows)
+                });
+                end(connection, deleted)
+            }),
+            None => {
+                let mut connection = self.catalog.connection();
+                let deleted = delete(&mut connection);
+                end(&mut connection, deleted)
+            }
+        }?;
+        self.progress.taken_back(table, rows);
+        Ok(())
+    }
+}
+
+fn could_not(large: &LargeTransaction, error: &Error) -> Failure {
+    let message = format!(
+        "the rows in {} of the transaction that begins here are not committed by the dump and could not be deleted: {error}",
+        large.table,
+    );
+    Failure::of_checkpoint(&large.first, b"", message)
+}
