@@ -1,5 +1,6 @@
 //! What a SET statement assigns: which session variables, and what makes it more than that.
 
+use super::plain_set::PlainSet;
 use crate::lexer::{Kind, Token};
 
 /// What a SET statement touches.
@@ -22,6 +23,8 @@ pub struct Assignments {
     pub reads_beyond_session: bool,
     /// It assigns user variables.
     pub user_variables: bool,
+    /// What it is as a part of a larger SET, where it can be one.
+    pub plain: Option<PlainSet>,
     /// Byte offsets in the text behind the `@@` of targets that name no scope.
     pub unscoped: Vec<usize>,
 }
@@ -96,7 +99,13 @@ const SCOPES: [&str; 3] = ["session", "local", "global"];
 const RESULTS: [&str; 6] =
     ["identity", "last_insert_id", "warning_count", "error_count", "in_transaction", "rand_seed1"];
 
-/// Reads a SET statement from the tokens behind SET.
+/// Reads a SET statement.
+#[must_use]
+pub fn of_set(all: &[Token<'_>]) -> Assignments {
+    Assignments { plain: PlainSet::read(all), ..assignments(&all[1..]) }
+}
+
+/// Reads assignments from the tokens of a SET behind its first words.
 #[must_use]
 pub fn assignments(behind: &[Token<'_>]) -> Assignments {
     let mut found = Assignments::default();

@@ -20,6 +20,7 @@ mod functions;
 mod handler;
 mod key_additions;
 mod pattern;
+mod plain_set;
 mod reads;
 mod rules;
 mod table_ddl;
@@ -34,6 +35,7 @@ pub use ddl_target::{DdlTarget, Postcondition};
 pub use functions::FunctionSet;
 pub use handler::HandlerUse;
 pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
+pub use plain_set::PlainSet;
 pub use rules::{RULES, Rule, RuleKind, rules_of};
 pub use table_ddl::is_plain_definition;
 pub use traits::{Trait, Traits};
@@ -386,7 +388,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         RuleKind::TableDdl => table_definition(text, all, behind, &mut info, &facts.dialect),
         RuleKind::OtherDdl => StatementKind::OtherDdl,
         RuleKind::Set => {
-            info.assignments = assignments::assignments(&all[1..]);
+            info.assignments = assignments::of_set(all);
             if info.assignments.reads_beyond_session && info.assignments.user_variables {
                 info.traits = info.traits.with(Trait::SessionBound);
             }

@@ -1,4 +1,4 @@
-//! ChunkContent note of what the stream should leave behind, where that is to be verified.
+//! Takes note of what the stream should leave behind, where that is to be verified.
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;

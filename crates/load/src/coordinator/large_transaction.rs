@@ -166,8 +166,7 @@ impl Coordinator<'_> {
         match checkpoint.recovery_hint {
             RecoveryHint::PartOf(first) if self.large.open.is_none() => {
                 let first = Location { ordinal: first, ..statement.location.clone() };
-                self.large.open =
-                    self.written_table(&statement.info).map(|table| LargeTransaction { table, first });
+                self.large.open = self.written_table(&statement.info).map(|table| LargeTransaction { table, first });
             }
             RecoveryHint::PartOf(_) => {}
             _ => self.large.open = None,
@@ -220,9 +219,8 @@ impl Coordinator<'_> {
         };
         let rows = match self.main.checkpoints {
             Some(checkpoints) => checkpoints.on_internal_connection(|checkpoints, connection| {
-                let deleted = delete(connection).and_then(|rows| {
-                    checkpoints.take_back(connection, table, first.ordinal, taken_back).map(|_| rows)
-                });
+                let deleted = delete(connection)
+                    .and_then(|rows| checkpoints.take_back(connection, table, first.ordinal, taken_back).map(|_| rows));
                 end(connection, deleted)
             }),
             None => {

@@ -62,6 +62,7 @@ pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
+use set_run::Joining;
 use steps::changes_definitions;
 
 /// Gives statements their place.
@@ -165,7 +166,8 @@ impl<'l> Coordinator<'l> {
             return self.gather_set(statement);
         }
         if !self.sets.is_empty() {
-            self.run_sets()?;
+            let asks = statement.info.reads_diagnostics();
+            self.run_sets(if asks { Joining::Off } else { Joining::Allowed })?;
             statement.info = self.analyze(&statement.text);
         }
         if statement.info.reads_diagnostics() {
@@ -257,7 +259,7 @@ impl<'l> Coordinator<'l> {
 
     /// Gives all statements so far their place, those of a transaction that has not ended too.
     fn place_all(&mut self) -> Result<(), Stopped> {
-        self.run_sets()?;
+        self.run_sets(Joining::Allowed)?;
         self.place_held()?;
         self.transaction_to_main()
     }

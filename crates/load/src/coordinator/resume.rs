@@ -125,8 +125,10 @@ impl Coordinator<'_> {
             return self.look_after_main(&statement.location).map(|()| true);
         }
         let only_reads = info.journal == JournalMode::Session;
-        let is_within =
-            self.transaction.is_some() || self.large.is_open() || self.batch.has_open_block() || self.main.status().in_transaction();
+        let is_within = self.transaction.is_some()
+            || self.large.is_open()
+            || self.batch.has_open_block()
+            || self.main.status().in_transaction();
         if matches!(info.kind, StatementKind::Skip) && resume.reader.has_more() && !is_within {
             self.left_out(info);
             return Ok(true);

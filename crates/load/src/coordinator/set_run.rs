@@ -1,12 +1,15 @@
 //! SETs in a row go to the server together: dumps are full of them, and each by itself is a wait for an answer.
 //!
 //! Only SETs that concern nothing but the session are gathered, and only up to one on which the reading of the text behind it
-//! depends. The server stops at the first that fails, as the client would.
+//! depends. The server stops at the first that fails, as the client would. Of these, what can be one SET is: see
+//! [`PlainSet`].
+
+use hortator_mysql::{Error, ExecResult};
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::MainSession;
-use crate::analysis::{StatementKind, Trait};
+use crate::analysis::{Assignments, PlainSet, StatementKind, Trait};
 use crate::apply::Stopped;
 
 /// SETs of one packet.
@@ -17,6 +20,15 @@ const TEXT_BYTES: usize = 1 << 10;
 const BESIDE_BYTES: usize = 128;
 /// Variables on which it depends how text is read, or what the server reports; the latter by the beginning of their names.
 const DECISIVE: [&str; 3] = ["sql_mode", "character_set_client", "session_track_"];
+
+/// Whether SETs may become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// Where they mean the same.
+    Allowed,
+    /// One of them would fail, or the statement behind them asks what the last has done.
+    Off,
+}
 
 impl Coordinator<'_> {
     /// Takes a SET to those before it, if it is of their kind.
@@ -44,48 +56,102 @@ impl Coordinator<'_> {
 
     /// Keeps a SET until the next statement that is none, or runs it with all before it.
     pub(super) fn gather_set(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
-        let is_decisive = |name: &String| DECISIVE.iter().any(|decisive| name.starts_with(decisive));
-        let is_last = statement.info.assignments.propagated.iter().any(is_decisive);
+        let is_last = self.is_decisive(&statement.info.assignments);
         self.sets.push(statement);
         let bytes: usize = self.sets.iter().map(|set| set.text.len() + BESIDE_BYTES).sum();
         let is_full =
             self.sets.len() >= LENGTH_LIMIT || bytes + TEXT_BYTES + BESIDE_BYTES > self.main.packet_limit_bytes();
-        if is_last || is_full { self.run_sets() } else { Ok(()) }
+        if is_last || is_full { self.run_sets(Joining::Allowed) } else { Ok(()) }
+    }
+
+    /// Whether the text behind a SET may be read in another way than before it.
+    fn is_decisive(&self, assignments: &Assignments) -> bool {
+        let changes = |name: &String| {
+            let constant = assignments.plain.as_ref().and_then(|plain| plain.constant.as_deref());
+            let is_same = constant.is_some_and(|constant| {
+                let quoted = [b"'", self.main.state().value(name), b"'"].concat();
+                constant.eq_ignore_ascii_case(&quoted) || constant.eq_ignore_ascii_case(self.main.state().value(name))
+            });
+            DECISIVE.iter().any(|decisive| name.starts_with(decisive)) && !is_same
+        };
+        assignments.propagated.iter().any(changes)
     }
 
     /// Runs the SETs that are kept.
-    pub(super) fn run_sets(&mut self) -> Result<(), Stopped> {
+    pub(super) fn run_sets(&mut self, mut joining: Joining) -> Result<(), Stopped> {
         let sets = std::mem::take(&mut self.sets);
         let Some(last) = sets.last() else { return Ok(()) };
         let location = last.location.clone();
         let mut rest = &sets[..];
         while !rest.is_empty() {
-            let ran = self.main.run_sets(rest)?;
-            rest = &rest[ran..];
+            let tried;
+            (tried, joining) = self.main.run_sets(rest, joining)?;
+            rest = &rest[tried..];
         }
         self.look_after_main(&location)
     }
 }
 
 impl MainSession<'_> {
-    /// Runs SETs in one packet, up to the first that fails; gives how many were tried.
-    fn run_sets(&mut self, sets: &[AnalyzedStatement]) -> Result<usize, Stopped> {
+    /// Runs SETs in one packet, up to the first that fails; gives how many were tried, and whether the next may be joined.
+    fn run_sets(&mut self, sets: &[AnalyzedStatement], joining: Joining) -> Result<(usize, Joining), Stopped> {
         if let [only] = sets {
-            return self.run(only).map(|_| 1);
+            return self.run(only).map(|_| (1, joining));
         }
-        let texts: Vec<_> = sets.iter().map(|set| set.with_scopes().unwrap_or_else(|| set.text.clone())).collect();
-        let mut results = Vec::with_capacity(sets.len());
+        let groups = groups(sets, joining);
+        let texts: Vec<_> = groups.iter().map(|group| text_of(group)).collect();
+        let mut results = Vec::with_capacity(groups.len());
         let sent = self.query_together(&texts.join(&b"\n;\n"[..]), &mut results);
-        let tried = results.len();
-        for (index, (set, done)) in sets.iter().zip(results).enumerate() {
-            // The server's reports of all of them are there by now.
-            self.handle_ran(set, &done, index + 1 == tried)?;
+        let ran: usize = groups.iter().take(results.len()).map(|group| group.len()).sum();
+        let mut done = sets.iter().zip(1..=ran);
+        for (group, result) in groups.iter().zip(&results) {
+            for (set, number) in done.by_ref().take(group.len() - 1) {
+                self.handle_ran(set, &ExecResult::default(), number == ran)?;
+            }
+            // The warnings are counted once. The server's reports of all of them are there by now.
+            for (set, number) in done.by_ref().take(1) {
+                self.handle_ran(set, result, number == ran)?;
+            }
         }
         match sent {
-            Ok(()) => Ok(sets.len()),
-            Err(error) => self.handle_result(&sets[tried.min(sets.len() - 1)], Err(error)).map(|_| tried + 1),
+            Ok(()) => Ok((sets.len(), joining)),
+            // Of SETs that are joined, none has been carried out.
+            Err(Error::Server(_)) if groups.get(results.len()).is_some_and(|group| group.len() > 1) => {
+                Ok((ran, Joining::Off))
+            }
+            Err(error) => self.handle_result(&sets[ran.min(sets.len() - 1)], Err(error)).map(|_| (ran + 1, joining)),
         }
     }
+}
+
+/// SETs, with those together that can be one.
+fn groups(sets: &[AnalyzedStatement], joining: Joining) -> Vec<&[AnalyzedStatement]> {
+    let mut groups = Vec::new();
+    let mut first = 0;
+    for end in 1..=sets.len() {
+        let before: Vec<_> = sets[first..end].iter().filter_map(plain).collect();
+        let joins = joining == Joining::Allowed
+            && before.len() == end - first
+            && sets.get(end).and_then(plain).is_some_and(|next| next.joins(&before));
+        if !joins {
+            groups.push(&sets[first..end]);
+            first = end;
+        }
+    }
+    groups
+}
+
+fn plain(set: &AnalyzedStatement) -> Option<&PlainSet> {
+    set.info.assignments.plain.as_ref().filter(|_| set.text.is_ascii())
+}
+
+/// SETs as one.
+fn text_of(group: &[AnalyzedStatement]) -> Vec<u8> {
+    if let [only] = group {
+        return only.with_scopes().unwrap_or_else(|| only.text.clone());
+    }
+    let items: Vec<_> = group.iter().filter_map(|set| Some(&set.text[plain(set)?.bytes.clone()])).collect();
+    [b"SET ".as_slice(), &items.join(&b", "[..])].concat()
 }
 
 /// Whether nothing that comes behind a text could become a part of it.

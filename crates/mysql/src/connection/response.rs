@@ -43,7 +43,7 @@ pub type Row = Vec<Option<Vec<u8>>>;
 /// What a statement did, from the last packet of its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExecResult {
-    /// RowSink inserted, deleted or changed.
+    /// Rows inserted, deleted or changed.
     pub affected_rows: u64,
     /// The first AUTO_INCREMENT value that the statement generated; 0 for none.
     pub last_insert_id: u64,
@@ -51,7 +51,7 @@ pub struct ExecResult {
     pub warnings: u16,
     /// The server's remark, such as `Records: 3  Duplicates: 0  Warnings: 0`.
     pub info: Vec<u8>,
-    /// RowSink received in all result sets.
+    /// Rows received in all result sets.
     pub rows: u64,
     /// The session's state after the statement.
     pub status: Status,

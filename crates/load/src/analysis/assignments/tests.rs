@@ -6,7 +6,13 @@ use crate::lexer::{Dialect, tokens};
 fn read(text: &str) -> Assignments {
     let dialect = Dialect::mariadb(101_119);
     let all: Vec<_> = tokens(text.as_bytes(), &dialect).collect();
-    Assignments { reads_beyond_session: false, user_variables: false, unscoped: Vec::new(), ..assignments(&all[1..]) }
+    Assignments {
+        reads_beyond_session: false,
+        user_variables: false,
+        unscoped: Vec::new(),
+        plain: None,
+        ..assignments(&all[1..])
+    }
 }
 
 #[test]
