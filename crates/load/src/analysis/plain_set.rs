@@ -49,19 +49,15 @@ impl PlainSet {
             Kind::UserVariable(name) => user(name)?,
             _ => return None,
         };
+        let is_user = matches!(assigns, Variable::User(_));
         let (reads, constant) = match &value.kind {
             Kind::SystemVariable(name) => (Some(Variable::System(known(name)?)), None),
             Kind::UserVariable(name) => (Some(user(name)?), None),
-            Kind::Number(text) => (None, Some(*text)),
-            // A string has the collation of the connection.
-            Kind::String(text) if matches!(assigns, Variable::User(_)) => {
-                (Some(Variable::System("collation_connection")), Some(*text))
-            }
-            Kind::String(text) => (None, Some(*text)),
+            // It has the collation of the connection.
+            Kind::String(text) if is_user => (Some(Variable::System("collation_connection")), Some(*text)),
+            Kind::Number(text) | Kind::String(text) => (None, Some(*text)),
             // The name of a character set, say.
-            Kind::Word(text) if matches!(assigns, Variable::System(_)) && !value.is_word(b"DEFAULT") => {
-                (None, Some(*text))
-            }
+            Kind::Word(text) if !is_user && !value.is_word(b"DEFAULT") => (None, Some(*text)),
             _ => return None,
         };
         Some(Self { bytes: target.offset..value.end, constant: constant.map(<[u8]>::to_vec), assigns, reads })

@@ -1,4 +1,5 @@
 -- fails: 1062
+-- ahead: later
 -- What was committed before a failure stays; the transaction that fails, and all behind it, do not.
 CREATE TABLE a (id INT PRIMARY KEY);
 CREATE TABLE b (id INT PRIMARY KEY);
