@@ -37,7 +37,7 @@ use worker_count::WorkerCount;
 /// Text of all chunks that wait or run, unless said otherwise.
 const IN_FLIGHT_BYTES: usize = 64 << 20;
 /// Text of one chunk: what a connection applies and commits at a time.
-const CHUNK_BYTES: usize = 4 << 20;
+pub(crate) const CHUNK_BYTES: usize = 4 << 20;
 
 /// How often a load resumes automatically after it lost its main session.
 const RESTARTS_LIMIT: u64 = 100;

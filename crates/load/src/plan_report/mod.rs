@@ -21,7 +21,7 @@ use crate::analysis::{
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::lexer::{Charset, Dialect, Item, Kind, Location, Statements, StatementsOptions};
-use crate::load::Options;
+use crate::load::{CHUNK_BYTES, Options};
 use crate::planner::insert_form::InsertForm;
 use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, prescan};
@@ -128,6 +128,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         deferral: Deferral::new(options),
         has_locks: false,
         within: Within::Nothing,
+        chunk_bytes: options.chunk_bytes.unwrap_or(CHUNK_BYTES) as u64,
     };
     Ok(reader.read(&options.files, options)?)
 }
@@ -151,6 +152,8 @@ struct Reader {
     has_locks: bool,
     /// What stands in the transaction so far.
     within: Within,
+    /// Text of a chunk.
+    chunk_bytes: u64,
 }
 
 impl Reader {

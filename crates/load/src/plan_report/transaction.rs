@@ -79,9 +79,10 @@ impl Reader {
         if matches!(self.within, Within::Nothing) {
             self.within = Within::Held(Held::default());
         }
+        let is_new = self.takes_large(name);
         if let Within::Held(held) = &mut self.within {
             let (of, known) = held.table.get_or_insert_with(|| (name.clone(), Found::default()));
-            if of == name && known.bytes + found.bytes <= HELD_BYTES as u64 {
+            if of == name && (is_new || known.bytes + found.bytes <= HELD_BYTES as u64) {
                 known.add(found);
                 if held.statements.len() < HELD_STATEMENTS {
                     held.statements.push((location.clone(), beginning(text)));
@@ -90,6 +91,11 @@ impl Reader {
             }
         }
         self.barrier(text, location, IN_TRANSACTION);
+    }
+
+    /// Whether a transaction with more rows than a chunk can go chunk by chunk.
+    fn takes_large(&self, name: &TableName) -> bool {
+        self.defined.contains_key(name) && !self.found.contains_key(name) && self.plan.cluster.is_empty()
     }
 
     /// The transaction needs the main session.
@@ -109,7 +115,9 @@ impl Reader {
         };
         if found.bytes >= SMALL_BYTES as u64 || !self.found.contains_key(name) {
             let (name, mut found) = (name.clone(), std::mem::take(found));
-            found.order.insert("each transaction of the dump on one connection".to_owned());
+            if found.bytes <= self.chunk_bytes || !self.takes_large(&name) {
+                found.order.insert("each transaction of the dump on one connection".to_owned());
+            }
             self.add(&name, found);
         } else {
             self.goes_to_main();
