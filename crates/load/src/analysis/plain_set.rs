@@ -63,6 +63,30 @@ impl PlainSet {
         Some(Self { bytes: target.offset..value.end, constant: constant.map(<[u8]>::to_vec), assigns, reads })
     }
 
+    /// The user variable that it assigns.
+    pub fn user_variable(&self) -> Option<&[u8]> {
+        match &self.assigns {
+            Variable::User(name) => Some(name),
+            Variable::System(_) => None,
+        }
+    }
+
+    /// The session variable whose value it assigns.
+    pub fn read_variable(&self) -> Option<&'static str> {
+        match self.reads {
+            Some(Variable::System(name)) if self.constant.is_none() => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The user variable whose value it assigns.
+    pub fn read_user_variable(&self) -> Option<&[u8]> {
+        match &self.reads {
+            Some(Variable::User(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it means the same together with these before it as behind them.
     pub fn joins(&self, before: &[&Self]) -> bool {
         before.iter().all(|one| one.assigns != self.assigns && !self.reads.as_ref().is_some_and(|read| one.sets(read)))

@@ -3,12 +3,17 @@
 //! dump may change who can log in.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hortator_mysql::catalog::{self, Table, TableName};
+use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use crate::cluster::{Targets, WriterConnection};
 
+/// How often it is tried to close a table, and the pause between.
+const FLUSH_ATTEMPTS: u32 = 50;
+const FLUSH_PAUSE: Duration = Duration::from_millis(10);
 /// Closes a table that this session has opened. Not on other nodes or in the binlog, and without waiting for anybody.
 const FLUSH: &[u8] = b"SET STATEMENT lock_wait_timeout = 0 FOR FLUSH LOCAL TABLES ";
 
@@ -72,10 +77,19 @@ impl CatalogConnection {
 
 /// Undoes that a query of this session has opened a table: MariaDB keeps it open as this session has seen it, with this
 /// session's settings in its expressions. Best effort: an account may not have the right. What is in use now is not open
-/// because of this session.
+/// because of this session; but of a table with variables, which no worker uses, only the server itself is in the way,
+/// for a moment, with its statistics.
 pub(crate) fn close_table(connection: &mut Connection, table: &Table) {
-    if table.columns.iter().any(|column| column.fixed_at_open) {
-        let place = [quote_identifier(&table.name.schema), quote_identifier(&table.name.table)].join(&b'.');
-        let _ = connection.execute(&[FLUSH, &place].concat());
+    if !table.columns.iter().any(|column| column.fixed_at_open) {
+        return;
+    }
+    let place = [quote_identifier(&table.name.schema), quote_identifier(&table.name.table)].join(&b'.');
+    let flush = [FLUSH, &place].concat();
+    let attempts = if table.columns.iter().any(|column| column.names_variable) { FLUSH_ATTEMPTS } else { 1 };
+    for _ in 0..attempts {
+        match connection.execute(&flush) {
+            Err(error) if error.code() == Some(LOCK_WAIT_TIMEOUT) => std::thread::sleep(FLUSH_PAUSE),
+            _ => return,
+        }
     }
 }

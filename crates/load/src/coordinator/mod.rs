@@ -26,6 +26,7 @@ mod new_tables;
 mod resume;
 mod row_effects;
 mod row_transaction;
+mod saved_values;
 mod schema_guard;
 mod set_run;
 mod steps;
@@ -62,6 +63,7 @@ pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
+use saved_values::SavedValues;
 use set_run::Joining;
 use steps::changes_definitions;
 
@@ -82,6 +84,7 @@ pub(crate) struct Coordinator<'l> {
     open: Option<OpenChunk>,
     /// SETs that are not sent yet.
     sets: Vec<AnalyzedStatement>,
+    saved: SavedValues,
     batch: MainBatch,
     /// A transaction of the dump that a worker may apply.
     transaction: Option<RowTransaction>,
@@ -138,6 +141,7 @@ impl<'l> Coordinator<'l> {
             held: None,
             open: None,
             sets: Vec::new(),
+            saved: SavedValues::default(),
             batch: MainBatch::default(),
             transaction: None,
             large: LargeTransactions::default(),
@@ -161,6 +165,7 @@ impl<'l> Coordinator<'l> {
         let info = self.analyze(&text);
         let mut statement =
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        self.saved.statement_comes(&statement);
         if self.joins_sets(&statement) {
             self.expect(&statement);
             return self.gather_set(statement);

@@ -57,6 +57,10 @@ impl Coordinator<'_> {
     /// Keeps a SET until the next statement that is none, or runs it with all before it.
     pub(super) fn gather_set(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
         let is_last = self.is_decisive(&statement.info.assignments);
+        if let Some(plain) = &statement.info.assignments.plain {
+            // No SET that changes one of these is kept.
+            self.saved.note(plain, self.main.state(), |variable| DECISIVE.contains(&variable));
+        }
         self.sets.push(statement);
         let bytes: usize = self.sets.iter().map(|set| set.text.len() + BESIDE_BYTES).sum();
         let is_full =
@@ -67,12 +71,9 @@ impl Coordinator<'_> {
     /// Whether the text behind a SET may be read in another way than before it.
     fn is_decisive(&self, assignments: &Assignments) -> bool {
         let changes = |name: &String| {
-            let constant = assignments.plain.as_ref().and_then(|plain| plain.constant.as_deref());
-            let is_same = constant.is_some_and(|constant| {
-                let quoted = [b"'", self.main.state().value(name), b"'"].concat();
-                constant.eq_ignore_ascii_case(&quoted) || constant.eq_ignore_ascii_case(self.main.state().value(name))
-            });
-            DECISIVE.iter().any(|decisive| name.starts_with(decisive)) && !is_same
+            let leaves = |set: &PlainSet| self.saved.leaves_as_it_is(set, name, self.main.state());
+            DECISIVE.iter().any(|decisive| name.starts_with(decisive))
+                && !assignments.plain.as_ref().is_some_and(leaves)
         };
         assignments.propagated.iter().any(changes)
     }
@@ -82,11 +83,15 @@ impl Coordinator<'_> {
         let sets = std::mem::take(&mut self.sets);
         let Some(last) = sets.last() else { return Ok(()) };
         let location = last.location.clone();
+        let failures = self.main.failures();
         let mut rest = &sets[..];
         while !rest.is_empty() {
             let tried;
             (tried, joining) = self.main.run_sets(rest, joining)?;
             rest = &rest[tried..];
+        }
+        if self.main.failures() > failures {
+            self.saved.forget();
         }
         self.look_after_main(&location)
     }
