@@ -77,6 +77,7 @@ const NODES_DIFFER: &[&str] = &[
     "row_transactions/nothing_to_unlock.sql",
     // Rows of engines that a cluster does not replicate.
     "row_transactions/a_failure_without_transactions.sql",
+    "row_transactions/large_of_other_kinds.sql",
     "row_transactions/other_engines.sql",
 ];
 

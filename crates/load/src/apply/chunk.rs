@@ -6,6 +6,7 @@ use hortator_core::Key;
 use hortator_mysql::catalog::Table;
 
 use crate::analysis::StatementInfo;
+use crate::checkpoint::LargeTransactionBegin;
 use crate::lexer::{Dialect, Location};
 use crate::planner::first_rows::FirstRows;
 use crate::session::SessionState;
@@ -79,9 +80,8 @@ pub enum Atomicity {
     Statement,
     /// Nothing stays: the chunk is a transaction of the dump.
     Transaction,
-    /// The statements before it stay, until the whole transaction of the dump is taken back, which begins with the statement
-    /// of this number.
-    PartOf(u64),
+    /// The statements before it stay, until the whole transaction of the dump is taken back.
+    PartOf(LargeTransactionBegin),
 }
 
 /// Consecutive statements with what it takes to apply them on any connection.
@@ -125,12 +125,12 @@ impl Chunk {
         )
     }
 
-    /// The number of the first statement of the transaction of the dump that it is a part of.
+    /// The beginning of the transaction of the dump that it is a part of.
     #[must_use]
-    pub fn transaction_begin(&self) -> Option<u64> {
+    pub fn transaction_begin(&self) -> Option<LargeTransactionBegin> {
         match self.work {
-            Work::Rows { atomicity: Atomicity::PartOf(first), .. }
-            | Work::FirstRows { atomicity: Atomicity::PartOf(first), .. } => Some(first),
+            Work::Rows { atomicity: Atomicity::PartOf(begin), .. }
+            | Work::FirstRows { atomicity: Atomicity::PartOf(begin), .. } => Some(begin),
             _ => None,
         }
     }

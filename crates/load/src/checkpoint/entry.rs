@@ -44,6 +44,22 @@ impl State {
     }
 }
 
+/// The beginning of a transaction of the dump whose rows are committed in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargeTransactionBegin {
+    /// The number of its first statement.
+    pub first: u64,
+    /// The next AUTO_INCREMENT value of its table before it; 0 where the table has none.
+    pub next_id: u64,
+}
+
+impl LargeTransactionBegin {
+    fn from_text(text: &str) -> Option<Self> {
+        let (first, next_id) = text.split_once(' ')?;
+        Some(Self { first: first.parse().ok()?, next_id: next_id.parse().ok()? })
+    }
+}
+
 /// The state before the run, to find out later whether an intent was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecoveryHint {
@@ -58,9 +74,8 @@ pub enum RecoveryHint {
     NotInTransaction,
     /// Of an applied run of a forced load: the number of failed statements.
     Failed(u64),
-    /// Of an applied run: it is a part of a transaction of the dump that begins with the statement of this number, and is
-    /// taken back if the dump does not commit it.
-    PartOf(u64),
+    /// Of an applied run: it is a part of this transaction of the dump, and is taken back if the dump does not commit it.
+    PartOf(LargeTransactionBegin),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
 }
@@ -73,7 +88,7 @@ impl RecoveryHint {
             Self::None => String::new(),
             Self::NotInTransaction => "not_in_transaction".to_owned(),
             Self::Failed(count) => format!("failed {count}"),
-            Self::PartOf(first) => format!("part_of {first}"),
+            Self::PartOf(begin) => format!("part_of {} {}", begin.first, begin.next_id),
             Self::Counters(counters) => {
                 let counter =
                     |(table, next): &(TableName, u64)| format!("{}.{}={next}", hex(&table.schema), hex(&table.table));
@@ -94,7 +109,7 @@ impl RecoveryHint {
         }
         match text.split_once(' ') {
             Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),
-            Some(("part_of", first)) => first.parse().map_or(Self::None, Self::PartOf),
+            Some(("part_of", begin)) => LargeTransactionBegin::from_text(begin).map_or(Self::None, Self::PartOf),
             Some(("counters", counters)) => {
                 counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
             }

@@ -35,7 +35,7 @@ use hortator_mysql::{Connection, ExecResult};
 
 use crate::cluster::{Targets, WriterConnection};
 
-pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, RecoveryHint, Span, State, digest};
+pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, LargeTransactionBegin, RecoveryHint, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
 pub use load_registry::{Interrupted, discard, interrupted};

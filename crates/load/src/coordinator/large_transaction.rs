@@ -20,9 +20,10 @@ use hortator_mysql::{Connection, Error, quote_identifier};
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::IN_TRANSACTION;
+use super::row_effects::counters;
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Atomicity, ROLLBACK, Stopped};
-use crate::checkpoint::{Checkpoint, RecoveryHint, TakenBack};
+use crate::checkpoint::{Checkpoint, LargeTransactionBegin, RecoveryHint, Span, State, TakenBack};
 use crate::lexer::Location;
 use crate::planner::{PlacedRows, Step};
 use crate::report::Failure;
@@ -36,6 +37,35 @@ pub(super) struct LargeTransaction {
     table: TableName,
     /// Its first statement.
     first: Location,
+    /// The table's next AUTO_INCREMENT value before it; 0 for none.
+    next_id: u64,
+}
+
+impl LargeTransaction {
+    fn begin(&self) -> LargeTransactionBegin {
+        LargeTransactionBegin { first: self.first.ordinal, next_id: self.next_id }
+    }
+
+    /// To be recorded when it is taken back: a load that resumes gives its rows the same numbers again.
+    fn to_run_again(&self) -> Checkpoint {
+        let Location { file, line, byte, ordinal } = &self.first;
+        Checkpoint {
+            span: Span {
+                first: *ordinal,
+                last: *ordinal,
+                digest: 0,
+                file: file.to_string(),
+                line: *line,
+                byte: *byte,
+                end_byte: *byte,
+            },
+            state: State::Intent,
+            table: self.table.to_string(),
+            rows: 0,
+            last_id: 0,
+            recovery_hint: RecoveryHint::Counters(vec![(self.table.clone(), self.next_id)]),
+        }
+    }
 }
 
 /// The large transactions of a load that may have to be taken back.
@@ -62,7 +92,7 @@ impl LargeTransactions {
 
     /// What becomes of a chunk of rows when one of its statements fails.
     pub(super) fn atomicity(&self) -> Atomicity {
-        self.open.as_ref().map_or(Atomicity::Statement, |open| Atomicity::PartOf(open.first.ordinal))
+        self.open.as_ref().map_or(Atomicity::Statement, |open| Atomicity::PartOf(open.begin()))
     }
 }
 
@@ -93,7 +123,8 @@ impl Coordinator<'_> {
         first: Location,
         held: Vec<AnalyzedStatement>,
     ) -> Result<(), Stopped> {
-        self.large.open = Some(LargeTransaction { table, first });
+        let next_id = self.next_id(&table, &first)?;
+        self.large.open = Some(LargeTransaction { table, first, next_id });
         for mut statement in held {
             // The server has described the table by now.
             statement.info = self.analyze_anew(&statement.text);
@@ -106,6 +137,16 @@ impl Coordinator<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A table's next AUTO_INCREMENT value; 0 for none.
+    fn next_id(&mut self, name: &TableName, location: &Location) -> Result<u64, Stopped> {
+        if self.table(name, location)?.is_none_or(|table| table.auto_increment().is_none()) {
+            return Ok(0);
+        }
+        let found = self.ask(location, |catalog| counters(&mut catalog.connection(), name, &[]))?;
+        // MySQL tells none of a table that has not given a number yet.
+        Ok(found.first().map_or(1, |(_, next_id)| *next_id))
     }
 
     /// Its COMMIT has come.
@@ -164,9 +205,10 @@ impl Coordinator<'_> {
     pub(super) fn resume_large(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) {
         self.large.in_main = None;
         match checkpoint.recovery_hint {
-            RecoveryHint::PartOf(first) if self.large.open.is_none() => {
+            RecoveryHint::PartOf(LargeTransactionBegin { first, next_id }) if self.large.open.is_none() => {
                 let first = Location { ordinal: first, ..statement.location.clone() };
-                self.large.open = self.written_table(&statement.info).map(|table| LargeTransaction { table, first });
+                self.large.open =
+                    self.written_table(&statement.info).map(|table| LargeTransaction { table, first, next_id });
             }
             RecoveryHint::PartOf(_) => {}
             _ => self.large.open = None,
@@ -204,7 +246,7 @@ impl Coordinator<'_> {
 
     /// Deletes all rows of its table.
     fn take_back(&mut self, large: &LargeTransaction, taken_back: TakenBack) -> Result<(), Error> {
-        let LargeTransaction { table, first } = large;
+        let LargeTransaction { table, first, next_id } = large;
         let delete = |connection: &mut Connection| {
             let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
             // No other table's rows count: those that refer to them would be left by a ROLLBACK, too.
@@ -219,8 +261,13 @@ impl Coordinator<'_> {
         };
         let rows = match self.main.checkpoints {
             Some(checkpoints) => checkpoints.on_internal_connection(|checkpoints, connection| {
-                let deleted = delete(connection)
-                    .and_then(|rows| checkpoints.take_back(connection, table, first.ordinal, taken_back).map(|_| rows));
+                let deleted = delete(connection).and_then(|rows| {
+                    checkpoints.take_back(connection, table, first.ordinal, taken_back)?;
+                    if taken_back == TakenBack::Undone && *next_id > 0 {
+                        checkpoints.write(connection, &large.to_run_again())?;
+                    }
+                    Ok(rows)
+                });
                 end(connection, deleted)
             }),
             None => {

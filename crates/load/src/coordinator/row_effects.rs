@@ -135,7 +135,7 @@ fn sets_variables(body: &[u8], dialect: &Dialect) -> bool {
 }
 
 /// The counters of a table and of those in its schema that its triggers name.
-fn counters(
+pub(super) fn counters(
     connection: &mut hortator_mysql::Connection,
     name: &TableName,
     named_by_triggers: &[Vec<u8>],
