@@ -112,12 +112,15 @@ fn killed_again_and_again() {
     assert_like_client(&server, &text);
 }
 
+fn has_tables(server: &Server) -> bool {
+    let tables = server.rows_of_case("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()");
+    tables[0][0] != "0"
+}
+
 /// Goes on; from the beginning where the load was ended before anything was recorded.
 fn go_on(server: &Server, file: &str, ended: &Outcome) -> Running {
     if ended.status == Some(1) && ended.messages.contains("nothing to resume") {
-        let tables =
-            server.rows_of_case("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()");
-        assert_eq!(tables[0][0], "0", "something is loaded, and no record of it: {}", ended.messages);
+        assert!(!has_tables(server), "something is loaded, and no record of it: {}", ended.messages);
         return Running::start(load_into(server, &[&CHUNK[..], &[file]].concat()));
     }
     let first = ended.messages.lines().next().unwrap_or_default();
@@ -130,9 +133,43 @@ fn go_on(server: &Server, file: &str, ended: &Outcome) -> Running {
 fn killed_beside_tables_that_cannot_roll_back() {
     let seed = seed();
     eprintln!("HORTATOR_SEED={seed}");
-    let mut dice = Dice::new(seed);
     let text = dump::dump(seed, Size { statements: 60, rows: 40, with_aria: true });
-    let (_folder, path) = dump_file("dump.sql", &text);
+    assert_survives_kills(&mut Dice::new(seed), &text);
+}
+
+/// Transactions that are larger than a chunk, and end in different ways.
+#[test]
+fn killed_within_large_transactions() {
+    let seed = seed();
+    eprintln!("HORTATOR_SEED={seed}");
+    let mut dice = Dice::new(seed);
+    let mut text = "SET autocommit = 0;\n".to_owned();
+    for table in 0..8 {
+        let number = if dice.below(2) == 0 { "AUTO_INCREMENT" } else { "NOT NULL" };
+        text += &format!("CREATE TABLE t{table} (id INT {number} PRIMARY KEY, v VARCHAR(200));\n");
+        for statement in 0..30_u64 {
+            let row = |row| match number {
+                "NOT NULL" => format!("({}, '{}')", statement * 20 + row, "x".repeat(100)),
+                _ => format!("(NULL, '{}')", "y".repeat(100)),
+            };
+            let rows: Vec<_> = (0..20).map(row).collect();
+            text += &format!("INSERT INTO t{table} VALUES {};\n", rows.join(", "));
+        }
+        let update = format!("UPDATE t{table} SET v = 'changed' WHERE id < 50;\n");
+        text += &match dice.below(4) {
+            0 => "ROLLBACK;\n".to_owned(),
+            1 => format!("{update}ROLLBACK;\n"),
+            2 => format!("SELECT COUNT(*) FROM t{table};\n{update}COMMIT;\n"),
+            _ => "COMMIT;\n".to_owned(),
+        };
+        text += &format!("INSERT INTO t{table} (id, v) VALUES (10000, 'last');\nCOMMIT;\n");
+    }
+    assert_survives_kills(&mut dice, text.as_bytes());
+}
+
+/// Kills a load and resumes it, several times.
+fn assert_survives_kills(dice: &mut Dice, text: &[u8]) {
+    let (_folder, path) = dump_file("dump.sql", text);
     let file = path.to_str().unwrap();
     let server = Server::start(&[]);
     server.reset();
@@ -155,10 +192,12 @@ fn killed_beside_tables_that_cannot_roll_back() {
                 server.reset();
                 running = Running::start(load_into(&server, &[&CHUNK[..], &[file]].concat()));
             }
+            // It was killed behind its last statement, when its records were gone.
+            Some(1) if outcome.messages.contains("nothing to resume") && has_tables(&server) => break,
             _ => running = go_on(&server, file, &outcome),
         }
     }
-    assert_like_client(&server, &text);
+    assert_like_client(&server, text);
 }
 
 /// A load that fails at its last statement, so that it stays on record.

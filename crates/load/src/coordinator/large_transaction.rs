@@ -171,19 +171,21 @@ impl Coordinator<'_> {
         Ok(())
     }
 
+    /// The main session is to run a statement: before a ROLLBACK is recorded as done, the rows are taken back.
+    pub(super) fn take_back_before(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
+        if !info.is(Trait::RollsBack) || info.is(Trait::SeveralStatements) {
+            return Ok(());
+        }
+        self.take_back_large_in_main().map_err(|error| {
+            self.main.end_at(Failure::at(location, b"ROLLBACK", &error), &error);
+            Stopped
+        })
+    }
+
     /// The main session has run a statement, which may have ended the transaction.
     pub(super) fn large_may_have_ended(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
         if self.large.in_main.is_none() {
             return Ok(());
-        }
-        if info.is(Trait::RollsBack) && !info.is(Trait::SeveralStatements) {
-            return match self.take_back_large_in_main() {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    self.main.end_at(Failure::at(location, b"ROLLBACK", &error), &error);
-                    Err(Stopped)
-                }
-            };
         }
         if self.main.status().in_transaction() && !info.ends_transaction() {
             return Ok(());

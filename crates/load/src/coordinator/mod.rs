@@ -424,6 +424,7 @@ impl<'l> Coordinator<'l> {
             self.forget_all();
             self.main.unrecorded.names_are_incomplete();
         }
+        self.take_back_before(info, location)?;
         let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
         if changes_definitions(info) {
             self.forget_all();
