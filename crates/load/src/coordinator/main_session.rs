@@ -319,6 +319,10 @@ impl<'l> MainSession<'l> {
         if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
             self.tracker.rows_ran(insert_id);
         }
+        if insert_id > 0 {
+            // The numbers of earlier statements are not the last any more.
+            let _ = self.pool.take_latest_id();
+        }
         self.has_temporary_tables |= info.is(Trait::CreatesTemporary);
         if let Some(used) = &info.handler {
             self.handlers.note(used);

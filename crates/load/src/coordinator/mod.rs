@@ -409,7 +409,7 @@ impl<'l> Coordinator<'l> {
         self.main.check_writer(&statement.text, location)?;
         if asks {
             self.check_schema_guard(statement)?;
-            if info.diagnostics.is_none_or(|query| query.reads_last_id || query.writes) {
+            if info.diagnostics.is_none_or(|query| query.reads_last_id) {
                 // The statement before it ran here, and brought none.
                 self.main.take_latest_id(location)?;
             }

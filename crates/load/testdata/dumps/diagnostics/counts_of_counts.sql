@@ -1,0 +1,17 @@
+-- Statements that ask about statements that ask, behind rows that the server numbers.
+CREATE TABLE log (seq INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(120));
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, n INT);
+INSERT INTO t (n) VALUES (5), (6), (7);
+SET @a = 1;
+SELECT ROW_COUNT();
+INSERT INTO log (what) VALUES (ROW_COUNT());
+INSERT INTO log (what) VALUES (LAST_INSERT_ID());
+INSERT INTO t (n) VALUES (8), (9);
+SELECT ROW_COUNT();
+INSERT INTO log (what) VALUES (ROW_COUNT()), (ROW_COUNT());
+SELECT ROW_COUNT(), LAST_INSERT_ID();
+INSERT INTO t (n) VALUES (10), (11);
+SET @a = 2;
+UPDATE log SET what = CONCAT(what, ROW_COUNT()) WHERE seq = 1;
+SELECT LAST_INSERT_ID();
+INSERT INTO log (what) SELECT LAST_INSERT_ID();
