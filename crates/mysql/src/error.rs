@@ -89,6 +89,8 @@ pub enum Error {
 pub const DEADLOCK: u16 = 1213;
 /// Lock wait timeout exceeded.
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
+/// MySQL: a row is locked that NOWAIT asks for. MariaDB says [`LOCK_WAIT_TIMEOUT`].
+pub const LOCK_NOWAIT: u16 = 3572;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
 /// Unknown database.

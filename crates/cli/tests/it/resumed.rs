@@ -156,10 +156,15 @@ fn killed_within_large_transactions() {
             text += &format!("INSERT INTO t{table} VALUES {};\n", rows.join(", "));
         }
         let update = format!("UPDATE t{table} SET v = 'changed' WHERE id < 50;\n");
-        text += &match dice.below(4) {
+        let more = format!("INSERT INTO t{table} VALUES (20000, 'more');\n");
+        text += &match dice.below(8) {
             0 => "ROLLBACK;\n".to_owned(),
             1 => format!("{update}ROLLBACK;\n"),
-            2 => format!("SELECT COUNT(*) FROM t{table};\n{update}COMMIT;\n"),
+            2 => format!("CREATE TABLE u{table} (id INT);\n{more}ROLLBACK;\n"),
+            3 => format!("COMMIT AND CHAIN;\n{more}ROLLBACK;\n"),
+            4 => format!("ROLLBACK AND CHAIN;\n{more}COMMIT;\n"),
+            5 => format!("FLUSH STATUS;\n{more}ROLLBACK;\n"),
+            6 => format!("SELECT COUNT(*) FROM t{table};\n{update}COMMIT;\n"),
             _ => "COMMIT;\n".to_owned(),
         };
         text += &format!("INSERT INTO t{table} (id, v) VALUES (10000, 'last');\nCOMMIT;\n");

@@ -38,6 +38,10 @@ pub(super) fn diagnostics(all: &[Token<'_>], rule: &Rule) -> Option<DiagnosticsQ
         };
         all.iter().any(|token| matches!(token.kind, Kind::SystemVariable(name) if is_one(name)))
     };
+    if all.first().is_some_and(|first| first.is_word(b"FLUSH")) {
+        // FLUSH STATUS asks nothing.
+        return None;
+    }
     let counts = has_word(&COUNTING_WORDS) || has_variable(&COMMIT_VARIABLES);
     if !counts && !has_word(&WORDS) && !has_variable(&VARIABLES) {
         return None;

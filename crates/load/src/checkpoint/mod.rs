@@ -31,6 +31,7 @@ mod statements;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::catalog::TableName;
+use hortator_mysql::error::{LOCK_NOWAIT, LOCK_WAIT_TIMEOUT, PARSE_ERROR};
 use hortator_mysql::{Connection, ExecResult};
 
 use crate::cluster::{Targets, WriterConnection};
@@ -205,6 +206,35 @@ impl Checkpoints {
     /// What the server or the connection says.
     pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {
         connection.execute(&self.statements.retract(self.load_id, first))
+    }
+
+    /// The statement that says that the large transaction with this first statement is committed. It does not when its own
+    /// transaction is rolled back.
+    #[must_use]
+    pub fn unmark_statement(&self, first: u64) -> Vec<u8> {
+        self.statements.unmark(self.load_id, first)
+    }
+
+    /// Whether nothing that is committed says so.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn is_marked(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        Ok(!connection.fetch(&self.statements.marked(self.load_id, first))?.is_empty())
+    }
+
+    /// Whether a transaction that says so is open.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn is_held(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        let mut question = self.statements.marked(self.load_id, first);
+        question.extend_from_slice(b" FOR UPDATE NOWAIT");
+        match connection.fetch(&question) {
+            Ok(_) => Ok(false),
+            Err(error) if matches!(error.code(), Some(LOCK_WAIT_TIMEOUT | LOCK_NOWAIT | PARSE_ERROR)) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// The rows of a transaction of the dump are taken back: all of this table, from its first statement on.

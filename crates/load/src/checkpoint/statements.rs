@@ -121,10 +121,26 @@ impl Statements {
         let chunks = format!("{}.`chunks`", self.quoted);
         let change = match taken_back {
             TakenBack::Undone => format!("DELETE FROM {chunks}"),
-            TakenBack::ByDump => format!("UPDATE {chunks} SET `rows`=0,`recovery_hint`=''"),
+            TakenBack::ByDump => format!("UPDATE {chunks} SET `rows`=0,`recovery_hint`=X''"),
         };
         let name = hex(&table[..floor(table)]);
         format!("{change} WHERE `load_id`={load_id} AND `first`>={first} AND `name`={name}").into_bytes()
+    }
+
+    pub(super) fn unmark(&self, load_id: u64, first: u64) -> Vec<u8> {
+        format!(
+            "UPDATE {}.`chunks` SET `recovery_hint`=X'' WHERE `load_id`={load_id} AND `first`={first}",
+            self.quoted,
+        )
+        .into_bytes()
+    }
+
+    pub(super) fn marked(&self, load_id: u64, first: u64) -> Vec<u8> {
+        format!(
+            "SELECT 1 FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`={first} AND `recovery_hint`<>X''",
+            self.quoted,
+        )
+        .into_bytes()
     }
 
     pub(super) fn look_up(&self, load_id: u64, first: u64) -> Vec<u8> {

@@ -235,15 +235,15 @@ impl<'l> CatalogCache<'l> {
 
     /// Whether the body of any routine or trigger holds one of these words, or is not shown.
     fn have_bodies_with(&mut self, words: &[&str]) -> Result<bool, Error> {
-        let like = |column: &str| {
-            let one = |word: &&str| format!("UPPER(CONVERT({column} USING utf8mb4)) LIKE '%{word}%'");
+        let has_any = |column: &str| {
+            let one = |word: &&str| format!("INSTR(UPPER(CONVERT({column} USING utf8mb4)), '{word}') > 0");
             words.iter().map(one).collect::<Vec<_>>().join(" OR ")
         };
         let query = format!(
             "SELECT 1 FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN ('sys', 'mysql') \
              AND (ROUTINE_DEFINITION IS NULL OR {}) UNION ALL SELECT 1 FROM information_schema.TRIGGERS WHERE {} LIMIT 1",
-            like("ROUTINE_DEFINITION"),
-            like("ACTION_STATEMENT"),
+            has_any("ROUTINE_DEFINITION"),
+            has_any("ACTION_STATEMENT"),
         );
         Ok(!self.connection().fetch(query.as_bytes())?.is_empty())
     }

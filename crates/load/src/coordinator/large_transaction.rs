@@ -10,8 +10,11 @@
 //! ```
 //!
 //! Taken back means that all rows of the table are deleted, which were all of this transaction, with their checkpoints.
-//! Each checkpoint says of which transaction it is a part ([`RecoveryHint::PartOf`]), so that a load that resumes goes on
-//! with it, and can take it back too.
+//!
+//! The checkpoint of its first chunk says whether it is committed: it is marked as a part of a transaction
+//! ([`RecoveryHint::PartOf`]), and the transaction that the main session begins takes the mark off, with its first
+//! statement. So the mark goes when that transaction is committed, by whatever statement, and stays when it is rolled back.
+//! A load that resumes goes on with what is marked. Without checkpoints, no transaction is large.
 
 use hortator_core::Seqno;
 use hortator_mysql::catalog::{TableKind, TableName};
@@ -21,7 +24,6 @@ use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::IN_TRANSACTION;
 use super::row_effects::counters;
-use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Atomicity, ROLLBACK, Stopped};
 use crate::checkpoint::{Checkpoint, LargeTransactionBegin, RecoveryHint, Span, State, TakenBack};
 use crate::lexer::Location;
@@ -96,11 +98,22 @@ impl LargeTransactions {
     }
 }
 
+/// What has become of a transaction.
+enum End {
+    /// Nothing yet.
+    None,
+    Committed,
+    RolledBack,
+}
+
 impl Coordinator<'_> {
     /// Whether rows of the transaction that is held can go as chunks, since they can be taken back.
     pub(super) fn can_be_large(&mut self, placed: &PlacedRows, first: &Location) -> Result<bool, Stopped> {
         let name = placed.table();
+        // What the open chunk has of the table stands before it.
+        self.flush()?;
         let may_delete = first.ordinal != 0
+            && self.main.is_recorded()
             && !self.pool.is_forced()
             // A node takes no transaction as large as the one that would delete all.
             && !self.main.is_on_cluster()
@@ -167,83 +180,90 @@ impl Coordinator<'_> {
         let location = open.first.clone();
         self.finish()?;
         self.main.run_command(b"START TRANSACTION", &location)?;
+        if let Some(checkpoints) = self.main.checkpoints {
+            self.main.run_command(&checkpoints.unmark_statement(location.ordinal), &location)?;
+        }
         self.large.in_main = self.large.open.take();
         Ok(())
     }
 
-    /// The main session is to run a statement: before a ROLLBACK is recorded as done, the rows are taken back.
-    pub(super) fn take_back_before(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
-        if !info.is(Trait::RollsBack) || info.is(Trait::SeveralStatements) {
-            return Ok(());
+    /// The main session has run a statement, which may have ended the transaction.
+    pub(super) fn large_may_have_ended(&mut self, location: &Location) -> Result<(), Stopped> {
+        let Some(large) = self.large.in_main.clone() else { return Ok(()) };
+        let ended = self.end_of(&large).and_then(|end| match end {
+            End::None => Ok(false),
+            End::Committed => Ok(true),
+            End::RolledBack => self.take_back(&large, TakenBack::ByDump).map(|()| true),
+        });
+        match ended {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.large.in_main = None;
+                Ok(())
+            }
+            Err(error) => {
+                self.main.end_at(Failure::at(location, b"", &error), &error);
+                Err(Stopped)
+            }
         }
-        self.take_back_large_in_main().map_err(|error| {
-            self.main.end_at(Failure::at(location, b"ROLLBACK", &error), &error);
-            Stopped
+    }
+
+    /// What has become of the transaction that the main session went on with.
+    fn end_of(&self, large: &LargeTransaction) -> Result<End, Error> {
+        let Some(checkpoints) = self.main.checkpoints else { return Ok(End::None) };
+        let first = large.first.ordinal;
+        checkpoints.on_internal_connection(|checkpoints, connection| {
+            Ok(match checkpoints.is_marked(connection, first)? {
+                false => End::Committed,
+                // The session may have begun another by now; this one would still hold the checkpoint.
+                true if self.main.status().in_transaction() && checkpoints.is_held(connection, first)? => End::None,
+                true => End::RolledBack,
+            })
         })
     }
 
-    /// The main session has run a statement, which may have ended the transaction.
-    pub(super) fn large_may_have_ended(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
-        if self.large.in_main.is_none() {
-            return Ok(());
-        }
-        if self.main.status().in_transaction() && !info.ends_transaction() {
-            return Ok(());
-        }
-        if info.is(Trait::RollsBack) || info.is(Trait::MayDoAnything) || info.is(Trait::Compound) {
-            let error = Error::Unsupported(
-                "the statement has ended a transaction whose rows are loaded already, and does not tell whether it was \
-                 committed: end it with COMMIT or ROLLBACK before"
-                    .to_owned(),
-            );
-            self.main.end_at(Failure::at(location, b"", &error), &error);
-            return Err(Stopped);
-        }
-        self.large.in_main = None;
-        Ok(())
-    }
-
-    /// A statement is recorded as done: as a part of a large transaction, or of none.
+    /// A statement is recorded as done: it may be the first of a large transaction.
     pub(super) fn resume_large(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) {
-        self.large.in_main = None;
-        match checkpoint.recovery_hint {
-            RecoveryHint::PartOf(LargeTransactionBegin { first, next_id }) if self.large.open.is_none() => {
-                let first = Location { ordinal: first, ..statement.location.clone() };
-                self.large.open =
-                    self.written_table(&statement.info).map(|table| LargeTransaction { table, first, next_id });
-            }
-            RecoveryHint::PartOf(_) => {}
-            _ => self.large.open = None,
+        if let RecoveryHint::PartOf(LargeTransactionBegin { first, next_id }) = checkpoint.recovery_hint
+            && statement.location.ordinal == first
+        {
+            let first = statement.location.clone();
+            let table = self.written_table(&statement.info);
+            self.large.open = table.map(|table| LargeTransaction { table, first, next_id });
         }
     }
 
     /// The load ends: what is not committed by the dump is taken back, where the load does not go on later.
     pub(super) fn take_back_large(&mut self) {
         let failed_at = self.pool.failed_at();
-        if failed_at.is_none() {
-            if !self.pool.is_ending()
-                && let Some(large) = self.large.in_main.clone()
-                && let Err(error) = self.take_back_large_in_main().map_err(|error| could_not(&large, &error))
-            {
-                self.pool.fail(self.pool.position(), error, true);
-            }
+        if failed_at.is_none() && self.pool.is_ending() {
             return;
         }
+        let position = failed_at.unwrap_or_else(|| self.pool.position());
         let LargeTransactions { open, in_main, committed } = std::mem::take(&mut self.large);
-        let unfinished = committed.into_iter().filter(|(_, end)| Some(*end) > failed_at).map(|(large, _)| large);
-        for large in unfinished.chain(open).chain(in_main) {
-            let taken = self.main.roll_back().and_then(|()| self.take_back(&large, TakenBack::Undone));
-            if let (Err(error), Some(position)) = (taken, failed_at) {
-                self.pool.fail(position, could_not(&large, &error), true);
-            }
+        let unfinished = committed.into_iter().filter(|(_, end)| *end > position).map(|(large, _)| large);
+        for large in unfinished.chain(open) {
+            let taken = self.take_back(&large, TakenBack::Undone);
+            self.report_kept_rows(&large, taken, position);
+        }
+        if let Some(large) = in_main {
+            let taken = self.main.roll_back().and_then(|()| match self.end_of(&large)? {
+                End::Committed => Ok(()),
+                End::None | End::RolledBack => self.take_back(&large, TakenBack::Undone),
+            });
+            self.report_kept_rows(&large, taken, position);
         }
     }
 
-    /// The dump has rolled the transaction back.
-    fn take_back_large_in_main(&mut self) -> Result<(), Error> {
-        let Some(large) = self.large.in_main.take() else { return Ok(()) };
-        self.main.roll_back()?;
-        self.take_back(&large, TakenBack::ByDump)
+    fn report_kept_rows(&self, large: &LargeTransaction, taken: Result<(), Error>, position: Seqno) {
+        if let Err(error) = taken {
+            let message = format!(
+                "the rows in {} of the transaction that begins here are not committed by the dump and could not be \
+                 deleted: {error}",
+                large.table,
+            );
+            self.pool.fail(position, Failure::of_checkpoint(&large.first, b"", message), true);
+        }
     }
 
     /// Deletes all rows of its table.
@@ -261,32 +281,18 @@ impl Coordinator<'_> {
             let _ = connection.execute(b"SET SESSION foreign_key_checks = DEFAULT");
             result.and_then(|rows| ended.map(|_| rows))
         };
-        let rows = match self.main.checkpoints {
-            Some(checkpoints) => checkpoints.on_internal_connection(|checkpoints, connection| {
-                let deleted = delete(connection).and_then(|rows| {
-                    checkpoints.take_back(connection, table, first.ordinal, taken_back)?;
-                    if taken_back == TakenBack::Undone && *next_id > 0 {
-                        checkpoints.write(connection, &large.to_run_again())?;
-                    }
-                    Ok(rows)
-                });
-                end(connection, deleted)
-            }),
-            None => {
-                let mut connection = self.catalog.connection();
-                let deleted = delete(&mut connection);
-                end(&mut connection, deleted)
-            }
-        }?;
+        let Some(checkpoints) = self.main.checkpoints else { return Ok(()) };
+        let rows = checkpoints.on_internal_connection(|checkpoints, connection| {
+            let deleted = delete(connection).and_then(|rows| {
+                checkpoints.take_back(connection, table, first.ordinal, taken_back)?;
+                if taken_back == TakenBack::Undone && *next_id > 0 {
+                    checkpoints.write(connection, &large.to_run_again())?;
+                }
+                Ok(rows)
+            });
+            end(connection, deleted)
+        })?;
         self.progress.taken_back(table, rows);
         Ok(())
     }
-}
-
-fn could_not(large: &LargeTransaction, error: &Error) -> Failure {
-    let message = format!(
-        "the rows in {} of the transaction that begins here are not committed by the dump and could not be deleted: {error}",
-        large.table,
-    );
-    Failure::of_checkpoint(&large.first, b"", message)
 }

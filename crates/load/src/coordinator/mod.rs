@@ -296,7 +296,7 @@ impl<'l> Coordinator<'l> {
                 self.run_batch()?;
                 self.left_out(&statement.info);
                 self.commit_instead(&statement.location)?;
-                self.large_may_have_ended(&statement.info, &statement.location)
+                self.large_may_have_ended(&statement.location)
             }
             Step::Rows(rows) => {
                 self.run_batch()?;
@@ -424,7 +424,6 @@ impl<'l> Coordinator<'l> {
             self.forget_all();
             self.main.unrecorded.names_are_incomplete();
         }
-        self.take_back_before(info, location)?;
         let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
         if changes_definitions(info) {
             self.forget_all();
@@ -438,7 +437,7 @@ impl<'l> Coordinator<'l> {
             self.uncommitted.clear();
         }
         self.count_committed();
-        self.large_may_have_ended(info, location)?;
+        self.large_may_have_ended(location)?;
         self.look_after_main(location)
     }
 

@@ -91,9 +91,7 @@ impl Coordinator<'_> {
             self.expect_uncounted(statement);
         }
         self.held_to_main()?;
-        if checkpoint.state != State::Intent {
-            self.resume_large(&checkpoint, statement);
-        }
+        self.resume_large(&checkpoint, statement);
         // A transaction of which a statement is done is done.
         let begin = self.batch.take_begin();
         // A chunk must not reach across what is done already.

@@ -21,8 +21,6 @@ pub(super) struct TriggerFacts {
     has_variables: bool,
     /// A body calls a routine, sets variables of the session or creates temporary tables.
     may_change_session: bool,
-    /// A body asks whether a transaction is open, or sets what the next one is.
-    asks_for_transaction: bool,
 }
 
 impl Coordinator<'_> {
@@ -35,7 +33,9 @@ impl Coordinator<'_> {
     ) -> Result<RowEffects, Stopped> {
         let mut effects =
             RowEffects { table: table.map(ToString::to_string).unwrap_or_default(), ..Default::default() };
-        effects.must_stand_alone = info.is(Trait::ReadsTransaction);
+        let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
+        effects.must_stand_alone =
+            info.is(Trait::ReadsTransaction) || (info.is(Trait::MayCallFunction) && self.ask(location, asks)?);
         if !info.is(Trait::WritesRows) {
             return Ok(effects);
         }
@@ -47,10 +47,6 @@ impl Coordinator<'_> {
         let is_unknown = table.is_none() && changed.is_none();
         if (info.is(Trait::AnyEngine) && is_unknown) || info.is(Trait::MayCallFunction) {
             effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
-        }
-        if info.is(Trait::MayCallFunction) {
-            let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
-            effects.must_stand_alone |= self.ask(location, asks)?;
         }
         let Some(name) = table.or(changed.as_ref()) else { return Ok(effects) };
         if self.main.is_closed_to_others() && self.catalog.remembered(name).is_none() {
@@ -71,7 +67,8 @@ impl Coordinator<'_> {
         };
         effects.is_session_bound = triggers.has_variables;
         effects.may_change_session = triggers.may_change_session;
-        effects.must_stand_alone |= triggers.asks_for_transaction;
+        // What fires on the table may write to others on which something fires.
+        effects.must_stand_alone |= known.has_triggers && self.ask(location, asks)?;
         // A query of the counter would open the table, and decide what the variables in its defaults are.
         let inserts = changed.is_none() && !known.columns.iter().any(|column| column.names_variable);
         if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
@@ -110,9 +107,6 @@ impl Coordinator<'_> {
         let mut facts = TriggerFacts::default();
         for body in bodies.into_iter().flatten().flatten() {
             facts.has_variables |= memchr::memchr(b'@', &body).is_some();
-            let in_lower_case = body.to_ascii_lowercase();
-            facts.asks_for_transaction |= memchr::memmem::find(&in_lower_case, b"transaction").is_some()
-                || memchr::memmem::find(&in_lower_case, b"tx_").is_some();
             let names = identifiers(&body, &dialect);
             let changing: [&[u8]; 5] = [b"CALL", b"SESSION", b"LOCAL", b"TEMPORARY", b"EXECUTE"];
             facts.may_change_session |= facts.has_variables
