@@ -114,9 +114,9 @@ impl Failure {
         failure
     }
 
-    /// A finding about a checkpoint.
+    /// What the load finds wrong by itself at a statement.
     #[must_use]
-    pub fn of_checkpoint(location: &Location, text: &[u8], message: String) -> Self {
+    pub fn finding(location: &Location, text: &[u8], message: String) -> Self {
         Self {
             file: location.file.to_string(),
             line: location.line,

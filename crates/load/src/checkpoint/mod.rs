@@ -208,14 +208,14 @@ impl Checkpoints {
         connection.execute(&self.statements.retract(self.load_id, first))
     }
 
-    /// The statement that says that the large transaction with this first statement is committed. It does not when its own
-    /// transaction is rolled back.
+    /// The statement that takes the mark off the first chunk of a large transaction, `first` being the number of its first
+    /// statement: once that is committed, the large transaction is.
     #[must_use]
     pub fn unmark_statement(&self, first: u64) -> Vec<u8> {
         self.statements.unmark(self.load_id, first)
     }
 
-    /// Whether nothing that is committed says so.
+    /// Whether the first chunk of a large transaction is still marked: the dump has not committed it.
     ///
     /// # Errors
     /// What the server or the connection says.
@@ -223,7 +223,7 @@ impl Checkpoints {
         Ok(!connection.fetch(&self.statements.marked(self.load_id, first))?.is_empty())
     }
 
-    /// Whether a transaction that says so is open.
+    /// Whether a transaction is open that has taken that mark off.
     ///
     /// # Errors
     /// What the server or the connection says.

@@ -16,6 +16,8 @@ use crate::planner::Catalog;
 const REMEMBERED_LIMIT: usize = 10_000;
 /// Names of relations remembered; beyond that all are forgotten and asked for again.
 const NAMES_LIMIT: usize = 200_000;
+/// Views whose definitions are asked for.
+const VIEWS_LIMIT: usize = 1000;
 
 /// What is known.
 #[derive(Debug)]
@@ -31,19 +33,16 @@ pub(crate) struct CatalogCache<'l> {
     uncertain: HashSet<TableName>,
     /// Whether any table of the dump's cannot roll back.
     has_other_engines: Option<bool>,
-    /// What routines and triggers may do, by [`RoutineEffect`].
-    routines_may: [Option<bool>; 4],
+    /// What routines and triggers may do.
+    routines_may: HashMap<RoutineEffect, bool>,
     /// What fires on tables, by their names.
     pub(super) triggers: HashMap<TableName, TriggerFacts>,
     /// Tables whose next numbers only the main session knows.
     numbered_in_main: NumberedInMain,
 }
 
-/// Views whose definitions are asked for.
-const VIEWS_LIMIT: usize = 1000;
-
 /// What routines and triggers may do to the session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RoutineEffect {
     /// Create a temporary table.
     CreateTemporary,
@@ -87,7 +86,7 @@ impl<'l> CatalogCache<'l> {
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
-            routines_may: [None; 4],
+            routines_may: HashMap::new(),
             triggers: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
         }
@@ -219,17 +218,17 @@ impl<'l> CatalogCache<'l> {
 
     /// A routine, trigger or event has another body.
     pub(crate) fn forget_routines(&mut self) {
-        self.routines_may = [None; 4];
+        self.routines_may.clear();
         self.triggers.clear();
     }
 
     /// Whether any routine or trigger may do this, itself or by a prepared statement.
     pub(crate) fn routines_may(&mut self, effect: RoutineEffect) -> Result<bool, Error> {
-        if let Some(known) = self.routines_may[effect as usize] {
-            return Ok(known);
+        if let Some(known) = self.routines_may.get(&effect) {
+            return Ok(*known);
         }
         let found = self.have_bodies_with(effect.words())?;
-        self.routines_may[effect as usize] = Some(found);
+        self.routines_may.insert(effect, found);
         Ok(found)
     }
 

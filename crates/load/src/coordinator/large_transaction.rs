@@ -25,7 +25,7 @@ use super::analyzed_statement::AnalyzedStatement;
 use super::main_session::IN_TRANSACTION;
 use super::row_effects::counters;
 use crate::apply::{Atomicity, ROLLBACK, Stopped};
-use crate::checkpoint::{Checkpoint, LargeTransactionBegin, RecoveryHint, Span, State, TakenBack};
+use crate::checkpoint::{Checkpoint, Checkpoints, LargeTransactionBegin, RecoveryHint, Span, State, TakenBack};
 use crate::lexer::Location;
 use crate::planner::{PlacedRows, Step};
 use crate::report::Failure;
@@ -46,6 +46,22 @@ pub(super) struct LargeTransaction {
 impl LargeTransaction {
     fn begin(&self) -> LargeTransactionBegin {
         LargeTransactionBegin { first: self.first.ordinal, next_id: self.next_id }
+    }
+
+    /// Deletes its rows and their checkpoints; gives the number of rows.
+    fn delete(
+        &self,
+        connection: &mut Connection,
+        checkpoints: &Checkpoints,
+        taken_back: TakenBack,
+    ) -> Result<u64, Error> {
+        let place = [quote_identifier(&self.table.schema), quote_identifier(&self.table.table)].join(&b'.');
+        let rows = connection.execute(&[b"DELETE FROM ".as_slice(), &place].concat())?.affected_rows;
+        checkpoints.take_back(connection, &self.table, self.first.ordinal, taken_back)?;
+        if taken_back == TakenBack::Undone && self.next_id > 0 {
+            checkpoints.write(connection, &self.to_run_again())?;
+        }
+        Ok(rows)
     }
 
     /// To be recorded when it is taken back: a load that resumes gives its rows the same numbers again.
@@ -262,37 +278,23 @@ impl Coordinator<'_> {
                  deleted: {error}",
                 large.table,
             );
-            self.pool.fail(position, Failure::of_checkpoint(&large.first, b"", message), true);
+            self.pool.fail(position, Failure::finding(&large.first, b"", message), true);
         }
     }
 
-    /// Deletes all rows of its table.
+    /// Deletes all rows of its table, with their checkpoints.
     fn take_back(&mut self, large: &LargeTransaction, taken_back: TakenBack) -> Result<(), Error> {
-        let LargeTransaction { table, first, next_id } = large;
-        let delete = |connection: &mut Connection| {
-            let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+        let Some(checkpoints) = self.main.checkpoints else { return Ok(()) };
+        let rows = checkpoints.on_internal_connection(|checkpoints, connection| {
             // No other table's rows count: those that refer to them would be left by a ROLLBACK, too.
             connection.execute(b"SET SESSION foreign_key_checks = 0")?;
             connection.execute(b"START TRANSACTION")?;
-            connection.execute(&[b"DELETE FROM ".as_slice(), &place].concat()).map(|done| done.affected_rows)
-        };
-        let end = |connection: &mut Connection, result: Result<u64, Error>| {
-            let ended = connection.execute(if result.is_ok() { b"COMMIT".as_slice() } else { ROLLBACK });
+            let deleted = large.delete(connection, checkpoints, taken_back);
+            let ended = connection.execute(if deleted.is_ok() { b"COMMIT".as_slice() } else { ROLLBACK });
             let _ = connection.execute(b"SET SESSION foreign_key_checks = DEFAULT");
-            result.and_then(|rows| ended.map(|_| rows))
-        };
-        let Some(checkpoints) = self.main.checkpoints else { return Ok(()) };
-        let rows = checkpoints.on_internal_connection(|checkpoints, connection| {
-            let deleted = delete(connection).and_then(|rows| {
-                checkpoints.take_back(connection, table, first.ordinal, taken_back)?;
-                if taken_back == TakenBack::Undone && *next_id > 0 {
-                    checkpoints.write(connection, &large.to_run_again())?;
-                }
-                Ok(rows)
-            });
-            end(connection, deleted)
+            deleted.and_then(|rows| ended.map(|_| rows))
         })?;
-        self.progress.taken_back(table, rows);
+        self.progress.taken_back(&large.table, rows);
         Ok(())
     }
 }

@@ -123,15 +123,17 @@ impl Coordinator<'_> {
         Ok(if is_part { Role::End } else { Role::Other })
     }
 
-    /// Holds rows until more is held than a chunk, if they can go as chunks then.
+    /// Holds rows; once more is held than a chunk, all go as chunks if they can.
     fn hold(&mut self, statement: AnalyzedStatement) -> Result<(), Stopped> {
         let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        let limit = self.chunk_limits.bytes;
+        let was_small = transaction.bytes <= limit;
         transaction.bytes += statement.text.len();
         transaction.statements.push(statement);
-        let first = transaction.statements[0].location.clone();
-        let Some(placed) = transaction.placed.clone().filter(|_| transaction.bytes > self.chunk_limits.bytes) else {
+        let Some(placed) = transaction.placed.clone().filter(|_| was_small && transaction.bytes > limit) else {
             return Ok(());
         };
+        let first = transaction.statements[0].location.clone();
         if !self.can_be_large(&placed, &first)? {
             return Ok(());
         }

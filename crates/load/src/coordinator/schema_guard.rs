@@ -25,7 +25,7 @@ impl Coordinator<'_> {
              statement",
             checkpoints.schema(),
         );
-        let failure = Failure::of_checkpoint(&statement.location, &statement.text, message);
+        let failure = Failure::finding(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
     }
