@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::generators::{databases, extended, objects, single_rows};
+use super::generators::{binlogs, databases, extended, objects, single_rows};
 use super::script::{Dump, Script};
 use crate::Error;
 
@@ -86,6 +86,8 @@ pub const SHAPES: &[Shape] = &[
     Shape::new("game-innodb", "the same in InnoDB", LEVEL, databases::game_in_innodb),
     Shape::new("schemas", "1,000 schemas with a small table each", LEVEL, databases::schemas),
     Shape::new("views-and-routines", "300 views on views and 200 routines, no rows", LEVEL, objects::views_and_routines),
+    Shape::new("binlog-statements", "3,000 small transactions of a binlog, as mariadb-binlog prints statements", LEVEL, binlogs::statements),
+    Shape::new("binlog-rows", "3,000 small transactions of a binlog, as mariadb-binlog prints row events", LEVEL, binlogs::row_events),
     Shape { is_reload: true, ..Shape::new("reload", "40 tables that are dropped, created and filled again", LEVEL, databases::reload) },
 ];
 

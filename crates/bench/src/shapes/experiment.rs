@@ -20,7 +20,7 @@ use crate::server::Server;
 use crate::{Error, contenders, quiesce};
 
 /// The schema that every dump is loaded into, unless it names others.
-const SCHEMA: &str = "bench";
+pub(super) const SCHEMA: &str = "bench";
 
 /// A program that loads dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

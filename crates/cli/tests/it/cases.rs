@@ -56,7 +56,8 @@ topics!(
     several_in_one,
     function_names,
     after_a_failure,
-    row_transactions
+    row_transactions,
+    binlogs
 );
 
 #[test]

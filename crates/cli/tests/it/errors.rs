@@ -241,6 +241,26 @@ fn what_the_client_would_do_on_this_machine_is_refused() {
     assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t ORDER BY id"), [["1"], ["2"]]);
 }
 
+/// The client can send nothing after COMMIT RELEASE either.
+#[test]
+fn a_dump_that_ends_its_session() {
+    let pair = pair();
+    for end in [
+        "BEGIN;\nINSERT INTO t VALUES (1);\nCOMMIT AND NO CHAIN RELEASE;\n",
+        "SET completion_type = 2;\nINSERT INTO t VALUES (1);\nROLLBACK;\n",
+    ] {
+        pair.hortator.reset();
+        let text = format!("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=InnoDB;\n{end}INSERT INTO t VALUES (2);\n");
+        let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+        for force in [&[][..], &["--force"]] {
+            pair.hortator.reset();
+            let outcome = run(load_into(&pair.hortator, &[force, &[path(&dump)]].concat()));
+            assert_tells(&outcome, 1, &["line 5 ", "the dump has ended its session", "RELEASE"]);
+            assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
+        }
+    }
+}
+
 #[test]
 fn a_statement_that_the_server_does_not_take() {
     let server = Server::start(&[("max_allowed_packet", "1M")]);

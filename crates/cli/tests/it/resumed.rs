@@ -13,7 +13,7 @@ use crate::compare::assert_same;
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Contender, Dump, Outcome, Running, load, run};
 use crate::random::Dice;
-use crate::servers::{Server, pair};
+use crate::servers::{DATABASE, Server, pair};
 use dump::Size;
 
 /// Chunks small enough that there are many of them.
@@ -170,6 +170,53 @@ fn killed_within_large_transactions() {
         text += &format!("INSERT INTO t{table} (id, v) VALUES (10000, 'last');\nCOMMIT;\n");
     }
     assert_survives_kills(&mut dice, text.as_bytes());
+}
+
+#[test]
+fn killed_within_binlogs() {
+    let seed = seed();
+    eprintln!("HORTATOR_SEED={seed}");
+    let mut dice = Dice::new(seed);
+    for format in ["ROW", "STATEMENT", "MIXED"] {
+        eprintln!("binlog_format={format}");
+        let text = binlog_of(&mut dice, format);
+        assert_survives_kills(&mut dice, &text);
+    }
+}
+
+/// The binlog of a server on which transactions ran, as `mariadb-binlog` prints it.
+fn binlog_of(dice: &mut Dice, format: &str) -> Vec<u8> {
+    let source = Server::start(&[("log_bin", "binlog"), ("binlog_format", format)]);
+    let mut connection = source.connect();
+    let mut run =
+        |text: &str| connection.execute(text.as_bytes()).map(drop).unwrap_or_else(|error| panic!("{text}: {error}"));
+    run(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"));
+    run(&format!("USE {DATABASE}"));
+    for table in ["t", "u"] {
+        run(&format!(
+            "CREATE TABLE {table} (id INT AUTO_INCREMENT PRIMARY KEY, a INT, at TIMESTAMP(6) DEFAULT NOW(6))"
+        ));
+    }
+    for _ in 0..150 {
+        run("BEGIN");
+        for _ in 0..=dice.below(5) {
+            let table = if dice.below(2) == 0 { "t" } else { "u" };
+            let a = dice.below(1000);
+            run(&match dice.below(6) {
+                0 => format!("UPDATE {table} SET a = a + 1 WHERE id % 7 = {}", a % 7),
+                1 => format!("DELETE FROM {table} WHERE a = {a}"),
+                2 => format!("INSERT INTO {table} (a) SELECT a FROM t ORDER BY id LIMIT 2"),
+                3 => format!("INSERT INTO {table} (id, a) VALUES (NULL, {a}), (NULL, LAST_INSERT_ID())"),
+                _ => format!("INSERT INTO {table} (a) VALUES ({a}), ({a} + 1)"),
+            });
+        }
+        run(if dice.below(8) == 0 { "ROLLBACK" } else { "COMMIT" });
+    }
+    let mut command = Command::new("mariadb-binlog");
+    command.args(["--no-defaults", "--read-from-remote-server", "-u", "root", "-S"]).arg(source.socket());
+    let printed = command.arg("binlog.000001").output().unwrap();
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    printed.stdout
 }
 
 /// Kills a load and resumes it, several times.

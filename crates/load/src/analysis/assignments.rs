@@ -23,6 +23,8 @@ pub struct Assignments {
     pub reads_beyond_session: bool,
     /// It assigns user variables.
     pub user_variables: bool,
+    /// It does nothing but give the next statement its time or its numbers, as `mariadb-binlog` prints it.
+    pub only_for_next: bool,
     /// What it is as a part of a larger SET, where it can be one.
     pub plain: Option<PlainSet>,
     /// Byte offsets in the text behind the `@@` of targets that name no scope.
@@ -102,7 +104,27 @@ const RESULTS: [&str; 6] =
 /// Reads a SET statement.
 #[must_use]
 pub fn of_set(all: &[Token<'_>]) -> Assignments {
-    Assignments { plain: PlainSet::read(all), ..assignments(&all[1..]) }
+    Assignments { plain: PlainSet::read(all), only_for_next: is_only_for_next(all), ..assignments(&all[1..]) }
+}
+
+impl Assignments {
+    /// Whether it changes more than its session, and nothing that only this session can hold.
+    #[must_use]
+    pub fn is_global(&self) -> bool {
+        self.beyond_session && self.session_local.is_empty() && !self.only_for_next
+    }
+}
+
+/// What `mariadb-binlog` assigns before a statement.
+const FOR_NEXT: [&[u8]; 3] = [b"timestamp", b"insert_id", b"last_insert_id"];
+
+/// Whether it assigns a constant to one of these, and nothing else.
+fn is_only_for_next(all: &[Token<'_>]) -> bool {
+    let [_, target, sign, value] = all else { return false };
+    let (Kind::Word(name) | Kind::SystemVariable(name)) = target.kind else { return false };
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix(b"session.").unwrap_or(&name);
+    sign.is_symbol(b"=") && matches!(value.kind, Kind::Number(_)) && FOR_NEXT.contains(&name)
 }
 
 /// Reads assignments from the tokens of a SET behind its first words.

@@ -14,6 +14,7 @@
 //! ([`hortator_mysql::SessionChanges`]).
 
 mod assignments;
+pub(crate) mod binlog;
 mod compound;
 mod ddl_target;
 mod functions;
@@ -392,8 +393,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             if info.assignments.reads_beyond_session && info.assignments.user_variables {
                 info.traits = info.traits.with(Trait::SessionBound);
             }
-            let is_global = info.assignments.beyond_session && info.assignments.session_local.is_empty();
-            if is_global || info.assignments.reads_beyond_session {
+            if info.assignments.is_global() || info.assignments.reads_beyond_session {
                 info.journal = JournalMode::Intent;
             }
             StatementKind::Set
@@ -410,6 +410,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             StatementKind::Exclusive { reason: "SELECT reads the current state" }
         }
         RuleKind::Skip => StatementKind::Skip,
+        RuleKind::Binlog => binlog::binlog(all, &mut info),
         RuleKind::Write(reason) => {
             info.changes = writes::changed_table(all);
             match info.is(Trait::ReturnsRows) {

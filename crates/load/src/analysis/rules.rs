@@ -29,6 +29,8 @@ pub enum RuleKind {
     Select,
     /// Only there to make a serial load faster or safer; not sent.
     Skip,
+    /// BINLOG: what its events say.
+    Binlog,
     /// Writes rows and returns none. Runs in the main session, after all before it; several are sent together.
     Write(&'static str),
     /// Waits for all before it and holds up all behind it; the text is the reason.
@@ -52,7 +54,7 @@ const fn rule(pattern: &'static str, kind: RuleKind, journal: JournalMode, trait
     Rule { pattern, kind, journal, traits }
 }
 
-use RuleKind::{Exclusive, Insert, OtherDdl, Select, Set, Skip, TableDdl, Use, Write};
+use RuleKind::{Binlog, Exclusive, Insert, OtherDdl, Select, Set, Skip, TableDdl, Use, Write};
 
 const TRANSACTION: RuleKind = Exclusive("a transaction of the dump");
 const ACCOUNTS: &str = "it changes accounts";
@@ -84,6 +86,7 @@ pub static RULES: &[Rule] = &[
     rule("REPLACE", Insert, Rows, &[WritesRows, NumbersRows]),
     rule("UPDATE", Write("UPDATE reads and writes rows"), Rows, &[WritesRows, AnyEngine, NumbersRows]),
     rule("DELETE", Write("DELETE reads and writes rows"), Rows, &[WritesRows, AnyEngine, NumbersRows]),
+    rule("BINLOG", Binlog, Rows, &[WritesRows, AnyEngine]),
     rule("LOAD", Exclusive("LOAD reads a file"), Rows, &[WritesRows, AnyEngine, NumbersRows, NamesVariables]),
     rule("WITH", Exclusive("WITH reads rows, and may write some"), Rows, &[WritesRows, AnyEngine]),
     // A parallel load does without these.
@@ -187,8 +190,10 @@ pub static RULES: &[Rule] = &[
     rule("START TRANSACTION", TRANSACTION, Control, &[NoRows]),
     rule("COMMIT $", TRANSACTION, Control, &[NoRows, CommitsTransaction]),
     rule("COMMIT WORK $", TRANSACTION, Control, &[NoRows, CommitsTransaction]),
+    rule("COMMIT [WORK] [AND NO CHAIN] RELEASE $", TRANSACTION, Control, &[NoRows, EndsSession]),
     rule("COMMIT", TRANSACTION, Control, &[NoRows]),
     rule("ROLLBACK [WORK] TO", TRANSACTION, Control, &[NoRows, OfSavepoint]),
+    rule("ROLLBACK [WORK] [AND NO CHAIN] RELEASE $", TRANSACTION, Control, &[NoRows, RollsBack, EndsSession]),
     rule("ROLLBACK", TRANSACTION, Control, &[NoRows, RollsBack]),
     rule("SAVEPOINT", TRANSACTION, Control, &[NoRows, OfSavepoint]),
     rule("RELEASE", TRANSACTION, Control, &[NoRows, OfSavepoint]),

@@ -18,6 +18,8 @@ pub enum Trait {
     BringsRows,
     /// INSERT … ON DUPLICATE KEY UPDATE.
     UpdatesDuplicates,
+    /// BINLOG with row events.
+    AppliesEvents,
     /// It prints rows.
     ReturnsRows,
     /// CREATE TABLE.
@@ -88,6 +90,8 @@ pub enum Trait {
     CommitsTransaction,
     /// It rolls the transaction back.
     RollsBack,
+    /// It ends the session: COMMIT RELEASE.
+    EndsSession,
     /// It means something only together with what stands around it in its transaction.
     OfSavepoint,
     /// It begins or continues an XA transaction.

@@ -102,17 +102,24 @@ impl MainBatch {
 
 impl Coordinator<'_> {
     /// Whether a statement may be sent together with others: it writes rows, returns none, asks nothing of the statement
-    /// before it, and nothing acts on it alone.
+    /// before it, and nothing acts on it alone. Within a transaction that the dump has begun, nothing of ours comes between,
+    /// so that a SET for the next statement may stand before it.
     pub(super) fn can_batch(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
-        matches!(info.kind, StatementKind::Rows(_) | StatementKind::Write { .. })
-            && info.journal == JournalMode::Rows
+        let is_within = self.main.is_in_dumps_transaction();
+        let is_write = matches!(info.kind, StatementKind::Rows(_) | StatementKind::Write { .. })
+            && info.journal == JournalMode::Rows;
+        let is_right = match info.is(Trait::AppliesEvents) {
+            true => is_within,
+            false => is_write || (is_within && info.assignments.only_for_next),
+        };
+        is_right
             && !info.is(Trait::ReturnsRows)
             && !info.is(Trait::MayCallFunction)
             && !info.is(Trait::SeveralStatements)
             && info.diagnostics.is_none()
             && statement.location.ordinal != 0
-            && !self.main.has_one_shot_variable()
+            && (is_within || !self.main.has_one_shot_variable())
             && !self.main.is_closed_to_others()
             && self.main.journal.takes_batches()
             && !has_open_end(&statement.text, &self.main.dialect())
@@ -143,6 +150,12 @@ impl Coordinator<'_> {
         None
     }
 
+    /// Sends the BEGIN before row events: they are only gathered within a transaction that the dump has begun.
+    pub(super) fn begin_for_events(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
+        let is_first = statement.info.is(Trait::AppliesEvents) && self.batch.is_only_begun();
+        if is_first { self.run_batch() } else { Ok(()) }
+    }
+
     /// Whether rows that workers could take go with what is gathered: they are few, and changes are all around them.
     pub(super) fn joins_batch(&self, statement: &AnalyzedStatement) -> bool {
         self.has_batch()
@@ -162,7 +175,10 @@ impl Coordinator<'_> {
         let dialect = self.main.dialect();
         let limit_bytes = BATCH_BYTES.min(self.batch_packet_bytes());
         let is_full = self.batch.bytes + bytes > limit_bytes || self.batch.statements.len() >= BATCH_STATEMENTS;
-        if !self.batch.statements.is_empty() && self.batch.dialect != Some(dialect) {
+        let applies_events = statement.info.is(Trait::AppliesEvents);
+        let is_other = self.batch.dialect != Some(dialect)
+            || self.batch.statements.iter().any(|item| item.applies_events() != applies_events);
+        if !self.batch.statements.is_empty() && is_other {
             self.run_batch()?;
         } else if is_full {
             let open = self.batch.take_open();
@@ -188,6 +204,10 @@ impl Coordinator<'_> {
             return self.run_exclusive(&statement, Asked::No);
         }
         let may_change_session = effects.may_change_session;
+        if may_change_session && self.batch.statements.iter().any(BatchStatement::is_setting) {
+            // The server reports what both have changed together.
+            self.run_batch()?;
+        }
         if effects.is_unrepeatable && !self.batch.blocks.is_empty() && self.main.is_on_cluster() {
             // Where a statement fails, a cluster gets what stands before it again.
             self.run_batch()?;
@@ -207,6 +227,14 @@ impl Coordinator<'_> {
     pub(super) fn batch_counters(&self, name: &TableName) -> Option<Vec<(TableName, u64)>> {
         let same = self.batch.statements.iter().find(|item| item.table.as_ref() == Some(name))?;
         Some(same.effects.counters.clone())
+    }
+
+    /// Whether the dump has given the next row that is numbered its number.
+    pub(super) fn has_given_number(&self) -> bool {
+        let gathered = &self.batch.statements;
+        let behind = gathered.iter().rposition(|item| !item.is_setting()).map_or(0, |at| at + 1);
+        gathered[behind..].iter().any(|item| item.statement.info.assignments.next_number)
+            || (behind == 0 && self.main.has_given_number())
     }
 
     /// Whether anything is gathered.

@@ -1,5 +1,6 @@
 //! The main session: the connection that lives through the whole dump, as the client's would, and its state.
 
+mod own_statements;
 mod sending;
 
 use std::sync::Arc;
@@ -9,12 +10,11 @@ use std::time::{Duration, Instant};
 use hortator_mysql::{Connection, Error, ExecResult, Flavor, SessionChanges, Status};
 
 use super::analyzed_statement::AnalyzedStatement;
-use super::found_rows;
 use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
 use crate::analysis::{StatementInfo, StatementKind, Trait};
-use crate::apply::{Pool, ROLLBACK, Stopped, packet_limit_bytes};
+use crate::apply::{Pool, Stopped, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::{Dialect, Location};
@@ -61,6 +61,8 @@ pub(super) struct MainSession<'l> {
     has_savepoint: bool,
     handlers: Handlers,
     in_xa: bool,
+    /// The dump has ended its session.
+    is_released: bool,
     failures: u64,
     is_gone: bool,
 }
@@ -119,6 +121,7 @@ impl<'l> MainSession<'l> {
             has_savepoint: false,
             handlers: Handlers::default(),
             in_xa: false,
+            is_released: false,
             failures: 0,
             is_gone: false,
         })
@@ -163,17 +166,6 @@ impl<'l> MainSession<'l> {
         self.output.shape(statement.is_vertical);
         let result = self.send(statement);
         self.handle_result(statement, result)
-    }
-
-    /// Runs a command of the client's that is no statement of the stream's.
-    pub(super) fn run_command(&mut self, text: &[u8], location: &Location) -> Result<(), Stopped> {
-        let result = self.connection.execute(text);
-        let changes = self.connection.take_session_changes();
-        self.apply_changes(&changes, &[], true)?;
-        match result {
-            Ok(_) => Ok(()),
-            Err(error) => self.failed(location, text, &error),
-        }
     }
 
     /// What comes of a statement that was sent.
@@ -314,6 +306,17 @@ impl<'l> MainSession<'l> {
         self.failed(location, text, &error)
     }
 
+    /// Ends the load where the dump has ended its session: the client could send nothing more.
+    pub(super) fn check_released(&self, text: &[u8], location: &Location) -> Result<(), Stopped> {
+        if !self.is_released {
+            return Ok(());
+        }
+        let message = "the dump has ended its session before this statement, by COMMIT or ROLLBACK with RELEASE; what \
+                       stands before it is loaded";
+        self.pool.fail(self.pool.position(), Failure::finding(location, text, message.to_owned()), true);
+        Err(Stopped)
+    }
+
     /// Takes note of what binds later statements to this session.
     fn note_effects(&mut self, info: &StatementInfo, insert_id: u64) {
         if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
@@ -333,6 +336,9 @@ impl<'l> MainSession<'l> {
             self.has_locks = false;
         }
         self.has_savepoint = info.is(Trait::OfSavepoint) || (self.has_savepoint && !info.ends_transaction());
+        let ends = info.is(Trait::CommitsTransaction) || info.is(Trait::RollsBack);
+        self.is_released |=
+            info.is(Trait::EndsSession) || (ends && self.state().value("completion_type") == b"RELEASE");
         if info.is(Trait::BeginsXa) {
             self.in_xa = true;
         } else if info.is(Trait::EndsXa) {
@@ -349,33 +355,6 @@ impl<'l> MainSession<'l> {
         }
         self.pool.fail(self.pool.position(), failure, false);
         if self.pool.is_forced() { Ok(()) } else { Err(Stopped) }
-    }
-
-    /// Ends the dump's transaction.
-    pub(super) fn commit(&mut self, location: &Location) -> Result<(), Stopped> {
-        self.write_pending(location)?;
-        match self.connection.execute(b"COMMIT") {
-            Ok(_) => Ok(()),
-            Err(error) => self.failed(location, b"COMMIT", &error),
-        }
-    }
-
-    /// Ends a transaction that is open, with nothing of it left.
-    pub(super) fn roll_back(&mut self) -> Result<(), Error> {
-        match self.status().in_transaction() {
-            true => self.connection.execute(ROLLBACK).map(drop),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether there is such a schema; asked with this session's own words for its name.
-    pub(super) fn has_schema(&mut self, name: &[u8], location: &Location) -> Result<bool, Stopped> {
-        let query = [b"SHOW CREATE DATABASE ".as_slice(), &hortator_mysql::quote_identifier(name)].concat();
-        match self.connection.fetch(&query) {
-            Ok(_) => Ok(true),
-            Err(Error::Server(_)) => Ok(false),
-            Err(error) => self.failed(location, b"", &error).map(|()| false),
-        }
     }
 
     /// Whether it is recorded what is done.
@@ -429,6 +408,11 @@ impl<'l> MainSession<'l> {
         self.tracker.is_one_shot()
     }
 
+    /// Whether the dump has given the next row that is numbered its number.
+    pub(super) fn has_given_number(&self) -> bool {
+        self.tracker.has_next_number()
+    }
+
     /// Whether no transaction is open, neither of the dump nor of ours, and the next statement would commit by itself.
     pub(super) fn is_between_transactions(&self) -> bool {
         matches!(self.journal, Journal::Idle) && !self.is_in_dumps_transaction() && !self.is_closed_to_others()
@@ -438,46 +422,5 @@ impl<'l> MainSession<'l> {
     /// under way.
     pub(super) fn is_closed_to_others(&self) -> bool {
         self.has_locks() || self.in_xa
-    }
-
-    pub(super) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        // The client asks for the schema that is selected before it selects one: FOUND_ROWS() and the warnings tell.
-        let _ = self.connection.execute(b"SELECT DATABASE()");
-        let result = self.connection.select_db(database);
-        let changes = self.connection.take_session_changes();
-        self.apply_changes(&changes, &[], true)?;
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) => self.failed(location, &[b"use ", database].concat(), &error),
-        }
-    }
-
-    /// Reads the session's state again, if a failed statement may have changed it.
-    pub(super) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
-        if !self.is_stale {
-            return Ok(());
-        }
-        let rows = found_rows::read(&mut self.connection).unwrap_or(0);
-        let read = self.tracker.refresh(&mut self.connection);
-        let read = read.and_then(|()| found_rows::restore(&mut self.connection, rows));
-        self.dialect = self.tracker.state().dialect(self.server);
-        self.is_stale = false;
-        match read {
-            // Some states of a session answer no SELECT, such as a prepared XA transaction: nothing has changed then.
-            Ok(()) | Err(Error::Server(_)) => Ok(()),
-            Err(error) => self.failed(location, b"", &error),
-        }
-    }
-
-    /// Makes LAST_INSERT_ID() what it would be, had the workers' statements run here.
-    pub(super) fn take_latest_id(&mut self, location: &Location) -> Result<(), Stopped> {
-        let Some(id) = self.pool.take_latest_id() else { return Ok(()) };
-        let set = self.connection.execute(format!("SET last_insert_id = {id}").as_bytes());
-        // It is no change of the dump's.
-        drop(self.connection.take_session_changes());
-        match set {
-            Ok(_) => Ok(()),
-            Err(error) => self.failed(location, b"", &error),
-        }
     }
 }

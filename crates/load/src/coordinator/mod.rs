@@ -165,6 +165,7 @@ impl<'l> Coordinator<'l> {
         let info = self.analyze(&text);
         let mut statement =
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        self.main.check_released(&statement.text, &statement.location)?;
         self.saved.statement_comes(&statement);
         if self.joins_sets(&statement) {
             self.expect(&statement);
@@ -387,6 +388,7 @@ impl<'l> Coordinator<'l> {
     /// Runs a statement in the main session: with its neighbours where they are of its kind, else while nothing else runs.
     fn run_in_main(&mut self, statement: AnalyzedStatement, reason: Reason) -> Result<(), Stopped> {
         self.progress.barrier(reason);
+        self.begin_for_events(&statement)?;
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
         }

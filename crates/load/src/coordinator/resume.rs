@@ -211,14 +211,16 @@ impl Coordinator<'_> {
                 self.main.run_command(COMMIT, location)?;
             }
         }
-        // Inside of a record only what changes rows or definitions is recorded; SET and the like run again.
-        Ok(info.journal != JournalMode::Session || !matches!(info.kind, StatementKind::Set | StatementKind::Use(_)))
+        // Inside of a record only what changes rows or definitions is recorded; SET and the like run again, but for what a
+        // statement of the record has used up.
+        let runs_again = matches!(info.kind, StatementKind::Set | StatementKind::Use(_));
+        Ok(info.journal != JournalMode::Session || info.assignments.is_one_shot || !runs_again)
     }
 
     /// Statements of a forced load had failed before it was resumed: they are not tried again, and not forgotten.
     fn report_earlier_failures(&mut self, count: u64, location: &Location) {
         let message = format!("{count} statement(s) up to here failed before this load was resumed");
-        self.pool.fail(self.pool.position(), Failure::of_checkpoint(location, b"", message), false);
+        self.pool.fail(self.pool.position(), Failure::finding(location, b"", message), false);
     }
 
     /// A statement of a record that says "begun".
@@ -395,7 +397,7 @@ impl Coordinator<'_> {
     }
 
     fn stop_resume(&mut self, statement: &AnalyzedStatement, message: String) -> Result<bool, Stopped> {
-        let failure = Failure::of_checkpoint(&statement.location, &statement.text, message);
+        let failure = Failure::finding(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)
     }

@@ -71,7 +71,8 @@ impl Coordinator<'_> {
         effects.must_stand_alone |= known.has_triggers && self.ask(location, asks)?;
         // A query of the counter would open the table, and decide what the variables in its defaults are.
         let inserts = changed.is_none() && !known.columns.iter().any(|column| column.names_variable);
-        if self.main.is_recorded() && inserts && (known.has_triggers || known.auto_increment().is_some()) {
+        let numbers = known.auto_increment().is_some() && !self.has_given_number();
+        if self.main.is_recorded() && inserts && (known.has_triggers || numbers) {
             if let Some(counters) = self.batch_counters(name) {
                 effects.counters = counters;
                 return Ok(effects);

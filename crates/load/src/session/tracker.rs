@@ -149,6 +149,12 @@ impl Tracker {
         self.is_one_shot
     }
 
+    /// Whether the number of the next row that the server numbers is set.
+    #[must_use]
+    pub fn has_next_number(&self) -> bool {
+        self.next_number
+    }
+
     /// Takes note that a statement has run that uses up what was set for the next one. `insert_id`: what the server
     /// answered with it, 0 for none; a number that the statement itself gives comes so too.
     pub fn rows_ran(&mut self, insert_id: u64) {

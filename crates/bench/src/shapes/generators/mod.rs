@@ -1,5 +1,6 @@
 //! The generators: each writes one dump.
 
+pub(super) mod binlogs;
 pub(super) mod databases;
 pub(super) mod extended;
 mod mariadb_dump;

@@ -48,5 +48,19 @@ fn what_only_the_main_session_can_hold_is_told_apart() {
     assert_eq!(read("SET timestamp = DEFAULT").session_local, [("timestamp".to_owned(), true)]);
     assert!(read("SET INSERT_ID = 7").is_one_shot);
     assert!(read("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").is_one_shot);
+    for (text, is_only_for_next) in [
+        ("SET TIMESTAMP=1795407385", true),
+        ("SET @@session.timestamp = 1795407385.25", true),
+        ("SET INSERT_ID=7", true),
+        ("SET LAST_INSERT_ID=7", true),
+        ("SET TIMESTAMP=DEFAULT", false),
+        ("SET TIMESTAMP=@t", false),
+        ("SET TIMESTAMP=1, INSERT_ID=2", false),
+        ("SET sql_mode=0", false),
+        ("SET @@global.timestamp=1", false),
+    ] {
+        let all: Vec<_> = tokens(text.as_bytes(), &Dialect::mariadb(101_119)).collect();
+        assert_eq!(of_set(&all).only_for_next, is_only_for_next, "{text}");
+    }
     assert_eq!(read("SET autocommit = 0"), Assignments { autocommit: true, ..Assignments::default() });
 }

@@ -21,6 +21,8 @@ use hortator_mysql::error::PARSE_ERROR;
 use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
+use crate::analysis::binlog::merge_binlogs;
+use crate::analysis::{StatementKind, Trait};
 use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
@@ -41,6 +43,18 @@ pub(in crate::coordinator) struct BatchStatement {
     pub(in crate::coordinator) table: Option<TableName>,
     /// The transaction of the dump that it belongs to, by its number in the batch.
     pub(in crate::coordinator) block: Option<usize>,
+}
+
+impl BatchStatement {
+    /// Whether it is a BINLOG with row events.
+    pub(in crate::coordinator) fn applies_events(&self) -> bool {
+        self.statement.info.is(Trait::AppliesEvents)
+    }
+
+    /// Whether it is a SET for the statement behind it.
+    pub(in crate::coordinator) fn is_setting(&self) -> bool {
+        matches!(self.statement.info.kind, StatementKind::Set)
+    }
 }
 
 /// What became of a batch.
@@ -88,7 +102,7 @@ impl MainSession<'_> {
         let sent = self.send_together(batch, &[])?;
         let (rows, has_failed) = self.note_results(batch, sent)?;
         let tried = rows.len();
-        for (index, item) in batch.iter().take(tried).enumerate() {
+        for (index, item) in batch.iter().take(tried).enumerate().filter(|(_, item)| !item.is_setting()) {
             let failed = u64::from(has_failed && index + 1 == tried);
             self.end_within(&item.statement, &item.effects, rows[index], failed, begun[index])?;
         }
@@ -247,6 +261,9 @@ impl MainSession<'_> {
 
     /// Sends `before` and all statements in as few packets as the server takes.
     fn send_together(&mut self, batch: &[BatchStatement], before: &[u8]) -> Result<Sent, Stopped> {
+        if batch.len() > 1 && batch[0].applies_events() {
+            return self.send_events(batch);
+        }
         let mut text = before.to_vec();
         let mut are_own = vec![true; usize::from(!before.is_empty())];
         let mut previous = None;
@@ -273,12 +290,40 @@ impl MainSession<'_> {
         Ok(Sent { results, error: outcome.err() })
     }
 
+    /// Sends BINLOG statements within the dump's transaction as one; where that fails, each by itself, so that the error is
+    /// that of the right one. What came behind a BINLOG in its packet would not be answered in order (seen with 10.11).
+    fn send_events(&mut self, batch: &[BatchStatement]) -> Result<Sent, Stopped> {
+        let texts = batch.iter().map(|item| item.statement.text.as_slice());
+        if let Some(merged) = merge_binlogs(texts) {
+            let mut results = Vec::with_capacity(2);
+            match self.query_together(&[SAVEPOINT, SEPARATOR, &merged].concat(), &mut results) {
+                Ok(()) => {
+                    results.resize_with(batch.len(), ExecResult::default);
+                    results.rotate_left(1);
+                    return Ok(Sent { results, error: None });
+                }
+                Err(Error::Server(_)) => self.execute_own(ROLLBACK_TO_SAVEPOINT, batch)?,
+                Err(error) => return Ok(Sent { results: Vec::new(), error: Some(error) }),
+            }
+        }
+        let mut results = Vec::with_capacity(batch.len());
+        for item in batch {
+            match self.send(&item.statement) {
+                Ok(done) => results.push(done),
+                Err(error) => return Ok(Sent { results, error: Some(error) }),
+            }
+        }
+        Ok(Sent { results, error: None })
+    }
+
     /// Takes note of what became of statements; gives the rows of those that were tried, and whether the last of them failed.
     fn note_results(&mut self, batch: &[BatchStatement], sent: Sent) -> Result<(Vec<u64>, bool), Stopped> {
         let Sent { results, error } = sent;
         let mut rows: Vec<u64> = results.iter().map(|done| done.affected_rows).collect();
-        for (item, done) in batch.iter().zip(results) {
-            self.handle_result(&item.statement, Ok(done))?;
+        // The server's reports are of the SETs where there are any.
+        let reported = batch.iter().take(results.len()).position(BatchStatement::is_setting);
+        for (index, (item, done)) in batch.iter().zip(results).enumerate() {
+            self.handle_ran(&item.statement, &done, reported.is_none_or(|reported| reported == index))?;
         }
         let Some(error) = error else { return Ok((rows, false)) };
         let failed = batch.get(rows.len()).unwrap_or(&batch[batch.len() - 1]);

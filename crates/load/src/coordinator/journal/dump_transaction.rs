@@ -126,6 +126,9 @@ impl MainSession<'_> {
             }
             return self.run(statement);
         }
+        if statement.info.commits_transaction() {
+            return self.commit_recorded(statement);
+        }
         if !statement.info.is(Trait::RollsBack) {
             self.write_pending(location)?;
             return self.run(statement);
@@ -144,26 +147,49 @@ impl MainSession<'_> {
         Ok(rows)
     }
 
+    /// A COMMIT of the dump, and before it the record of what it commits.
+    fn commit_recorded(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+        let Some(record) = self.take_pending() else { return self.run(statement) };
+        let mut results = Vec::new();
+        let sent = self.query_together(&[&record.text, &b"\n;\n"[..], &statement.text].concat(), &mut results);
+        let is_recorded = results.len() >= record.count;
+        match sent {
+            Err(error) if !is_recorded && error.code() == Some(READ_ONLY) => self.run(statement),
+            Err(error) if !is_recorded => self.record_failed(&statement.location, b"", &error).map(|()| 0),
+            sent => self.handle_result(statement, sent.map(|()| results.pop().unwrap_or_default())),
+        }
+    }
+
     /// Writes the record of the dump's transaction so far, within it.
     pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
-        if !matches!(self.journal, Journal::Dump(_)) {
-            return Ok(());
-        }
-        let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return Ok(()) };
-        let Some(checkpoints) = self.checkpoints.filter(|_| !transaction.runs.is_empty()) else { return Ok(()) };
-        let last_id = if transaction.numbers { LastId::OfSession } else { LastId::Known };
-        let written = transaction.runs.iter().try_for_each(|run| {
-            let statement = match run.is_begun {
-                true => checkpoints.close_statement(&run.checkpoint(), last_id),
-                false => checkpoints.write_statement(&run.checkpoint(), last_id),
-            };
-            self.connection.execute(&statement).map(drop)
-        });
-        match written {
-            Ok(()) => Ok(()),
+        let Some(record) = self.take_pending() else { return Ok(()) };
+        match self.connection.execute(&record.text) {
+            Ok(_) => Ok(()),
             // A transaction that may only read has changed nothing.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
             Err(error) => self.record_failed(location, b"", &error),
         }
     }
+
+    /// The statements that record the dump's transaction so far; `None` where there is nothing to record.
+    fn take_pending(&mut self) -> Option<Record> {
+        if !matches!(self.journal, Journal::Dump(_)) {
+            return None;
+        }
+        let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return None };
+        let checkpoints = self.checkpoints.filter(|_| !transaction.runs.is_empty())?;
+        let last_id = if transaction.numbers { LastId::OfSession } else { LastId::Known };
+        let statements = transaction.runs.iter().map(|run| match run.is_begun {
+            true => checkpoints.close_statement(&run.checkpoint(), last_id),
+            false => checkpoints.write_statement(&run.checkpoint(), last_id),
+        });
+        Some(Record { text: statements.collect::<Vec<_>>().join(&b';'), count: transaction.runs.len() })
+    }
+}
+
+/// What records a transaction.
+struct Record {
+    text: Vec<u8>,
+    /// Statements in it.
+    count: usize,
 }

@@ -230,7 +230,7 @@ impl MainSession<'_> {
     /// A record could not be written: that ends the load, forced or not.
     fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
         let message = format!("its checkpoint could not be written: {error}");
-        self.end_at(Failure::of_checkpoint(location, text, message), error);
+        self.end_at(Failure::finding(location, text, message), error);
         Err(Stopped)
     }
 
