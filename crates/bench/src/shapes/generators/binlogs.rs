@@ -20,13 +20,11 @@ const TABLE: &str =
     "CREATE TABLE `counters` (`id` int NOT NULL AUTO_INCREMENT PRIMARY KEY, `n` int NOT NULL) ENGINE=InnoDB";
 
 const HEAD: &str = "\
-    /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;\n\
     /*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n\
     DELIMITER /*!*/;\n";
 const END: &str = "\
     DELIMITER ;\n\
-    /*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n\
-    /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n";
+    /*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n";
 
 /// Each transaction has an UPDATE, an INSERT and a DELETE, by key.
 pub(in super::super) fn statements(script: &mut Script) -> Result<(), Error> {
