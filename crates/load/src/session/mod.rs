@@ -6,7 +6,7 @@
 
 mod tracker;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
@@ -181,6 +181,25 @@ fn session_variables(connection: &mut Connection) -> Result<Variables, Error> {
         Some((name, value))
     };
     Ok(rows.into_iter().filter_map(variable).collect())
+}
+
+/// Variables that no session has for itself: their values are among those of a session too, and change under it. Empty
+/// where the server does not tell.
+fn global_variables(connection: &mut Connection) -> BTreeSet<String> {
+    // With a limit, since the session may have one.
+    let query = match connection.version().flavor {
+        Flavor::MariaDb => {
+            "SELECT VARIABLE_NAME FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_SCOPE = 'GLOBAL' LIMIT 100000"
+        }
+        Flavor::MySql => {
+            "SELECT VARIABLE_NAME FROM performance_schema.session_variables WHERE VARIABLE_NAME NOT IN \
+             (SELECT VARIABLE_NAME FROM performance_schema.variables_by_thread \
+             WHERE THREAD_ID = PS_CURRENT_THREAD_ID()) LIMIT 100000"
+        }
+    };
+    let rows = connection.fetch(query.as_bytes()).unwrap_or_default();
+    let name = |row: hortator_mysql::Row| Some(String::from_utf8_lossy(&row.into_iter().next()??).to_ascii_lowercase());
+    rows.into_iter().filter_map(name).collect()
 }
 
 /// A reported value, with NULL told from an empty text.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hortator_mysql::{Connection, Error, SessionChanges};
 
-use super::{SessionState, as_reported, session_variables};
+use super::{SessionState, as_reported, global_variables, session_variables};
 use crate::analysis::{Assignments, is_propagated, is_session_local};
 
 /// Variables that switch the server's reports.
@@ -66,7 +66,12 @@ impl Tracker {
         if state.initial.is_empty() {
             state.initial = Arc::new(variables);
         } else {
-            for (name, value) in variables.into_iter().filter(|(name, _)| is_propagated(name)) {
+            let is_changed = |(name, value): &(String, Option<Vec<u8>>)| {
+                is_propagated(name) && state.variable(name) != Some(value.as_deref())
+            };
+            let changed: Vec<_> = variables.into_iter().filter(is_changed).collect();
+            let global = if changed.is_empty() { BTreeSet::new() } else { global_variables(main) };
+            for (name, value) in changed.into_iter().filter(|(name, _)| !global.contains(name)) {
                 state.set(&name, value);
             }
         }
