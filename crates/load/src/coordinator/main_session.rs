@@ -57,8 +57,9 @@ pub(super) struct MainSession<'l> {
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
     has_locks: bool,
-    /// A savepoint may have begun a transaction of which the server's status does not tell under autocommit=0.
-    has_savepoint: bool,
+    /// A transaction may have begun of which the server has not told under autocommit=0: by a savepoint, which its status
+    /// leaves out, or by a statement that failed, since an error comes without the status.
+    may_have_begun: bool,
     handlers: Handlers,
     in_xa: bool,
     /// The dump has ended its session.
@@ -118,7 +119,7 @@ impl<'l> MainSession<'l> {
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
-            has_savepoint: false,
+            may_have_begun: false,
             handlers: Handlers::default(),
             in_xa: false,
             is_released: false,
@@ -142,7 +143,7 @@ impl<'l> MainSession<'l> {
     /// Why every statement must stay in this session for now.
     pub(super) fn must_be_serial(&self) -> Option<Reason> {
         let status = self.connection.status();
-        if self.in_xa || status.in_transaction() || (self.has_savepoint && !status.autocommit()) {
+        if self.in_xa || status.in_transaction() || (self.may_have_begun && !status.autocommit()) {
             Some(IN_TRANSACTION)
         } else if self.tracker.has_session_local() {
             Some("a session-local variable is set")
@@ -181,6 +182,7 @@ impl<'l> MainSession<'l> {
             Err(error) => {
                 self.is_stale |= left_behind::may_set_variables(&statement.info, &error);
                 self.left_behind.has_failed = true;
+                self.may_have_begun |= !self.status().autocommit();
                 self.has_temporary_tables |= left_behind::may_leave_temporary_tables(&statement.info);
                 self.failed(&statement.location, &statement.text, &error).map(|()| 0)
             }
@@ -335,7 +337,7 @@ impl<'l> MainSession<'l> {
         } else if info.is(Trait::Unlocks) {
             self.has_locks = false;
         }
-        self.has_savepoint = info.is(Trait::OfSavepoint) || (self.has_savepoint && !info.ends_transaction());
+        self.may_have_begun = info.is(Trait::OfSavepoint) || (self.may_have_begun && !info.ends_transaction());
         let ends = info.is(Trait::CommitsTransaction) || info.is(Trait::RollsBack);
         self.is_released |=
             info.is(Trait::EndsSession) || (ends && self.state().value("completion_type") == b"RELEASE");
