@@ -26,8 +26,13 @@ const UNIQUE_CHECKS: &str = "unique_checks";
 const IDLE_LIMIT_S: u32 = 31_536_000;
 
 /// Variables that NULL is a value of, and that servers report as an empty text then.
-const NULLABLE: &[&str] =
-    &["character_set_results", "default_tmp_storage_engine", "innodb_ft_user_stopword_table", "innodb_tmpdir"];
+const NULLABLE: &[&str] = &[
+    "character_set_results",
+    "default_tmp_storage_engine",
+    "enforce_storage_engine",
+    "innodb_ft_user_stopword_table",
+    "innodb_tmpdir",
+];
 
 /// Variables of a session by lower-case name; `None` is NULL.
 pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
