@@ -1,5 +1,7 @@
 //! What commits by itself, or does anything: an intent before it, closed behind it.
 
+use hortator_mysql::Error;
+
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::apply::Stopped;
 use crate::checkpoint::State;
@@ -7,6 +9,9 @@ use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
+
+/// Changes neither FOUND_ROWS() nor anything else that the dump may ask for.
+const CLEAR_WARNINGS: &[u8] = b"DO (SELECT 1 FROM information_schema.ENGINES LIMIT 1)";
 
 impl MainSession<'_> {
     /// Runs a statement with an intent. `is_rows`: it changes rows, and no transaction tells whether it is done.
@@ -20,7 +25,7 @@ impl MainSession<'_> {
         let Some(checkpoints) = self.checkpoints else { return self.run(statement) };
         let recovery_hint = match is_rows || self.has_one_shot_variable() {
             true => Ok(RecoveryHint::NotInTransaction),
-            false => fingerprint(&mut self.connection, &statement.info),
+            false => self.fingerprint_unseen(statement),
         };
         let recovery_hint = match recovery_hint {
             Ok(recovery_hint) => recovery_hint,
@@ -64,6 +69,16 @@ impl MainSession<'_> {
             Ok(_) => result,
             Err(error) => self.record_failed(location, text, &error).and(result),
         }
+    }
+
+    /// How the subjects of a statement stand. What is not there is an error of ours, which would stay among the warnings of
+    /// the dump's session: a definition does not clear them, a statement that reads a table does.
+    fn fingerprint_unseen(&mut self, statement: &AnalyzedStatement) -> Result<RecoveryHint, Error> {
+        let found = fingerprint(&mut self.connection, &statement.info)?;
+        if matches!(found, RecoveryHint::Definition(_)) {
+            self.connection.execute(CLEAR_WARNINGS)?;
+        }
+        Ok(found)
     }
 
     /// Closes the intent around a section in which nothing could be recorded, if it is over.

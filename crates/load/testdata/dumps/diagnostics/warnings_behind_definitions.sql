@@ -1,0 +1,16 @@
+-- A definition leaves the warnings as they are: none, where the load has asked before it what is there.
+CREATE PROCEDURE p() BEGIN END;
+SHOW WARNINGS;
+CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1;
+CALL p();
+SHOW WARNINGS;
+SELECT @@warning_count, @@error_count, FOUND_ROWS();
+CREATE TABLE t (a INT PRIMARY KEY);
+SELECT f() FROM t;
+ALTER TABLE t ADD COLUMN b INT;
+SHOW WARNINGS;
+CREATE DATABASE nodb;
+SHOW WARNINGS;
+DROP DATABASE nodb;
+DROP FUNCTION f;
+SHOW WARNINGS;
