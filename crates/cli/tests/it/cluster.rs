@@ -45,6 +45,8 @@ const NOT_FOR_GALERA: &[&str] = &[
     "objects/sequences.sql",
     "statements/xa.sql",
     "fails/read_only.sql",
+    // A node enforces InnoDB.
+    "fails/enforced_engine.sql",
 ];
 
 /// Cases that leave different nodes whoever loads; home still holds what a single server would.

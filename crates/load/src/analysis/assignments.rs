@@ -14,6 +14,8 @@ pub struct Assignments {
     pub session_local: Vec<(String, bool)>,
     /// A variable that acts on the next statement only.
     pub is_one_shot: bool,
+    /// The same, but for statements that only read.
+    pub is_for_next_change: bool,
     /// It assigns the number of the next row that the server numbers.
     pub next_number: bool,
     /// It assigns autocommit, which may end a transaction.
@@ -36,8 +38,8 @@ pub struct Assignments {
 enum VariableScope {
     /// The session follows its own value from then on: statements stay in the main session until it is reset.
     SessionLocal,
-    /// It acts on the next statement of the session.
-    OneShot,
+    /// It acts on the next statement of the session that changes anything: on its global transaction id.
+    NextChange,
     /// It is the next number that the session gives a row: it stays until one gets it.
     NextNumber,
     /// It stands for what statements of other connections have done: it is set after all of them.
@@ -56,7 +58,7 @@ const SPECIAL: &[(&str, VariableScope)] = &[
     ("pseudo_thread_id", VariableScope::SessionLocal),
     ("gtid_next", VariableScope::SessionLocal),
     ("insert_id", VariableScope::NextNumber),
-    ("gtid_seq_no", VariableScope::OneShot),
+    ("gtid_seq_no", VariableScope::NextChange),
     ("last_insert_id", VariableScope::SharedResult),
     ("identity", VariableScope::SharedResult),
     ("autocommit", VariableScope::InStatus),
@@ -230,7 +232,10 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
 fn variable(name: &str, is_reset: bool, found: &mut Assignments) {
     match SPECIAL.iter().find(|(special, _)| *special == name).map(|(_, scope)| *scope) {
         Some(VariableScope::SessionLocal) => found.session_local.push((name.to_owned(), is_reset)),
-        Some(VariableScope::OneShot) => found.is_one_shot = true,
+        Some(VariableScope::NextChange) => {
+            found.is_one_shot = true;
+            found.is_for_next_change = true;
+        }
         Some(VariableScope::NextNumber) => {
             found.is_one_shot = true;
             found.next_number = true;

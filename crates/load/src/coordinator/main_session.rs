@@ -410,6 +410,11 @@ impl<'l> MainSession<'l> {
         self.tracker.is_one_shot()
     }
 
+    /// Whether one is set that a question of ours would use up.
+    pub(super) fn has_one_shot_for_reads(&self) -> bool {
+        self.tracker.is_one_shot_for_reads()
+    }
+
     /// Whether the dump has given the next row that is numbered its number.
     pub(super) fn has_given_number(&self) -> bool {
         self.tracker.has_next_number()

@@ -18,6 +18,8 @@ pub struct Tracker {
     /// Variables that only the main session can hold, and that are not reset.
     session_local: BTreeSet<String>,
     is_one_shot: bool,
+    /// A statement that only reads would use it up.
+    is_for_reads: bool,
     /// The number of the next row that the server numbers is set.
     next_number: bool,
     /// That number, where the server has reported it.
@@ -39,6 +41,7 @@ impl Tracker {
             state: Arc::default(),
             session_local: BTreeSet::new(),
             is_one_shot: false,
+            is_for_reads: false,
             next_number: false,
             reported_number: None,
         };
@@ -139,6 +142,7 @@ impl Tracker {
             }
         }
         self.is_one_shot |= assignments.is_one_shot;
+        self.is_for_reads |= assignments.is_one_shot && !assignments.is_for_next_change;
         self.next_number |= assignments.next_number;
     }
 
@@ -154,6 +158,12 @@ impl Tracker {
         self.is_one_shot
     }
 
+    /// Whether such a variable acts on a statement that only reads, too.
+    #[must_use]
+    pub fn is_one_shot_for_reads(&self) -> bool {
+        self.is_one_shot && self.is_for_reads
+    }
+
     /// Whether the number of the next row that the server numbers is set.
     #[must_use]
     pub fn has_next_number(&self) -> bool {
@@ -166,5 +176,6 @@ impl Tracker {
         let has_numbered = insert_id > 0 && self.reported_number.is_none_or(|number| number == insert_id);
         self.next_number &= !has_numbered;
         self.is_one_shot = self.next_number;
+        self.is_for_reads &= self.is_one_shot;
     }
 }

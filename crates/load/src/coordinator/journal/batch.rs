@@ -302,7 +302,8 @@ impl MainSession<'_> {
                     results.rotate_left(1);
                     return Ok(Sent { results, error: None });
                 }
-                Err(Error::Server(_)) => self.execute_own(ROLLBACK_TO_SAVEPOINT, batch)?,
+                // A deadlock has rolled back more than that.
+                Err(Error::Server(_)) if self.connection.execute(ROLLBACK_TO_SAVEPOINT).is_ok() => {}
                 Err(error) => return Ok(Sent { results: Vec::new(), error: Some(error) }),
             }
         }

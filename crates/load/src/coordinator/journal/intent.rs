@@ -23,7 +23,7 @@ impl MainSession<'_> {
     ) -> Result<u64, Stopped> {
         let (text, location) = (&statement.text[..], &statement.location);
         let Some(checkpoints) = self.checkpoints else { return self.run(statement) };
-        let recovery_hint = match is_rows || self.has_one_shot_variable() {
+        let recovery_hint = match is_rows || self.has_one_shot_for_reads() {
             true => Ok(RecoveryHint::NotInTransaction),
             false => self.fingerprint_unseen(statement),
         };
