@@ -11,7 +11,7 @@ use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
 
 /// Changes neither FOUND_ROWS() nor anything else that the dump may ask for.
-const CLEAR_WARNINGS: &[u8] = b"DO (SELECT 1 FROM information_schema.ENGINES LIMIT 1)";
+const CLEAR_WARNINGS: &[u8] = b"SHOW CREATE TABLE information_schema.ENGINES";
 
 impl MainSession<'_> {
     /// Runs a statement with an intent. `is_rows`: it changes rows, and no transaction tells whether it is done.
@@ -76,7 +76,7 @@ impl MainSession<'_> {
     fn fingerprint_unseen(&mut self, statement: &AnalyzedStatement) -> Result<RecoveryHint, Error> {
         let found = fingerprint(&mut self.connection, &statement.info)?;
         if matches!(found, RecoveryHint::Definition(_)) {
-            self.connection.execute(CLEAR_WARNINGS)?;
+            self.connection.fetch(CLEAR_WARNINGS)?;
         }
         Ok(found)
     }
