@@ -210,6 +210,23 @@ fn statements_that_the_server_does_not_take() {
 }
 
 #[test]
+fn records_of_many_tables_where_packets_are_small() {
+    let server = Server::start(&[("max_allowed_packet", "16384")]);
+    let tables = "CREATE TABLE t (a INT);\nCREATE TABLE u (a INT);\nINSERT INTO t VALUES (0);\n";
+    let steps: String = (0..300).map(|n| format!("INSERT INTO {} SELECT {n};\n", ["t", "u"][n % 2])).collect();
+    // Within the dump's transaction, with a COMMIT and without; and a transaction of ours.
+    for (begin, end) in [("BEGIN;\n", "COMMIT;\n"), ("BEGIN;\n", "TRUNCATE TABLE u;\n"), ("", "")] {
+        server.reset();
+        let text = format!("{tables}{begin}{steps}{end}INSERT INTO t SELECT 1;\n");
+        let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+        assert_tells(&run(load_into(&server, &[path.to_str().unwrap()])), 0, &[]);
+        assert_eq!(server.rows_of_case("SELECT COUNT(*), SUM(a) FROM t"), [["152", "22351"]], "{begin}{end}");
+        let rows = if end.starts_with("TRUNCATE") { "0" } else { "150" };
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM u"), [[rows]], "{begin}{end}");
+    }
+}
+
+#[test]
 fn a_place_that_is_never_passed() {
     let pair = pair();
     let server = &pair.hortator;

@@ -13,7 +13,7 @@ pub use catalog_connection::CatalogConnection;
 pub(crate) use catalog_connection::close_table;
 pub use chunk::{Atomicity, Chunk, ChunkStatement, RowTarget, Work};
 pub use lock_waits::blocks_others;
-pub(crate) use packet::{check_packet, packet_limit_bytes};
+pub(crate) use packet::{Packets, check_packet, packet_limit_bytes};
 pub use pool::{CommitSlot, Pool, Stopped};
 pub use worker::Worker;
 pub(crate) use worker::{COMMIT, READ_ONLY, ROLLBACK, set_next_id};

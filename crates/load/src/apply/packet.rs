@@ -20,6 +20,58 @@ pub fn check_packet(text_bytes: usize, packet_limit_bytes: usize) -> Result<(), 
     }))
 }
 
+/// Statements that go to the server in this order, in as few packets as it takes.
+#[derive(Debug)]
+pub(crate) struct Packets {
+    /// All but the last.
+    full: Vec<Vec<u8>>,
+    last: Vec<u8>,
+    /// Statements in the last.
+    in_last: usize,
+    limit_bytes: usize,
+}
+
+impl Packets {
+    /// `limit_bytes`: the server's `max_allowed_packet`.
+    pub(crate) fn new(limit_bytes: usize) -> Self {
+        Self { full: Vec::new(), last: Vec::new(), in_last: 0, limit_bytes }
+    }
+
+    /// Appends a statement, which does not end in a comment.
+    pub(crate) fn push(&mut self, statement: &[u8]) {
+        if !self.last.is_empty() {
+            if check_packet(self.last.len() + 1 + statement.len(), self.limit_bytes).is_ok() {
+                self.last.push(b';');
+            } else {
+                self.full.push(std::mem::take(&mut self.last));
+                self.in_last = 0;
+            }
+        }
+        self.last.extend_from_slice(statement);
+        self.in_last += 1;
+    }
+
+    /// Sends all packets but the last, and gives that one and how many statements are in it.
+    ///
+    /// # Errors
+    /// Those of the first statement that fails; what follows it is not sent.
+    pub(crate) fn send_to_last(self, connection: &mut Connection) -> Result<(Vec<u8>, usize), Error> {
+        for packet in self.full {
+            connection.execute(&packet)?;
+        }
+        Ok((self.last, self.in_last))
+    }
+
+    /// Sends them.
+    ///
+    /// # Errors
+    /// Those of the first statement that fails; what follows it is not sent.
+    pub(crate) fn send(self, connection: &mut Connection) -> Result<(), Error> {
+        let (last, _) = self.send_to_last(connection)?;
+        connection.execute(&last).map(drop)
+    }
+}
+
 /// The longest statement that the server takes from a new session, in bytes.
 pub(crate) fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
     let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;

@@ -23,7 +23,7 @@ use hortator_mysql::{Error, ExecResult};
 use super::{Journal, RowEffects, Run, applied_or_bound};
 use crate::analysis::binlog::merge_binlogs;
 use crate::analysis::{StatementKind, Trait};
-use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
+use crate::apply::{COMMIT, Packets, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
@@ -238,18 +238,16 @@ impl MainSession<'_> {
         }
         let numbers = batch.iter().any(|item| !item.effects.counters.is_empty());
         let last_id = if numbers { LastId::OfSession } else { LastId::Known };
-        let mut text = Vec::new();
+        let mut packets = Packets::new(self.packet_limit_bytes());
         for (index, run) in runs.iter().enumerate() {
             let checkpoint = run.checkpoint();
-            let statement = match is_begun && index == 0 {
+            packets.push(&match is_begun && index == 0 {
                 true => checkpoints.close_statement(&checkpoint, last_id),
                 false => checkpoints.write_statement(&checkpoint, last_id),
-            };
-            text.extend_from_slice(&statement);
-            text.push(b';');
+            });
         }
-        text.extend_from_slice(COMMIT);
-        let written = self.connection.execute(&text).map(drop);
+        packets.push(COMMIT);
+        let written = packets.send(&mut self.connection);
         drop(self.connection.take_session_changes());
         match written {
             Ok(()) => Ok(()),

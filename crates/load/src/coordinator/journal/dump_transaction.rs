@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::Trait;
-use crate::apply::{READ_ONLY, Stopped};
+use crate::apply::{Packets, READ_ONLY, Stopped};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
@@ -149,10 +149,17 @@ impl MainSession<'_> {
 
     /// A COMMIT of the dump, and before it the record of what it commits.
     fn commit_recorded(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
-        let Some(record) = self.take_pending() else { return self.run(statement) };
+        let Some(mut packets) = self.take_pending() else { return self.run(statement) };
+        packets.push(&statement.text);
         let mut results = Vec::new();
-        let sent = self.query_together(&[&record.text, &b"\n;\n"[..], &statement.text].concat(), &mut results);
-        let is_recorded = results.len() >= record.count;
+        // A single COMMIT in the last packet: what records it is done.
+        let (sent, is_recorded) = match packets.send_to_last(&mut self.connection) {
+            Err(error) => (Err(error), false),
+            Ok((last, count)) => {
+                let sent = self.query_together(&last, &mut results);
+                (sent, results.len() + 1 >= count)
+            }
+        };
         match sent {
             Err(error) if !is_recorded && error.code() == Some(READ_ONLY) => self.run(statement),
             Err(error) if !is_recorded => self.record_failed(&statement.location, b"", &error).map(|()| 0),
@@ -162,9 +169,9 @@ impl MainSession<'_> {
 
     /// Writes the record of the dump's transaction so far, within it.
     pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
-        let Some(record) = self.take_pending() else { return Ok(()) };
-        match self.connection.execute(&record.text) {
-            Ok(_) => Ok(()),
+        let Some(packets) = self.take_pending() else { return Ok(()) };
+        match packets.send(&mut self.connection) {
+            Ok(()) => Ok(()),
             // A transaction that may only read has changed nothing.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
             Err(error) => self.record_failed(location, b"", &error),
@@ -172,24 +179,20 @@ impl MainSession<'_> {
     }
 
     /// The statements that record the dump's transaction so far; `None` where there is nothing to record.
-    fn take_pending(&mut self) -> Option<Record> {
+    fn take_pending(&mut self) -> Option<Packets> {
         if !matches!(self.journal, Journal::Dump(_)) {
             return None;
         }
         let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return None };
         let checkpoints = self.checkpoints.filter(|_| !transaction.runs.is_empty())?;
         let last_id = if transaction.numbers { LastId::OfSession } else { LastId::Known };
-        let statements = transaction.runs.iter().map(|run| match run.is_begun {
-            true => checkpoints.close_statement(&run.checkpoint(), last_id),
-            false => checkpoints.write_statement(&run.checkpoint(), last_id),
-        });
-        Some(Record { text: statements.collect::<Vec<_>>().join(&b';'), count: transaction.runs.len() })
+        let mut packets = Packets::new(self.packet_limit_bytes());
+        for run in &transaction.runs {
+            packets.push(&match run.is_begun {
+                true => checkpoints.close_statement(&run.checkpoint(), last_id),
+                false => checkpoints.write_statement(&run.checkpoint(), last_id),
+            });
+        }
+        Some(packets)
     }
-}
-
-/// What records a transaction.
-struct Record {
-    text: Vec<u8>,
-    /// Statements in it.
-    count: usize,
 }
