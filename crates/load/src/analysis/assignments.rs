@@ -14,7 +14,7 @@ pub struct Assignments {
     pub session_local: Vec<(String, bool)>,
     /// A variable that acts on the next statement only.
     pub is_one_shot: bool,
-    /// The same, but for statements that only read.
+    /// A variable that acts on the next statement that changes anything: one that only reads leaves it.
     pub is_for_next_change: bool,
     /// It assigns the number of the next row that the server numbers.
     pub next_number: bool,
@@ -27,6 +27,8 @@ pub struct Assignments {
     pub user_variables: bool,
     /// It does nothing but give the next statement its time or its numbers, as `mariadb-binlog` prints it.
     pub only_for_next: bool,
+    /// It does nothing but give user variables constants or the last number, and does the same whenever it is done again.
+    pub only_variables: bool,
     /// What it is as a part of a larger SET, where it can be one.
     pub plain: Option<PlainSet>,
     /// Byte offsets in the text behind the `@@` of targets that name no scope.
@@ -106,7 +108,12 @@ const RESULTS: [&str; 6] =
 /// Reads a SET statement.
 #[must_use]
 pub fn of_set(all: &[Token<'_>]) -> Assignments {
-    Assignments { plain: PlainSet::read(all), only_for_next: is_only_for_next(all), ..assignments(&all[1..]) }
+    Assignments {
+        plain: PlainSet::read(all),
+        only_for_next: is_only_for_next(all),
+        only_variables: split_at_commas(&all[1..]).into_iter().all(is_repeatable_variable),
+        ..assignments(&all[1..])
+    }
 }
 
 impl Assignments {
@@ -127,6 +134,19 @@ fn is_only_for_next(all: &[Token<'_>]) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix(b"session.").unwrap_or(&name);
     sign.is_symbol(b"=") && matches!(value.kind, Kind::Number(_)) && FOR_NEXT.contains(&name)
+}
+
+/// Whether an item of a SET gives a user variable a constant or the last number.
+fn is_repeatable_variable(item: &[Token<'_>]) -> bool {
+    let [target, sign, value @ ..] = item else { return false };
+    let is_constant = |kind: &Kind<'_>| matches!(kind, Kind::Number(_) | Kind::String(_));
+    let is_repeatable = match value {
+        [value] => is_constant(&value.kind) || value.is_word(b"NULL"),
+        [sign, value] => sign.is_symbol(b"-") && is_constant(&value.kind),
+        [function, open, close] => function.is_word(b"LAST_INSERT_ID") && open.is_symbol(b"(") && close.is_symbol(b")"),
+        _ => false,
+    };
+    matches!(target.kind, Kind::UserVariable(_)) && (sign.is_symbol(b"=") || sign.is_symbol(b":=")) && is_repeatable
 }
 
 /// Reads assignments from the tokens of a SET behind its first words.

@@ -22,8 +22,10 @@ mod handler;
 mod key_additions;
 mod pattern;
 mod plain_set;
+mod prepared;
 mod reads;
 mod rules;
+mod several;
 mod table_ddl;
 mod traits;
 mod writes;
@@ -285,7 +287,7 @@ pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
     match &statements(&all, has_body)[..] {
         [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
         [one] => analyze_one(text, one, facts),
-        several => several_statements(text, several, facts),
+        several => several::several_statements(text, several, facts),
     }
 }
 
@@ -295,34 +297,6 @@ const INSERT_TRAITS: Traits = Traits::of(&[Trait::WritesRows, Trait::NumbersRows
 fn matching_rule(all: &[Token<'_>]) -> Option<(&'static Rule, Match)> {
     let Kind::Word(word) = all.first()?.kind else { return None };
     rules_of(word).iter().find_map(|rule| match_pattern(rule.pattern, all).map(|found| (*rule, found)))
-}
-
-/// A text that holds several statements: it runs exclusively, and does what any of them does.
-fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFacts<'_>) -> StatementInfo {
-    let always = Traits::of(&[Trait::SessionBound, Trait::SeveralStatements, Trait::NumbersRows]);
-    let mut info = StatementInfo::exclusive("several statements in one text", JournalMode::Intent, always);
-    let mut harmless = true;
-    for part in several {
-        let found = analyze_one(text, part, facts);
-        harmless &= found.is(Trait::NoRows);
-        info.traits = info.traits.with_all(found.traits);
-        info.assignments.session_local.extend(found.assignments.session_local);
-        info.assignments.propagated.extend(found.assignments.propagated);
-        info.assignments.is_one_shot |= found.assignments.is_one_shot;
-        info.assignments.beyond_session |= found.assignments.beyond_session;
-        info.diagnostics = info.diagnostics.or(found.diagnostics);
-        info.schema = info.schema.or(found.schema);
-        info.tables.extend(found.tables);
-        info.handler = info.handler.or(found.handler);
-    }
-    // What holds for a part does not hold for all.
-    for of_one in [Trait::Idempotent, Trait::OfSavepoint, Trait::BringsRows] {
-        info.traits = info.traits.without(of_one);
-    }
-    if !harmless {
-        info.traits = info.traits.without(Trait::NoRows);
-    }
-    info
 }
 
 /// One statement of its tokens.
@@ -366,6 +340,9 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session);
     if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
         traits = traits.with(Trait::MayCallFunction);
+    }
+    if traits.has(Trait::PreparesSession) && prepared::prepares_rows(all, facts) {
+        traits = traits.with(Trait::PreparesRows);
     }
     if all.iter().any(|token| token.is_word(b"RETURNING")) {
         traits = traits.with(Trait::ReturnsRows);

@@ -202,14 +202,25 @@ pub static RULES: &[Rule] = &[
     rule("XA RECOVER", TRANSACTION, Intent, &[NoRows, EndsXa, ReturnsRows]),
     rule("XA", TRANSACTION, Intent, &[NoRows, BeginsXa]),
     // What reads or does anything at all.
-    rule("CALL", Exclusive("CALL runs a routine"), Intent, &[SessionBound, MayDoAnything, MovesTables, NumbersRows]),
+    rule(
+        "CALL",
+        Exclusive("CALL runs a routine"),
+        Intent,
+        &[RunsRoutine, SessionBound, MayDoAnything, MovesTables, NumbersRows],
+    ),
     rule("DO", Exclusive("DO runs expressions"), Rows, &[NoRows]),
     rule("PREPARE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),
+    rule(
+        "EXECUTE IMMEDIATE",
+        Exclusive(PREPARED),
+        Intent,
+        &[MayCreateTemporary, SessionBound, MayDoAnything, MovesTables, NumbersRows],
+    ),
     rule(
         "EXECUTE",
         Exclusive(PREPARED),
         Intent,
-        &[MayCreateTemporary, SessionBound, MayDoAnything, MovesTables, NumbersRows],
+        &[ExecutesPrepared, MayCreateTemporary, SessionBound, MayDoAnything, MovesTables, NumbersRows],
     ),
     rule("DEALLOCATE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),
     rule("DROP PREPARE", Exclusive(PREPARED), Session, &[NoRows, PreparesSession]),

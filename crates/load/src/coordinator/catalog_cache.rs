@@ -52,6 +52,8 @@ pub(crate) enum RoutineEffect {
     Set,
     /// Ask whether a transaction is open, or set what the next one is.
     AskForTransaction,
+    /// Run a text, which may be any statement.
+    RunText,
 }
 
 impl RoutineEffect {
@@ -62,6 +64,7 @@ impl RoutineEffect {
             Self::SetUnreported => &["@@", "EXECUTE"],
             Self::Set => &["SET", "EXECUTE"],
             Self::AskForTransaction => &["TRANSACTION", "TX_"],
+            Self::RunText => &["EXECUTE", "PREPARE"],
         }
     }
 }
@@ -207,13 +210,19 @@ impl<'l> CatalogCache<'l> {
 
     /// Anything may have changed.
     pub(crate) fn forget_all(&mut self) {
+        self.forget_all_but_routines();
+        self.forget_routines();
+    }
+
+    /// Anything may have changed but what the bodies of routines and triggers hold.
+    pub(crate) fn forget_all_but_routines(&mut self) {
         self.tables.clear();
         self.relations.clear();
         self.new_tables.clear();
         self.names = 0;
         self.uncertain.clear();
         self.has_other_engines = None;
-        self.forget_routines();
+        self.triggers.clear();
     }
 
     /// A routine, trigger or event has another body.

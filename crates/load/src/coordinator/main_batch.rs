@@ -17,7 +17,7 @@ use hortator_mysql::catalog::TableName;
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::journal::{Asked, BatchResult, BatchStatement};
-use crate::analysis::{JournalMode, StatementKind, Trait};
+use crate::analysis::{JournalMode, StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::{Dialect, Location, tokens};
 
@@ -103,7 +103,7 @@ impl MainBatch {
 impl Coordinator<'_> {
     /// Whether a statement may be sent together with others: it writes rows, returns none, asks nothing of the statement
     /// before it, and nothing acts on it alone. Within a transaction that the dump has begun, nothing of ours comes between,
-    /// so that a SET for the next statement may stand before it.
+    /// so that a SET for the next statement may stand before it. A SET of user variables may stand behind a write.
     pub(super) fn can_batch(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
         let is_within = self.main.is_in_dumps_transaction();
@@ -111,7 +111,7 @@ impl Coordinator<'_> {
             && info.journal == JournalMode::Rows;
         let is_right = match info.is(Trait::AppliesEvents) {
             true => is_within,
-            false => is_write || (is_within && info.assignments.only_for_next),
+            false => is_write || (is_within && info.assignments.only_for_next) || self.joins_as_setting(info),
         };
         is_right
             && !info.is(Trait::ReturnsRows)
@@ -124,6 +124,11 @@ impl Coordinator<'_> {
             && self.main.journal.takes_batches()
             && !has_open_end(&statement.text, &self.main.dialect())
             && statement.text.len() + BESIDE_BYTES <= self.batch_packet_bytes()
+    }
+
+    /// Whether a SET of user variables goes with the changes before it, which may be done again together.
+    fn joins_as_setting(&self, info: &StatementInfo) -> bool {
+        info.assignments.only_variables && self.has_batch() && self.resume.is_none()
     }
 
     /// Takes the beginning or the end of a transaction whose statements can be gathered; gives the statement back where it

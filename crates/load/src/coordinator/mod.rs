@@ -12,6 +12,7 @@ mod analyzed_statement;
 mod catalog_cache;
 mod chunk_builder;
 mod constraints;
+mod definitions;
 mod expectations;
 mod found_rows;
 mod handlers;
@@ -53,6 +54,7 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
+use definitions::{PreparedTexts, changes_definitions};
 use journal::{Asked, RowEffects, Unrecorded};
 use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
@@ -65,7 +67,6 @@ use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
 use saved_values::SavedValues;
 use set_run::Joining;
-use steps::changes_definitions;
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -90,6 +91,7 @@ pub(crate) struct Coordinator<'l> {
     transaction: Option<RowTransaction>,
     large: LargeTransactions,
     known: Option<KnownForm>,
+    prepared: PreparedTexts,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
     /// The tables that the dump has locked, by a LOCK TABLES that was left out.
@@ -146,6 +148,7 @@ impl<'l> Coordinator<'l> {
             transaction: None,
             large: LargeTransactions::default(),
             known: None,
+            prepared: PreparedTexts::default(),
             resume,
             left_out_locks: BTreeSet::new(),
             uncommitted: BTreeMap::new(),
@@ -364,27 +367,6 @@ impl<'l> Coordinator<'l> {
         self.look_after_main(&statement.location)
     }
 
-    /// Takes note of what a definition that has run changes in what is known.
-    fn note_definition(&mut self, statement: &AnalyzedStatement, tables: &[TableName]) {
-        let info = &statement.info;
-        if info.is(Trait::DefinesFunction)
-            && let Some(name) = &info.function
-        {
-            self.functions.remove(name);
-        }
-        if info.is(Trait::HasBody) {
-            self.catalog.forget_routines();
-        }
-        // IF NOT EXISTS may have found a table of the name.
-        let is_new_view = info.is(Trait::CreatesView) && (!info.is(Trait::Idempotent) || info.is(Trait::Destroys));
-        for table in tables {
-            self.catalog.note_changed(table);
-            if is_new_view && !self.pool.is_forced() {
-                self.catalog.note_view(table);
-            }
-        }
-    }
-
     /// Runs a statement in the main session: with its neighbours where they are of its kind, else while nothing else runs.
     fn run_in_main(&mut self, statement: AnalyzedStatement, reason: Reason) -> Result<(), Stopped> {
         self.progress.barrier(reason);
@@ -419,16 +401,17 @@ impl<'l> Coordinator<'l> {
             self.main.sync(location)?;
             self.main.take_latest_id(location)?;
         }
+        self.prepared.note(info);
         let table = self.written_table(info);
         let effects = self.row_effects(info, table.as_ref(), location)?;
         self.note_constraints(statement)?;
         if changes_definitions(info) {
-            self.forget_all();
+            self.forget_definitions(info, location)?;
             self.main.unrecorded.names_are_incomplete();
         }
         let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
         if changes_definitions(info) {
-            self.forget_all();
+            self.forget_definitions(info, location)?;
         }
         if let Some(name) = table {
             self.affected(&name, affected_rows);
@@ -484,17 +467,5 @@ impl<'l> Coordinator<'l> {
             return Ok(());
         }
         self.table(name, location).map(drop)
-    }
-
-    fn forget(&mut self, table: &TableName) {
-        self.known = None;
-        self.deferral.emptied(Some(table));
-        self.catalog.forget(table);
-    }
-
-    fn forget_all(&mut self) {
-        self.known = None;
-        self.deferral.emptied(None);
-        self.catalog.forget_all();
     }
 }

@@ -4,9 +4,12 @@ use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::chunk_builder::OpenChunk;
 use super::main_session::IN_TRANSACTION;
-use crate::analysis::{StatementInfo, StatementKind, Trait};
+use crate::analysis::{StatementInfo, StatementKind};
 use crate::apply::Stopped;
 use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan};
+
+/// Why a statement that any connection could run goes with those before it.
+const FOLLOWS_CHANGES: Reason = "the statement follows changes of rows";
 
 impl Coordinator<'_> {
     /// What is to be done with a statement, after all that must be known or run before it.
@@ -20,9 +23,8 @@ impl Coordinator<'_> {
                 }
                 Step::ListRelations(name) => self.list_relations(&name, &statement.location)?,
                 Step::Main { reason } => return Ok(Step::Main { reason }),
-                Step::Rows(_) if self.joins_batch(statement) => {
-                    return Ok(Step::Main { reason: "the statement follows changes of rows" });
-                }
+                Step::Rows(_) if self.joins_batch(statement) => return Ok(Step::Main { reason: FOLLOWS_CHANGES }),
+                Step::Set if self.can_batch(statement) => return Ok(Step::Main { reason: FOLLOWS_CHANGES }),
                 // What is gathered for the main session may change what is to be done.
                 _ if self.has_batch() => {
                     self.run_batch()?;
@@ -67,19 +69,5 @@ impl Coordinator<'_> {
     pub(super) fn names(&self) -> Names<'_> {
         let state = self.main.state();
         Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
-    }
-}
-
-/// Whether a statement of the main session may change definitions that are known.
-pub(super) fn changes_definitions(info: &StatementInfo) -> bool {
-    match info.kind {
-        StatementKind::TableDdl | StatementKind::OtherDdl => true,
-        StatementKind::Exclusive { .. } if info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary) => {
-            info.is(Trait::MayCallFunction)
-        }
-        StatementKind::Exclusive { .. } => {
-            !info.is(Trait::NoRows) && !info.is(Trait::WritesRows) || info.is(Trait::MayDoAnything)
-        }
-        _ => false,
     }
 }

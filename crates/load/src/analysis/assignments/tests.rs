@@ -64,3 +64,24 @@ fn what_only_the_main_session_can_hold_is_told_apart() {
     }
     assert_eq!(read("SET autocommit = 0"), Assignments { autocommit: true, ..Assignments::default() });
 }
+
+#[test]
+fn assignments_that_do_the_same_again_are_told_apart() {
+    for (text, is_repeatable) in [
+        ("SET @a = 1", true),
+        ("SET @a := -1.5, @b = 'x', @`c d` = NULL", true),
+        ("SET @id = LAST_INSERT_ID()", true),
+        ("SET @id = last_insert_id ( )", true),
+        ("SET @a = @a + 1", false),
+        ("SET @a = @b", false),
+        ("SET @a = LAST_INSERT_ID(7)", false),
+        ("SET @a = ROW_COUNT()", false),
+        ("SET @a = 1, sql_mode = ''", false),
+        ("SET @a = @@sql_mode", false),
+        ("SET @@a = 1", false),
+        ("SET @a = (SELECT 1)", false),
+    ] {
+        let all: Vec<_> = tokens(text.as_bytes(), &Dialect::mariadb(101_119)).collect();
+        assert_eq!(of_set(&all).only_variables, is_repeatable, "{text}");
+    }
+}

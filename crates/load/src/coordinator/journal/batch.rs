@@ -51,9 +51,14 @@ impl BatchStatement {
         self.statement.info.is(Trait::AppliesEvents)
     }
 
-    /// Whether it is a SET for the statement behind it.
+    /// Whether it is a SET: for the statement behind it, or of user variables.
     pub(in crate::coordinator) fn is_setting(&self) -> bool {
         matches!(self.statement.info.kind, StatementKind::Set)
+    }
+
+    /// Whether it is recorded. A SET of constants is done again by a load that resumes.
+    fn is_recorded(&self) -> bool {
+        !self.is_setting() || self.statement.info.is_session_bound()
     }
 }
 
@@ -102,7 +107,7 @@ impl MainSession<'_> {
         let sent = self.send_together(batch, &[])?;
         let (rows, has_failed) = self.note_results(batch, sent)?;
         let tried = rows.len();
-        for (index, item) in batch.iter().take(tried).enumerate().filter(|(_, item)| !item.is_setting()) {
+        for (index, item) in batch.iter().take(tried).enumerate().filter(|(_, item)| item.is_recorded()) {
             let failed = u64::from(has_failed && index + 1 == tried);
             self.end_within(&item.statement, &item.effects, rows[index], failed, begun[index])?;
         }
@@ -198,8 +203,7 @@ impl MainSession<'_> {
         if !is_begun {
             return Ok(());
         }
-        let BatchStatement { statement, .. } = &batch[0];
-        let first = statement.location.ordinal;
+        let (statement, first) = (&batch[0].statement, run_of(batch).span.first);
         self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
             checkpoints.retract(internal, first)
         })
@@ -219,7 +223,7 @@ impl MainSession<'_> {
         }
         let Some(checkpoints) = self.checkpoints else { return self.connection.execute(COMMIT).map(drop) };
         let mut runs: Vec<Run> = Vec::new();
-        for (index, item) in batch.iter().enumerate() {
+        for (index, item) in batch.iter().enumerate().filter(|(_, item)| item.is_recorded()) {
             let state = applied_or_bound(self.has_bound_session(&item.statement, &item.effects));
             let affected = rows.get(index).copied().unwrap_or_default();
             match runs.last_mut() {
@@ -378,10 +382,12 @@ fn start_of_block(batch: &[BatchStatement], at: usize) -> usize {
     }
 }
 
-/// All of a batch as one run.
+/// What is recorded of a batch as one run; it has numbered rows, so there is something.
 fn run_of(batch: &[BatchStatement]) -> Run {
-    let mut run = Run::new(&batch[0].statement, &batch[0].effects.table);
-    for item in &batch[1..] {
+    let mut recorded = batch.iter().filter(|item| item.is_recorded());
+    let first = recorded.next().unwrap_or(&batch[0]);
+    let mut run = Run::new(&first.statement, &first.effects.table);
+    for item in recorded {
         run.add(&item.statement);
     }
     run
