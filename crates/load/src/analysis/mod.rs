@@ -39,6 +39,7 @@ pub use functions::FunctionSet;
 pub use handler::HandlerUse;
 pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
 pub use plain_set::PlainSet;
+pub use prepared::Prepared;
 pub use rules::{RULES, Rule, RuleKind, rules_of};
 pub use table_ddl::is_plain_definition;
 pub use traits::{Trait, Traits};
@@ -182,6 +183,8 @@ pub struct StatementInfo {
     pub function: Option<Vec<u8>>,
     /// Which keys it adds to its table, where it does nothing else.
     pub key_additions: Option<Vec<KeyAddition>>,
+    /// What it does with a statement that has a name.
+    pub prepared: Option<Prepared>,
 }
 
 impl StatementInfo {
@@ -217,6 +220,7 @@ impl StatementInfo {
             handler: None,
             function: None,
             key_additions: None,
+            prepared: None,
         }
     }
 
@@ -341,9 +345,6 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
         traits = traits.with(Trait::MayCallFunction);
     }
-    if traits.has(Trait::PreparesSession) && prepared::prepares_rows(all, facts) {
-        traits = traits.with(Trait::PreparesRows);
-    }
     if all.iter().any(|token| token.is_word(b"RETURNING")) {
         traits = traits.with(Trait::ReturnsRows);
     }
@@ -353,6 +354,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if matches!(rule.journal, JournalMode::Intent) {
         info.ddl_target = ddl_target::ddl_target(all);
     }
+    info.prepared = prepared::prepared(all, facts);
     if traits.has(Trait::DefinesFunction) {
         let at = found.length + if all.get(found.length).is_some_and(|token| token.is_word(b"IF")) { 3 } else { 0 };
         let is_qualified = all.get(at + 1).is_some_and(|token| token.is_symbol(b"."));

@@ -22,14 +22,8 @@ pub(super) fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &
         info.handler = info.handler.or(found.handler);
     }
     // What holds for a part does not hold for all.
-    let of_one = [
-        Trait::Idempotent,
-        Trait::OfSavepoint,
-        Trait::BringsRows,
-        Trait::PreparesRows,
-        Trait::ExecutesPrepared,
-        Trait::RunsRoutine,
-    ];
+    let of_one =
+        [Trait::Idempotent, Trait::OfSavepoint, Trait::BringsRows, Trait::ExecutesPrepared, Trait::RunsRoutine];
     for of_one in of_one {
         info.traits = info.traits.without(of_one);
     }

@@ -68,8 +68,6 @@ pub enum Trait {
     NamesVariables,
     /// It prepares or frees a statement.
     PreparesSession,
-    /// The statement that it prepares is known to write rows of tables.
-    PreparesRows,
     /// EXECUTE of a statement that was prepared before.
     ExecutesPrepared,
     /// CALL.

@@ -9,28 +9,6 @@ use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
 
-/// What the statements may do that the dump has prepared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum PreparedTexts {
-    /// Nothing but change rows of tables.
-    #[default]
-    Rows,
-    /// Anything.
-    Any,
-}
-
-impl PreparedTexts {
-    /// A statement is about to run: it may be the one that prepares another.
-    pub(super) fn note(&mut self, info: &StatementInfo) {
-        let is_one = info.is(Trait::RunsRoutine) || info.is(Trait::ExecutesPrepared);
-        let may_prepare = (info.is(Trait::MayDoAnything) && !is_one)
-            || [Trait::PreparesSession, Trait::Compound, Trait::SeveralStatements].iter().any(|found| info.is(*found));
-        if may_prepare && !info.is(Trait::PreparesRows) {
-            *self = Self::Any;
-        }
-    }
-}
-
 impl Coordinator<'_> {
     /// Takes note of what a definition that has run changes in what is known.
     pub(super) fn note_definition(&mut self, statement: &AnalyzedStatement, tables: &[TableName]) {
@@ -58,7 +36,7 @@ impl Coordinator<'_> {
     pub(super) fn forget_definitions(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
         let is_known = match info.is(Trait::RunsRoutine) {
             true => !info.is(Trait::MayCreateTemporary),
-            false => info.is(Trait::ExecutesPrepared) && self.prepared == PreparedTexts::Rows,
+            false => info.is(Trait::ExecutesPrepared) && self.prepared.are_of_rows(),
         };
         let runs_text = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::RunText);
         if is_known && !self.ask(location, runs_text)? {
@@ -67,6 +45,9 @@ impl Coordinator<'_> {
             self.catalog.forget_all_but_routines();
         } else {
             self.forget_all();
+            if info.is(Trait::RunsRoutine) || info.is(Trait::ExecutesPrepared) {
+                self.prepared.are_unknown();
+            }
         }
         Ok(())
     }

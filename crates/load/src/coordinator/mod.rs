@@ -24,6 +24,7 @@ mod load_context;
 mod main_batch;
 mod main_session;
 mod new_tables;
+mod prepared_texts;
 mod resume;
 mod row_effects;
 mod row_transaction;
@@ -54,13 +55,14 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
-use definitions::{PreparedTexts, changes_definitions};
+use definitions::changes_definitions;
 use journal::{Asked, RowEffects, Unrecorded};
 use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 use main_batch::MainBatch;
 pub(crate) use main_session::IN_TRANSACTION;
 use main_session::MainSession;
+use prepared_texts::PreparedTexts;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
@@ -255,7 +257,8 @@ impl<'l> Coordinator<'l> {
             .as_ref()
             .filter(|known| Arc::ptr_eq(&known.session, self.main.state()))
             .map(|known| KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value });
-        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head })
+        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head };
+        self.prepared.resolve(analyze(text, &facts))
     }
 
     /// Gives the statement that was held its place.
@@ -401,7 +404,7 @@ impl<'l> Coordinator<'l> {
             self.main.sync(location)?;
             self.main.take_latest_id(location)?;
         }
-        self.prepared.note(info);
+        self.prepared.note(info, self.main.state().database.as_deref());
         let table = self.written_table(info);
         let effects = self.row_effects(info, table.as_ref(), location)?;
         self.note_constraints(statement)?;

@@ -213,7 +213,8 @@ impl Coordinator<'_> {
         }
         // Inside of a record only what changes rows or definitions is recorded; SET and the like run again, but for what a
         // statement of the record has used up.
-        let runs_again = matches!(info.kind, StatementKind::Set | StatementKind::Use(_));
+        let is_of_session = matches!(info.kind, StatementKind::Set | StatementKind::Use(_));
+        let runs_again = is_of_session || info.is(Trait::PreparesSession);
         Ok(info.journal != JournalMode::Session || info.assignments.is_one_shot || !runs_again)
     }
 
