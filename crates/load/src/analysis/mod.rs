@@ -95,6 +95,9 @@ pub enum JournalMode {
     Rows,
     /// It commits by itself, or may do anything: an intent before it, closed behind it.
     Intent,
+    /// Not at all, because it does the same when it is done again: a load that resumes runs it again, unless something
+    /// behind it is on record.
+    Repeated,
 }
 
 /// What the planner does with a statement.

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::JournalMode::{self, Control, Intent, Rows, Session};
+use super::JournalMode::{self, Control, Intent, Repeated, Rows, Session};
 use super::{Trait, Trait::*};
 
 /// What the planner does with a statement of a rule.
@@ -242,8 +242,9 @@ pub static RULES: &[Rule] = &[
     rule("CHANGE", Exclusive(REPLICATION), Intent, &[Idempotent]),
     rule("START", Exclusive(REPLICATION), Intent, &[NoRows, Idempotent]),
     rule("STOP", Exclusive(REPLICATION), Intent, &[Idempotent]),
-    rule("GRANT", Exclusive(ACCOUNTS), Intent, &[NoRows, Idempotent]),
-    rule("REVOKE", Exclusive(ACCOUNTS), Intent, &[NoRows, Idempotent]),
+    rule("GRANT", Exclusive(ACCOUNTS), Repeated, &[NoRows, Idempotent]),
+    // A second one fails.
+    rule("REVOKE", Exclusive(ACCOUNTS), Intent, &[NoRows]),
     rule("CREATE [OR REPLACE]? USER [IF NOT EXISTS]?", Exclusive(ACCOUNTS), Intent, &[]),
     rule("CREATE [OR REPLACE]? ROLE [IF NOT EXISTS]?", Exclusive(ACCOUNTS), Intent, &[]),
     rule("CREATE [OR REPLACE]?", Exclusive("a CREATE of a kind that is not known"), Intent, &[]),
@@ -257,13 +258,13 @@ pub static RULES: &[Rule] = &[
     ),
     rule("DROP", Exclusive("a DROP of a kind that is not known"), Intent, &[Destroys, DropsTables]),
     rule("INSTALL", Exclusive("INSTALL changes the server"), Intent, &[]),
-    rule("ANALYZE TABLE", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
-    rule("ANALYZE TABLES", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
-    rule("ANALYZE LOCAL", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
-    rule("ANALYZE NO_WRITE_TO_BINLOG", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
+    rule("ANALYZE TABLE", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
+    rule("ANALYZE TABLES", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
+    rule("ANALYZE LOCAL", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
+    rule("ANALYZE NO_WRITE_TO_BINLOG", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
     rule("ANALYZE", Exclusive("ANALYZE runs a statement"), Intent, &[ReturnsRows]),
-    rule("OPTIMIZE", Exclusive(MAINTENANCE), Intent, &[Idempotent, ReturnsRows]),
-    rule("CHECK", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
-    rule("REPAIR", Exclusive(MAINTENANCE), Intent, &[Idempotent, ReturnsRows]),
-    rule("CHECKSUM", Exclusive(MAINTENANCE), Intent, &[NoRows, Idempotent, ReturnsRows]),
+    rule("OPTIMIZE", Exclusive(MAINTENANCE), Repeated, &[Idempotent, ReturnsRows]),
+    rule("CHECK", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
+    rule("REPAIR", Exclusive(MAINTENANCE), Repeated, &[Idempotent, ReturnsRows]),
+    rule("CHECKSUM", Exclusive(MAINTENANCE), Repeated, &[NoRows, Idempotent, ReturnsRows]),
 ];

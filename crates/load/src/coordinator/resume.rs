@@ -8,6 +8,7 @@ use hortator_mysql::{Error, quote_identifier};
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
+use super::journal::{is_compared, is_defined};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::{COMMIT, Stopped, set_next_id};
 use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
@@ -137,7 +138,8 @@ impl Coordinator<'_> {
         if is_set || matches!(info.kind, StatementKind::Use(_)) {
             return Ok(false);
         }
-        if matches!(info.kind, StatementKind::OtherDdl) && resume.reader.has_more() {
+        let is_repeated = matches!(info.kind, StatementKind::OtherDdl) || info.journal == JournalMode::Repeated;
+        if is_repeated && resume.reader.has_more() {
             // The main session ran it before anything behind it got its place.
             return Ok(true);
         }
@@ -147,6 +149,11 @@ impl Coordinator<'_> {
         }
         for held in std::mem::take(&mut resume.held) {
             self.place(held)?;
+        }
+        if !is_within && is_compared(statement) {
+            let database = self.main.state().database.clone();
+            let found = is_defined(&mut self.catalog.connection(), statement, database.as_deref());
+            return found.or_else(|error| self.fail_resume(statement, &error));
         }
         Ok(false)
     }
@@ -168,7 +175,7 @@ impl Coordinator<'_> {
             Some(query) => query.writes || query.keeps,
             // Locks are left out of a chunk, and are the beginning of a section.
             None if matches!(info.kind, StatementKind::Skip) && !checkpoint.table.is_empty() => false,
-            None => matches!(info.journal, JournalMode::Rows | JournalMode::Intent),
+            None => matches!(info.journal, JournalMode::Rows | JournalMode::Intent | JournalMode::Repeated),
         };
         if let Some(resume) = &mut self.resume {
             if location.ordinal == checkpoint.span.first {

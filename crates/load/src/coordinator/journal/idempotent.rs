@@ -5,7 +5,9 @@
 //!
 //! - `DROP … IF EXISTS` of tables, views and routines;
 //! - `CREATE OR REPLACE …` and `CREATE … IF NOT EXISTS` of views, routines, triggers and schemas;
-//! - `CREATE` of what such a `DROP` has just taken away, while nothing between them is recorded.
+//! - `CREATE` of what such a `DROP` has just taken away, while nothing between them is recorded;
+//! - `CREATE` of which it can be seen whether it is done (see [`super::compared`]), up to the next definition of the same;
+//! - what is no definition, and does the same again: `GRANT`, `ANALYZE TABLE`.
 //!
 //! The main session runs them one after the other, before anything behind them gets its place. So a load that resumes
 //! passes them over where there is a record behind them, and else runs them again, in their order. A view or a trigger can
@@ -17,14 +19,16 @@ use std::collections::HashSet;
 
 use hortator_mysql::catalog::TableName;
 
-use crate::analysis::{DdlTarget, NamedTable, Postcondition, StatementInfo, StatementKind, Trait, identifiers};
+use crate::analysis::{
+    DdlTarget, JournalMode, NamedTable, Postcondition, StatementInfo, StatementKind, Trait, identifiers,
+};
 use crate::apply::Stopped;
 use crate::checkpoint::{Checkpoint, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::{Dialect, Location};
 
-use super::{RowEffects, applied_or_bound, checkpoint_of};
+use super::{RowEffects, applied_or_bound, checkpoint_of, is_compared};
 
 /// Names that are remembered; beyond that all are forgotten, and the next definitions are recorded.
 const DROPPED_LIMIT: usize = 1000;
@@ -43,8 +47,12 @@ const SHOW_CREATE: &[u8] = b"SHOW CREATE ";
 pub(in crate::coordinator) struct Unrecorded {
     /// What `DROP … IF EXISTS` has taken away, as statements that would show it.
     dropped: HashSet<Vec<u8>>,
-    /// The last definition that needs others, and where it stands.
-    dependent: Option<(Checkpoint, Location)>,
+    /// Names, in lower case, of what a load that resumes compares with what is there.
+    compared: HashSet<Vec<u8>>,
+    /// One of them needs others.
+    has_dependent: bool,
+    /// The last of them, and where it stands.
+    last: Option<(Checkpoint, Location)>,
     names: Names,
 }
 
@@ -145,8 +153,11 @@ impl MainSession<'_> {
     /// Whether a definition needs no record.
     pub(super) fn is_idempotent(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
-        if !matches!(info.kind, StatementKind::OtherDdl) || self.is_in_dumps_transaction() || !is_of(info, &KINDS) {
+        if self.is_in_dumps_transaction() {
             return false;
+        }
+        if !matches!(info.kind, StatementKind::OtherDdl) || !is_of(info, &KINDS) {
+            return info.journal == JournalMode::Repeated;
         }
         let is_replaced = || match &info.ddl_target {
             Some(target) if target.postcondition == Postcondition::Changed => {
@@ -154,7 +165,7 @@ impl MainSession<'_> {
             }
             _ => false,
         };
-        info.is(Trait::Idempotent) || is_replaced()
+        info.is(Trait::Idempotent) || is_replaced() || is_compared(statement)
     }
 
     /// Runs a definition that needs no record. One that fails in a forced load is recorded, so that the failure is not
@@ -164,9 +175,13 @@ impl MainSession<'_> {
         let creates = info.ddl_target.as_ref().is_some_and(|target| target.postcondition == Postcondition::Changed);
         let needs_others = creates && !is_of(info, &INDEPENDENT);
         let replaces = info.is(Trait::Destroys) || info.is(Trait::Idempotent);
-        if (!creates || (needs_others && replaces))
-            && !self.unrecorded.names.spares(info, self.state().database.as_deref())
-            && let Some((checkpoint, location)) = self.unrecorded.dependent.take()
+        let takes_away = info.ddl_target.is_some()
+            && (!creates || (needs_others && replaces))
+            && self.unrecorded.has_dependent
+            && !self.unrecorded.names.spares(info, self.state().database.as_deref());
+        let is_again = || names(info).any(|name| self.unrecorded.compared.contains(&name));
+        if (takes_away || is_again())
+            && let Some((checkpoint, location)) = self.unrecorded.last.take()
         {
             self.write_unrecorded(&checkpoint, &location)?;
         }
@@ -189,18 +204,36 @@ impl MainSession<'_> {
         let checkpoint = checkpoint_of(statement, state, "", RecoveryHint::None);
         if state == State::SessionBound {
             self.write_unrecorded(&checkpoint, &statement.location)?;
-        } else if needs_others {
-            self.unrecorded.dependent = Some((checkpoint, statement.location.clone()));
+            return Ok(rows);
         }
+        self.unrecorded.has_dependent |= needs_others;
+        if is_compared(statement) {
+            self.unrecorded.compared.extend(names(info));
+        }
+        if self.unrecorded.compared.len() > DROPPED_LIMIT {
+            return self.write_unrecorded(&checkpoint, &statement.location).map(|()| rows);
+        }
+        self.unrecorded.last = Some((checkpoint, statement.location.clone()));
         Ok(rows)
     }
 
     /// Records a definition after all.
     fn write_unrecorded(&mut self, checkpoint: &Checkpoint, location: &Location) -> Result<(), Stopped> {
-        self.unrecorded.dropped.clear();
-        self.unrecorded.dependent = None;
+        self.unrecorded.forget_dropped();
+        self.unrecorded.compared.clear();
+        (self.unrecorded.has_dependent, self.unrecorded.last) = (false, None);
         self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))
     }
+}
+
+/// The names of what a statement defines or drops, without their schemas, in lower case.
+fn names(info: &StatementInfo) -> impl Iterator<Item = Vec<u8>> {
+    let questions = info.ddl_target.as_ref().map(|target| &target.questions[..]).unwrap_or_default();
+    questions.iter().map(|question| {
+        let name = question.strip_suffix(b"`").unwrap_or(question);
+        let start = memchr::memrchr(b'`', name).map_or(0, |quote| quote + 1);
+        name[start..].to_ascii_lowercase()
+    })
 }
 
 /// Whether all that a statement defines or drops is of these kinds.

@@ -14,9 +14,10 @@
 //! ```
 //!
 //! What only concerns the session is not recorded: a load that resumes runs it again. Nor are definitions that can be
-//! repeated (idempotent).
+//! repeated (idempotent), or compared with what is there (compared).
 
 mod batch;
+mod compared;
 mod dump_transaction;
 mod idempotent;
 mod intent;
@@ -34,6 +35,7 @@ use crate::lexer::Location;
 use crate::report::Failure;
 
 pub(super) use batch::{BatchResult, BatchStatement};
+pub(super) use compared::{is_compared, is_defined};
 use dump_transaction::DumpTransaction;
 pub(super) use idempotent::Unrecorded;
 use internal_transaction::InternalTransaction;

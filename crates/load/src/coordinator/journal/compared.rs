@@ -1,0 +1,82 @@
+//! Definitions of which a load that resumes can see whether they are done: `CREATE` of a routine or a trigger, without an
+//! option for the case that there is one. The server shows its body as it is written in the statement. Where there is one
+//! of the name with another body, the statement fails, as it would with the client.
+
+use hortator_mysql::{Connection, Error, quote_string};
+
+use crate::analysis::{Postcondition, StatementInfo, StatementKind, Trait};
+use crate::coordinator::analyzed_statement::AnalyzedStatement;
+
+/// How a definition is asked for: what `SHOW CREATE` calls it, and a query for its body by schema and name.
+const QUESTIONS: [(&[u8], &str, &str); 3] = [
+    (
+        b"SHOW CREATE PROCEDURE ",
+        "SELECT ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'PROCEDURE' AND ROUTINE_SCHEMA = ",
+        " AND ROUTINE_NAME = ",
+    ),
+    (
+        b"SHOW CREATE FUNCTION ",
+        "SELECT ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_SCHEMA = ",
+        " AND ROUTINE_NAME = ",
+    ),
+    (
+        b"SHOW CREATE TRIGGER ",
+        "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ",
+        " AND TRIGGER_NAME = ",
+    ),
+];
+
+/// Whether a definition is one of these. Its text is compared byte by byte: other character sets than ASCII are shown
+/// converted.
+pub(in crate::coordinator) fn is_compared(statement: &AnalyzedStatement) -> bool {
+    let info = &statement.info;
+    matches!(info.kind, StatementKind::OtherDdl)
+        && info.is(Trait::HasBody)
+        && !info.is(Trait::Idempotent)
+        && !info.is(Trait::SeveralStatements)
+        && statement.text.is_ascii()
+        && subject(info).is_some()
+        // A function of a library has no body.
+        && memchr::memmem::find(&statement.text.to_ascii_uppercase(), b"SONAME").is_none()
+}
+
+/// Whether such a definition is there with this body.
+pub(in crate::coordinator) fn is_defined(
+    connection: &mut Connection,
+    statement: &AnalyzedStatement,
+    database: Option<&[u8]>,
+) -> Result<bool, Error> {
+    let Some(Subject { of_schema, of_name, schema, name }) = subject(&statement.info) else { return Ok(false) };
+    let Some(schema) = schema.or(database) else { return Ok(false) };
+    let query = [of_schema.as_bytes(), &quote_string(schema), of_name.as_bytes(), &quote_string(name)].concat();
+    let rows = connection.fetch(&query)?;
+    let body = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten()).unwrap_or_default();
+    let body = body.trim_ascii_end();
+    // A version comment may be around it.
+    let text = statement.text.trim_ascii_end();
+    let text = text.strip_suffix(b"*/").unwrap_or(text).trim_ascii_end();
+    Ok(!body.is_empty() && text.ends_with(body))
+}
+
+/// What a definition makes.
+struct Subject<'s> {
+    /// The query for its body, up to the schema's name, and up to its own.
+    of_schema: &'static str,
+    of_name: &'static str,
+    /// Where it is given.
+    schema: Option<&'s [u8]>,
+    name: &'s [u8],
+}
+
+fn subject(info: &StatementInfo) -> Option<Subject<'_>> {
+    let target = info.ddl_target.as_ref().filter(|target| target.postcondition == Postcondition::Changed)?;
+    let [question] = &target.questions[..] else { return None };
+    let (shown, of_schema, of_name) = QUESTIONS.iter().find(|(shown, ..)| question.starts_with(shown))?;
+    let quoted = question.strip_prefix(*shown)?.strip_prefix(b"`")?.strip_suffix(b"`")?;
+    let (schema, name) = match memchr::memmem::find(quoted, b"`.`") {
+        Some(at) => (Some(&quoted[..at]), &quoted[at + 3..]),
+        None => (None, quoted),
+    };
+    let is_plain = memchr::memchr(b'`', name).is_none() && schema.is_none_or(|schema| !schema.contains(&b'`'));
+    is_plain.then_some(Subject { of_schema, of_name, schema, name })
+}
