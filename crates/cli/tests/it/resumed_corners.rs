@@ -336,3 +336,57 @@ fn definitions_without_a_checkpoint() {
         server.connect().execute(b"DROP DATABASE elsewhere").unwrap();
     }
 }
+
+#[test]
+fn definitions_that_are_there_already() {
+    let pair = pair();
+    let server = &pair.hortator;
+    // As people and tools write them; those that the load has made are not made again.
+    let definitions = "CREATE EVENT e2 ON SCHEDULE AT '2037-01-01 00:00:00' DO SELECT 1;\nCREATE PROCEDURE p1() SELECT 1;\nCREATE PROCEDURE p2(n INT)\n  COMMENT 'c' SELECT n  ;\n\
+         CREATE FUNCTION f1() RETURNS INT RETURN 1 /* one */;\nCREATE FUNCTION f2() RETURNS INT RETURN 2 -- two\n;\n\
+         DELIMITER ;;\nCREATE PROCEDURE p3()\nBEGIN\n  SELECT 1; -- one\n  SELECT 'a''b', \"c\";\nEND ;;\n\
+         /*!50003 CREATE*/ /*!50017 DEFINER=CURRENT_USER*/ /*!50003 TRIGGER r1 AFTER INSERT ON t FOR EACH ROW BEGIN\n\
+         SET @a = 1; END */;;\n/*!50003 CREATE PROCEDURE `p4`()\nBEGIN SELECT 1; END */;;\n\
+         /*!50106 CREATE*/ /*!50117 DEFINER=CURRENT_USER*/ /*!50106 EVENT `e1` ON SCHEDULE EVERY 1 YEAR STARTS \
+         '2037-01-01 00:00:00' ON COMPLETION NOT PRESERVE DISABLE DO SELECT 1 */ ;;\nDELIMITER ;\n\
+         CREATE TRIGGER r2 BEFORE INSERT ON t FOR EACH ROW SET NEW.id = NEW.id + 1;\n";
+    let definitions = format!("CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n{definitions}");
+    fail_and_go_on(server, &definitions);
+    let names = "SELECT GROUP_CONCAT(name ORDER BY name) FROM (SELECT ROUTINE_NAME AS name FROM information_schema.ROUTINES \
+         WHERE ROUTINE_SCHEMA = DATABASE() UNION ALL SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE \
+         TRIGGER_SCHEMA = DATABASE() UNION ALL SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = \
+         DATABASE()) AS found";
+    assert_eq!(server.rows_of_case(names), [["e1,e2,f1,f2,p1,p2,p3,p4,r1,r2"]]);
+    // Strings that the server shows in another way, each at the end.
+    for body in ["SELECT 'a\\'b'", "SELECT _utf8mb4'a'", "SELECT N'a'", "SELECT 'ä'"] {
+        fail_and_go_on(server, &format!("CREATE TABLE t (id INT);\nCREATE PROCEDURE p() {body};\n"));
+        assert_eq!(server.rows_of_case(names), [["p"]], "{body}");
+    }
+
+    // One name after the other: the last counts.
+    for again in
+        ["DROP FUNCTION IF EXISTS f;\nCREATE", "DROP FUNCTION IF EXISTS hortator_case.F;\nCREATE", "CREATE OR REPLACE"]
+    {
+        if again.contains("REPLACE") && crate::target::mysql().is_some() {
+            continue;
+        }
+        fail_and_go_on(
+            server,
+            &format!(
+                "CREATE FUNCTION f() RETURNS INT RETURN 1;\nSELECT 1;\n{again} FUNCTION f() RETURNS INT RETURN 2;\n\
+                 CREATE FUNCTION g() RETURNS INT RETURN 3;\n"
+            ),
+        );
+        assert_eq!(server.rows_of_case("SELECT f(), g()"), [["2", "3"]], "{again}");
+    }
+
+    // What was there before, with another body, is the dump's to complain about.
+    server.reset();
+    server.connect().execute(b"CREATE PROCEDURE hortator_case.p() SELECT 1, 2").unwrap();
+    let (_folder, path) = dump_file("dump.sql", b"CREATE TABLE t (id INT);\nCREATE PROCEDURE p() SELECT 2;\n");
+    let file = path.to_str().unwrap();
+    assert_tells(&run(load_into(server, &[file])), 1, &["already exists", "line 2"]);
+    assert_tells(&run(load_into(server, &["--resume", file])), 1, &["already exists", "line 2"]);
+    server.connect().execute(b"DROP PROCEDURE hortator_case.p").unwrap();
+    assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+}

@@ -48,6 +48,7 @@ use compound::statements;
 use pattern::{Match, match_pattern};
 use reads::{
     assigns_user_variable, diagnostics, is_constant, may_call_function, only_reads, reads_session, reads_transaction,
+    recurs,
 };
 
 /// Tokens that an analysis holds at most: 48 MiB of them. A longer statement that is no INSERT runs exclusively.
@@ -347,6 +348,9 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     let reads = matches!(rule.journal, JournalMode::Rows | JournalMode::Session);
     if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
         traits = traits.with(Trait::MayCallFunction);
+    }
+    if traits.has(Trait::HasBody) && recurs(all) {
+        traits = traits.with(Trait::Recurs);
     }
     if all.iter().any(|token| token.is_word(b"RETURNING")) {
         traits = traits.with(Trait::ReturnsRows);

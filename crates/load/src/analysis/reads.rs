@@ -130,3 +130,9 @@ pub(super) fn may_call_function(all: &[Token<'_>], functions: &FunctionSet) -> b
         }
     })
 }
+
+/// Whether a definition schedules an event that does not come to an end.
+pub(super) fn recurs(all: &[Token<'_>]) -> bool {
+    let every = |pair: &[Token<'_>]| pair[0].is_word(b"SCHEDULE") && pair[1].is_word(b"EVERY");
+    all.windows(2).any(every) && !all.iter().any(|token| token.is_word(b"ENDS"))
+}

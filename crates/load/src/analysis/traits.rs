@@ -52,6 +52,8 @@ pub enum Trait {
     IfExists,
     /// Its body may hold statements.
     HasBody,
+    /// It schedules an event that runs again and again, without an end.
+    Recurs,
     /// It is a compound statement, and holds others.
     Compound,
     /// It defines a function, whose name is no longer that of a built-in one.

@@ -355,7 +355,8 @@ impl<'l> Coordinator<'l> {
             DdlEffect::None => self.main.unrecorded.note_absent(tables),
             DdlEffect::CreatesSchema(_) => {}
             DdlEffect::Defines | DdlEffect::Drops => {
-                if statement.info.is(Trait::CreatesView) && self.main.unrecorded.lacks_existing() {
+                let needs_others = statement.info.is(Trait::CreatesView) || statement.info.is(Trait::HasBody);
+                if needs_others && self.main.unrecorded.lacks_existing() {
                     let views = self.ask(&statement.location, CatalogCache::view_definitions)?;
                     self.main.unrecorded.note_existing(views.as_deref());
                 }

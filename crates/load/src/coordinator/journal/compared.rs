@@ -1,5 +1,5 @@
-//! Definitions of which a load that resumes can see whether they are done: `CREATE` of a routine or a trigger, without an
-//! option for the case that there is one. The server shows its body as it is written in the statement. Where there is one
+//! Definitions of which a load that resumes can see whether they are done: `CREATE` of a routine, a trigger or an event
+//! that recurs, without an option for the case that there is one. The server shows its body as it is written in the statement. Where there is one
 //! of the name with another body, the statement fails, as it would with the client.
 
 use hortator_mysql::{Connection, Error, quote_string};
@@ -8,7 +8,7 @@ use crate::analysis::{Postcondition, StatementInfo, StatementKind, Trait};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 
 /// How a definition is asked for: what `SHOW CREATE` calls it, and a query for its body by schema and name.
-const QUESTIONS: [(&[u8], &str, &str); 3] = [
+const QUESTIONS: [(&[u8], &str, &str); 4] = [
     (
         b"SHOW CREATE PROCEDURE ",
         "SELECT ROUTINE_DEFINITION FROM information_schema.ROUTINES WHERE ROUTINE_TYPE = 'PROCEDURE' AND ROUTINE_SCHEMA = ",
@@ -24,18 +24,22 @@ const QUESTIONS: [(&[u8], &str, &str); 3] = [
         "SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ",
         " AND TRIGGER_NAME = ",
     ),
+    (
+        b"SHOW CREATE EVENT ",
+        "SELECT EVENT_DEFINITION FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ",
+        " AND EVENT_NAME = ",
+    ),
 ];
 
-/// Whether a definition is one of these. Its text is compared byte by byte: other character sets than ASCII are shown
-/// converted.
+/// Whether a definition is one of these, and the server shows it byte by byte.
 pub(in crate::coordinator) fn is_compared(statement: &AnalyzedStatement) -> bool {
     let info = &statement.info;
     matches!(info.kind, StatementKind::OtherDdl)
         && info.is(Trait::HasBody)
         && !info.is(Trait::Idempotent)
         && !info.is(Trait::SeveralStatements)
-        && statement.text.is_ascii()
-        && subject(info).is_some()
+        && is_shown_as_written(&statement.text)
+        && subject(info).is_some_and(|subject| !subject.is_event || info.is(Trait::Recurs))
         // A function of a library has no body.
         && memchr::memmem::find(&statement.text.to_ascii_uppercase(), b"SONAME").is_none()
 }
@@ -46,7 +50,7 @@ pub(in crate::coordinator) fn is_defined(
     statement: &AnalyzedStatement,
     database: Option<&[u8]>,
 ) -> Result<bool, Error> {
-    let Some(Subject { of_schema, of_name, schema, name }) = subject(&statement.info) else { return Ok(false) };
+    let Some(Subject { of_schema, of_name, schema, name, .. }) = subject(&statement.info) else { return Ok(false) };
     let Some(schema) = schema.or(database) else { return Ok(false) };
     let query = [of_schema.as_bytes(), &quote_string(schema), of_name.as_bytes(), &quote_string(name)].concat();
     let rows = connection.fetch(&query)?;
@@ -58,6 +62,20 @@ pub(in crate::coordinator) fn is_defined(
     Ok(!body.is_empty() && text.ends_with(body))
 }
 
+/// Whether `information_schema` shows a body as it is written: it converts other character sets, resolves escapes in
+/// strings, and leaves out the character sets before them.
+fn is_shown_as_written(text: &[u8]) -> bool {
+    let names_charset = |quote: usize| {
+        let before = text[..quote].trim_ascii_end();
+        let start = before.iter().rposition(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let word = &before[start.map_or(0, |at| at + 1)..];
+        word.starts_with(b"_") || word.eq_ignore_ascii_case(b"n")
+    };
+    text.is_ascii()
+        && memchr::memchr(b'\\', text).is_none()
+        && !memchr::memchr2_iter(b'\'', b'"', text).any(names_charset)
+}
+
 /// What a definition makes.
 struct Subject<'s> {
     /// The query for its body, up to the schema's name, and up to its own.
@@ -66,6 +84,7 @@ struct Subject<'s> {
     /// Where it is given.
     schema: Option<&'s [u8]>,
     name: &'s [u8],
+    is_event: bool,
 }
 
 fn subject(info: &StatementInfo) -> Option<Subject<'_>> {
@@ -78,5 +97,6 @@ fn subject(info: &StatementInfo) -> Option<Subject<'_>> {
         None => (None, quoted),
     };
     let is_plain = memchr::memchr(b'`', name).is_none() && schema.is_none_or(|schema| !schema.contains(&b'`'));
-    is_plain.then_some(Subject { of_schema, of_name, schema, name })
+    let is_event = shown.ends_with(b"EVENT ");
+    is_plain.then_some(Subject { of_schema, of_name, schema, name, is_event })
 }

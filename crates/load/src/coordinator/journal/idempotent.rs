@@ -36,10 +36,11 @@ const DROPPED_LIMIT: usize = 1000;
 /// Names of views and triggers that are remembered; beyond that, any definition may take away what one reads.
 const READ_LIMIT: usize = 50_000;
 
-/// What can be shown of definitions that are not recorded; events run by themselves, and sequences have a state.
-const KINDS: [&str; 8] = ["TABLE ", "VIEW ", "TRIGGER ", "PROCEDURE ", "FUNCTION ", "PACKAGE ", "DATABASE ", "SCHEMA "];
+/// What can be shown of definitions that are not recorded; sequences have a state.
+const KINDS: [&str; 9] =
+    ["TABLE ", "VIEW ", "TRIGGER ", "PROCEDURE ", "FUNCTION ", "PACKAGE ", "EVENT ", "DATABASE ", "SCHEMA "];
 /// Those that need nothing else when they are made.
-const INDEPENDENT: [&str; 5] = ["PROCEDURE ", "FUNCTION ", "PACKAGE ", "DATABASE ", "SCHEMA "];
+const INDEPENDENT: [&str; 6] = ["PROCEDURE ", "FUNCTION ", "PACKAGE ", "EVENT ", "DATABASE ", "SCHEMA "];
 const SHOW_CREATE: &[u8] = b"SHOW CREATE ";
 
 /// What definitions without a record have done since the last record.
@@ -159,6 +160,10 @@ impl MainSession<'_> {
         if !matches!(info.kind, StatementKind::OtherDdl) || !is_of(info, &KINDS) {
             return info.journal == JournalMode::Repeated;
         }
+        if creates(info) && is_of(info, &["EVENT "]) && !info.is(Trait::Recurs) {
+            // It may have run and be gone by now.
+            return false;
+        }
         let is_replaced = || match &info.ddl_target {
             Some(target) if target.postcondition == Postcondition::Changed => {
                 target.questions.iter().all(|question| self.unrecorded.dropped.contains(question))
@@ -172,7 +177,7 @@ impl MainSession<'_> {
     /// forgotten.
     pub(super) fn run_idempotent(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
         let info = &statement.info;
-        let creates = info.ddl_target.as_ref().is_some_and(|target| target.postcondition == Postcondition::Changed);
+        let creates = creates(info);
         let needs_others = creates && !is_of(info, &INDEPENDENT);
         let replaces = info.is(Trait::Destroys) || info.is(Trait::Idempotent);
         let takes_away = info.ddl_target.is_some()
@@ -234,6 +239,11 @@ fn names(info: &StatementInfo) -> impl Iterator<Item = Vec<u8>> {
         let start = memchr::memrchr(b'`', name).map_or(0, |quote| quote + 1);
         name[start..].to_ascii_lowercase()
     })
+}
+
+/// Whether a statement creates or changes what it names.
+fn creates(info: &StatementInfo) -> bool {
+    info.ddl_target.as_ref().is_some_and(|target| target.postcondition == Postcondition::Changed)
 }
 
 /// Whether all that a statement defines or drops is of these kinds.
