@@ -7,7 +7,9 @@
 //! - `CREATE OR REPLACE …` and `CREATE … IF NOT EXISTS` of views, routines, triggers and schemas;
 //! - `CREATE` of what such a `DROP` has just taken away, while nothing between them is recorded;
 //! - `CREATE` of which it can be seen whether it is done (see [`super::compared`]), up to the next definition of the same;
-//! - what is no definition, and does the same again: `GRANT`, `ANALYZE TABLE`.
+//! - what is no definition, and does the same again: `GRANT`, `ANALYZE TABLE`;
+//! - `CREATE` and `DROP` of temporary tables, which go with their session. They are recorded once they are done: a load
+//!   cannot go on behind them in another session.
 //!
 //! The main session runs them one after the other, before anything behind them gets its place. So a load that resumes
 //! passes them over where there is a record behind them, and else runs them again, in their order. A view or a trigger can
@@ -158,7 +160,7 @@ impl MainSession<'_> {
             return false;
         }
         if !matches!(info.kind, StatementKind::OtherDdl) || !is_of(info, &KINDS) {
-            return info.journal == JournalMode::Repeated;
+            return info.journal == JournalMode::Repeated || is_of_session(info);
         }
         if creates(info) && is_of(info, &["EVENT "]) && !info.is(Trait::Recurs) {
             // It may have run and be gone by now.
@@ -229,6 +231,12 @@ impl MainSession<'_> {
         (self.unrecorded.has_dependent, self.unrecorded.last) = (false, None);
         self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))
     }
+}
+
+/// Whether a statement concerns temporary tables and nothing else.
+fn is_of_session(info: &StatementInfo) -> bool {
+    (info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary))
+        && ![Trait::MayCallFunction, Trait::MayDoAnything, Trait::SeveralStatements].iter().any(|found| info.is(*found))
 }
 
 /// The names of what a statement defines or drops, without their schemas, in lower case.
