@@ -1,6 +1,7 @@
 //! What a SET statement assigns: which session variables, and what makes it more than that.
 
 use super::plain_set::PlainSet;
+use super::reads::reads_session;
 use crate::lexer::{Kind, Token};
 
 /// What a SET statement touches.
@@ -27,7 +28,8 @@ pub struct Assignments {
     pub user_variables: bool,
     /// It does nothing but give the next statement its time or its numbers, as `mariadb-binlog` prints it.
     pub only_for_next: bool,
-    /// It does nothing but give user variables constants or the last number, and does the same whenever it is done again.
+    /// It does nothing but give user variables constants, the last number or what rows say, and does the same when it is done
+    /// again behind the same statements.
     pub only_variables: bool,
     /// What it is as a part of a larger SET, where it can be one.
     pub plain: Option<PlainSet>,
@@ -136,15 +138,33 @@ fn is_only_for_next(all: &[Token<'_>]) -> bool {
     sign.is_symbol(b"=") && matches!(value.kind, Kind::Number(_)) && FOR_NEXT.contains(&name)
 }
 
-/// Whether an item of a SET gives a user variable a constant or the last number.
+/// Whether a SELECT does nothing but put the last number into a user variable.
+pub(super) fn is_last_id_into_variable(all: &[Token<'_>]) -> bool {
+    match all {
+        [select, value @ .., into, target] => {
+            select.is_word(b"SELECT")
+                && is_last_id(value)
+                && into.is_word(b"INTO")
+                && matches!(target.kind, Kind::UserVariable(_))
+        }
+        _ => false,
+    }
+}
+
+fn is_last_id(value: &[Token<'_>]) -> bool {
+    let [function, open, close] = value else { return false };
+    function.is_word(b"LAST_INSERT_ID") && open.is_symbol(b"(") && close.is_symbol(b")")
+}
+
+/// Whether an item of a SET gives a user variable a constant, the last number, or what the rows of tables say.
 fn is_repeatable_variable(item: &[Token<'_>]) -> bool {
     let [target, sign, value @ ..] = item else { return false };
     let is_constant = |kind: &Kind<'_>| matches!(kind, Kind::Number(_) | Kind::String(_));
     let is_repeatable = match value {
         [value] => is_constant(&value.kind) || value.is_word(b"NULL"),
         [sign, value] => sign.is_symbol(b"-") && is_constant(&value.kind),
-        [function, open, close] => function.is_word(b"LAST_INSERT_ID") && open.is_symbol(b"(") && close.is_symbol(b")"),
-        _ => false,
+        [open, select, rest @ ..] if open.is_symbol(b"(") && select.is_word(b"SELECT") => !reads_session(rest),
+        value => is_last_id(value),
     };
     matches!(target.kind, Kind::UserVariable(_)) && (sign.is_symbol(b"=") || sign.is_symbol(b":=")) && is_repeatable
 }

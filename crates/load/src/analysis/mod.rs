@@ -385,6 +385,11 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             StatementKind::Set
         }
         RuleKind::Use => StatementKind::Use(all.get(1).and_then(name)),
+        RuleKind::Select if assignments::is_last_id_into_variable(all) => {
+            info.assignments.only_variables = true;
+            info.traits = info.traits.without(Trait::ReturnsRows);
+            StatementKind::Exclusive { reason: "SELECT fills a variable" }
+        }
         RuleKind::Select if is_constant(all) => {
             info.journal = JournalMode::Session;
             StatementKind::Constant

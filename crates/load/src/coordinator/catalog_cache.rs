@@ -54,6 +54,8 @@ pub(crate) enum RoutineEffect {
     AskForTransaction,
     /// Run a text, which may be any statement.
     RunText,
+    /// Anything else than to read and write rows.
+    ActOnSession,
 }
 
 impl RoutineEffect {
@@ -65,6 +67,7 @@ impl RoutineEffect {
             Self::Set => &["SET", "EXECUTE"],
             Self::AskForTransaction => &["TRANSACTION", "TX_"],
             Self::RunText => &["EXECUTE", "PREPARE"],
+            Self::ActOnSession => &["SET", "@", "TEMPORARY", "EXECUTE", "PREPARE", "TRANSACTION", "TX_"],
         }
     }
 }
@@ -241,6 +244,11 @@ impl<'l> CatalogCache<'l> {
         Ok(found)
     }
 
+    /// Whether it is known that no routine or trigger does anything else than to read and write rows.
+    pub(crate) fn has_plain_routines(&self) -> bool {
+        self.routines_may.get(&RoutineEffect::ActOnSession) == Some(&false)
+    }
+
     /// Whether the body of any routine or trigger holds one of these words, or is not shown.
     fn have_bodies_with(&mut self, words: &[&str]) -> Result<bool, Error> {
         let has_any = |column: &str| {
@@ -256,14 +264,15 @@ impl<'l> CatalogCache<'l> {
         Ok(!self.connection().fetch(query.as_bytes())?.is_empty())
     }
 
-    /// Whether any table outside of the server's own schemas cannot roll back, as far as is known.
+    /// Whether any table outside of the server's own schemas cannot roll back, as far as is known. Rows of a view are those
+    /// of tables.
     pub(crate) fn has_other_engines(&mut self) -> Result<bool, Error> {
         if let Some(known) = self.has_other_engines {
             return Ok(known);
         }
         let query = b"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN \
                       ('mysql', 'sys', 'information_schema', 'performance_schema') \
-                      AND NOT (TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
+                      AND NOT (TABLE_TYPE = 'VIEW' OR TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
                       AND COALESCE(ENGINE, '') IN ('InnoDB', 'ROCKSDB')) LIMIT 1";
         let found = !self.connection().fetch(query)?.is_empty();
         self.has_other_engines = Some(found);

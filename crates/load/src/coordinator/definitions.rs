@@ -31,10 +31,11 @@ impl Coordinator<'_> {
         }
     }
 
-    /// A statement of the main session may change, or has changed, any definition. No routine can define a routine or a
-    /// trigger but by text that it executes: what they may do stays known.
+    /// A statement of the main session may change, or has changed, any definition. No routine and no block can define a
+    /// routine or a trigger but by text that it executes: what they may do stays known.
     pub(super) fn forget_definitions(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
-        let is_known = match info.is(Trait::RunsRoutine) {
+        let is_program = info.is(Trait::RunsRoutine) || info.is(Trait::Compound);
+        let is_known = match is_program && !info.is(Trait::SeveralStatements) {
             true => !info.is(Trait::MayCreateTemporary),
             false => info.is(Trait::ExecutesPrepared) && self.prepared.are_of_rows(),
         };

@@ -103,7 +103,8 @@ impl MainBatch {
 impl Coordinator<'_> {
     /// Whether a statement may be sent together with others: it writes rows, returns none, asks nothing of the statement
     /// before it, and nothing acts on it alone. Within a transaction that the dump has begun, nothing of ours comes between,
-    /// so that a SET for the next statement may stand before it. A SET of user variables may stand behind a write.
+    /// so that a SET for the next statement may stand before it. A SET of user variables may stand behind a write. Functions
+    /// that it calls must do nothing but read and write rows.
     pub(super) fn can_batch(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
         let is_within = self.main.is_in_dumps_transaction();
@@ -115,7 +116,7 @@ impl Coordinator<'_> {
         };
         is_right
             && !info.is(Trait::ReturnsRows)
-            && !info.is(Trait::MayCallFunction)
+            && (!info.is(Trait::MayCallFunction) || self.catalog.has_plain_routines())
             && !info.is(Trait::SeveralStatements)
             && info.diagnostics.is_none()
             && statement.location.ordinal != 0

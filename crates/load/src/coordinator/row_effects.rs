@@ -36,6 +36,10 @@ impl Coordinator<'_> {
         let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
         effects.must_stand_alone =
             info.is(Trait::ReadsTransaction) || (info.is(Trait::MayCallFunction) && self.ask(location, asks)?);
+        if info.is(Trait::MayCallFunction) {
+            // Where they do no more than that, the next such statement may go with others.
+            self.ask(location, |catalog| catalog.routines_may(RoutineEffect::ActOnSession))?;
+        }
         if !info.is(Trait::WritesRows) {
             return Ok(effects);
         }

@@ -79,7 +79,9 @@ fn assignments_that_do_the_same_again_are_told_apart() {
         ("SET @a = 1, sql_mode = ''", false),
         ("SET @a = @@sql_mode", false),
         ("SET @@a = 1", false),
-        ("SET @a = (SELECT 1)", false),
+        ("SET @a = (SELECT MAX(id) FROM t WHERE x = 'y')", true),
+        ("SET @a = (SELECT @b)", false),
+        ("SET @a = (SELECT RAND())", false),
     ] {
         let all: Vec<_> = tokens(text.as_bytes(), &Dialect::mariadb(101_119)).collect();
         assert_eq!(of_set(&all).only_variables, is_repeatable, "{text}");

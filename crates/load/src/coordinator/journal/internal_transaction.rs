@@ -5,7 +5,7 @@ use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::DiagnosticsQuery;
-use crate::apply::{COMMIT, READ_ONLY, ROLLBACK, Stopped};
+use crate::apply::{COMMIT, Packets, READ_ONLY, ROLLBACK, Stopped};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
@@ -56,7 +56,7 @@ impl MainSession<'_> {
         let is_within = effects.counters.is_empty() && !effects.names_other_engines;
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
         let begun = match is_within {
-            true => begin(self).and_then(|_| checkpoints.write(&mut self.connection, &checkpoint)),
+            true => self.begin_with(&checkpoints.write_statement(&checkpoint, LastId::Known)),
             false => checkpoints
                 .on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint))
                 .and_then(|_| begin(self)),
@@ -117,11 +117,11 @@ impl MainSession<'_> {
         let result = match open.has_failed {
             false => self.commit_replaying(&mut open),
             // What has asked about it stays: the server has taken the statement back by itself.
-            true if self.is_forced() && !open.more.is_empty() => self.commit_failed(&open),
-            true => self.connection.execute(ROLLBACK).and_then(|done| {
+            true if self.is_forced() && !open.more.is_empty() => self.commit_failed(&open).map(drop),
+            true => self.connection.execute(ROLLBACK).and_then(|_| {
                 if !self.is_forced() {
                     // What was recorded apart stays: it says that the statement had begun.
-                    return Ok(done);
+                    return Ok(());
                 }
                 let failed = failed(&open);
                 match open.is_within {
@@ -131,16 +131,17 @@ impl MainSession<'_> {
                         checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &failed))
                     }
                 }
+                .map(drop)
             }),
         };
         match result {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             Err(error) => self.record_failed(&open.statement.location, &open.statement.text, &error),
         }
     }
 
     /// A cluster may refuse a commit because of another node's write, as it may refuse any statement.
-    fn commit_replaying(&mut self, open: &mut InternalTransaction) -> Result<ExecResult, Error> {
+    fn commit_replaying(&mut self, open: &mut InternalTransaction) -> Result<(), Error> {
         let mut committed = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
@@ -171,11 +172,16 @@ impl MainSession<'_> {
     ) -> Result<ExecResult, Error> {
         self.replays();
         self.connection.execute(ROLLBACK)?;
-        self.connection.execute(b"START TRANSACTION")?;
-        if let Some(checkpoints) = self.checkpoints.filter(|_| is_within) {
-            checkpoints.write(&mut self.connection, begun)?;
-        }
+        match self.checkpoints.filter(|_| is_within) {
+            Some(checkpoints) => self.begin_with(&checkpoints.write_statement(begun, LastId::Known))?,
+            None => self.connection.execute(b"START TRANSACTION")?,
+        };
         self.send(statement)
+    }
+
+    /// Begins a transaction with a record.
+    fn begin_with(&mut self, record: &[u8]) -> Result<ExecResult, Error> {
+        self.connection.execute(&[b"START TRANSACTION;", record].concat())
     }
 
     /// Records a statement that failed, and those that asked about it.
@@ -190,15 +196,17 @@ impl MainSession<'_> {
         self.connection.execute(COMMIT)
     }
 
-    fn commit_open(&mut self, open: &InternalTransaction) -> Result<ExecResult, Error> {
+    fn commit_open(&mut self, open: &InternalTransaction) -> Result<(), Error> {
         let last_id = if open.numbers { LastId::OfSession } else { LastId::Known };
+        let mut packets = Packets::new(self.packet_limit_bytes());
         if let Some(checkpoints) = self.checkpoints {
-            self.connection.execute(&checkpoints.close_statement(&open.checkpoint, last_id))?;
+            packets.push(&checkpoints.close_statement(&open.checkpoint, last_id));
             for checkpoint in &open.more {
-                checkpoints.write(&mut self.connection, checkpoint)?;
+                packets.push(&checkpoints.write_statement(checkpoint, LastId::Known));
             }
         }
-        self.connection.execute(COMMIT)
+        packets.push(COMMIT);
+        packets.send(&mut self.connection)
     }
 
     /// A statement that asks what the one before it did, so that nothing of ours may run in between.
