@@ -258,6 +258,16 @@ fn a_dump_that_ends_its_session() {
             assert_tells(&outcome, 1, &["line 5 ", "the dump has ended its session", "RELEASE"]);
             assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
         }
+        // The client's own commands need the session too.
+        pair.hortator.reset();
+        let text = text.replace("INSERT INTO t VALUES (2);", "use hortator_case");
+        let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+        assert_tells(&run(load_into(&pair.hortator, &[path(&dump)])), 1, &["line 5", "the dump has ended its session"]);
+        // At the end of the dump nothing is missing.
+        pair.hortator.reset();
+        let (_folder, dump) = dump_file("dump.sql", text.replace("use hortator_case\n", "").as_bytes());
+        assert_tells(&run(load_into(&pair.hortator, &[path(&dump)])), 0, &[]);
+        assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
     }
 }
 

@@ -224,6 +224,7 @@ impl<'l> Coordinator<'l> {
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
         self.place_all()?;
         self.flush()?;
+        self.main.check_released(&[b"use ", database].concat(), location)?;
         self.main.commit_pending()?;
         self.main.unrecorded.forget_dropped();
         self.resume_use(database, location)?;
@@ -234,6 +235,7 @@ impl<'l> Coordinator<'l> {
     pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
         self.place_all()?;
         self.flush()?;
+        self.main.check_released(&[b"charset ", name].concat(), location)?;
         self.main.commit_pending()?;
         self.main.run_command(&[b"SET NAMES ", name].concat(), location)
     }

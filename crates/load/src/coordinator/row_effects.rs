@@ -10,7 +10,7 @@ use super::journal::RowEffects;
 use crate::analysis::{StatementInfo, Trait, identifiers};
 use crate::apply::{Stopped, close_table};
 use crate::checkpoint::COUNTERS_LIMIT;
-use crate::lexer::{Dialect, Location};
+use crate::lexer::{Dialect, Kind, Location};
 
 /// What fires on a table, as far as a record is concerned.
 #[derive(Clone, Debug, Default)]
@@ -114,7 +114,7 @@ impl Coordinator<'_> {
             facts.has_variables |= memchr::memchr(b'@', &body).is_some();
             let names = identifiers(&body, &dialect);
             let changing: [&[u8]; 5] = [b"CALL", b"SESSION", b"LOCAL", b"TEMPORARY", b"EXECUTE"];
-            facts.may_change_session |= facts.has_variables
+            facts.may_change_session |= memchr::memmem::find(&body, b"@@").is_some()
                 || names.iter().any(|name| changing.iter().any(|word| name.eq_ignore_ascii_case(word)))
                 || sets_variables(&body, &dialect)
                 || self.functions.may_be_called_in(&body, &dialect);
@@ -125,12 +125,27 @@ impl Coordinator<'_> {
     }
 }
 
-/// Whether a body assigns anything that it does not qualify, as it does `NEW.a`: a variable of its own, or of the session.
+/// Whether a body assigns anything but columns, as in `NEW.a`, and user variables: a variable of its own, or of the session.
 fn sets_variables(body: &[u8], dialect: &Dialect) -> bool {
-    let all: Vec<_> = crate::lexer::tokens(body, dialect).collect();
-    all.iter()
-        .enumerate()
-        .any(|(index, token)| token.is_word(b"SET") && !all.get(index + 1).is_some_and(|target| target.is_word(b"NEW")))
+    let mut depth = 0_usize;
+    // Within a SET, and at the beginning of one of its items.
+    let (mut is_set, mut is_target) = (false, false);
+    for token in crate::lexer::tokens(body, dialect) {
+        if is_target && !token.is_word(b"NEW") && !matches!(token.kind, Kind::UserVariable(_)) {
+            return true;
+        }
+        is_target = false;
+        match token.kind {
+            Kind::Symbol(b"(") => depth += 1,
+            Kind::Symbol(b")") => depth = depth.saturating_sub(1),
+            Kind::Symbol(b",") if is_set && depth == 0 => is_target = true,
+            Kind::Symbol(b";") => (is_set, depth) = (false, 0),
+            // Also in `UPDATE t SET`, which then looks like one.
+            Kind::Word(word) if word.eq_ignore_ascii_case(b"SET") => (is_set, is_target, depth) = (true, true, 0),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The counters of a table and of those in its schema that its triggers name.

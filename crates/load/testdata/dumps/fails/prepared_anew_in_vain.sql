@@ -1,0 +1,14 @@
+-- fails: 1243
+-- A PREPARE that fails takes the statement of its name away.
+CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT);
+PREPARE s FROM 'INSERT INTO t (a) VALUES (?)';
+SET @a = 1;
+EXECUTE s USING @a;
+DEALLOCATE PREPARE s;
+EXECUTE s USING @a;
+PREPARE s FROM 'INSERT INTO t (a) VALUES (?)';
+EXECUTE s USING @a;
+PREPARE s FROM 'INSERT INTO missing (a) VALUES (?)';
+EXECUTE s USING @a;
+INSERT INTO t (a) VALUES (5);
+SELECT * FROM t;
