@@ -3,6 +3,8 @@
 //!
 //! The layout of events: <https://mariadb.com/kb/en/2-binlog-event-header/>, <https://mariadb.com/kb/en/table_map_event/>.
 
+use std::collections::BTreeSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -35,7 +37,11 @@ enum Events {
     /// They say how those behind them are to be read.
     Format,
     /// They change rows of these tables, and end their statement.
-    Rows(Vec<NamedTable>),
+    Rows {
+        tables: Vec<NamedTable>,
+        /// Some without checks of keys, as their session had asked.
+        skips_checks: bool,
+    },
 }
 
 /// What a BINLOG statement is.
@@ -46,8 +52,12 @@ pub(super) fn binlog(all: &[Token<'_>], info: &mut StatementInfo) -> StatementKi
             info.traits = Traits::of(&[Trait::NoRows, Trait::PreparesSession]);
             StatementKind::Exclusive { reason: "BINLOG describes the events behind it" }
         }
-        Some(Events::Rows(mut tables)) => {
+        Some(Events::Rows { mut tables, skips_checks }) => {
             info.traits = info.traits.with(Trait::AppliesEvents);
+            if skips_checks {
+                info.traits = info.traits.with(Trait::SkipsChecks);
+                info.schema = tables.first().and_then(|table| table.schema.clone());
+            }
             info.changes = tables.pop().filter(|_| tables.is_empty());
             StatementKind::Write { reason: "BINLOG applies row events" }
         }
@@ -83,7 +93,7 @@ fn read(all: &[Token<'_>]) -> Option<Events> {
     let bytes = decode(text.get(1..text.len() - 1)?)?;
     let mut rest = &bytes[..];
     let mut tables: Vec<NamedTable> = Vec::new();
-    let (mut is_format, mut ends) = (false, false);
+    let (mut is_format, mut ends, mut skips_checks) = (false, false, false);
     while !rest.is_empty() {
         let length = u32::from_le_bytes(rest.get(LENGTH_AT..LENGTH_AT + 4)?.try_into().ok()?) as usize;
         let event = rest.get(..length).filter(|event| event.len() >= HEADER_BYTES)?;
@@ -98,18 +108,18 @@ fn read(all: &[Token<'_>]) -> Option<Events> {
             }
             kind if ROWS.contains(&kind) => {
                 let flags = event.get(FLAGS_AT)?;
-                if flags & CHECKS_LESS != 0 {
-                    return None;
-                }
+                skips_checks |= flags & CHECKS_LESS != 0;
                 ends = flags & STATEMENT_ENDS != 0;
             }
             ROWS_QUERY => {}
             _ => return None,
         }
     }
+    let schemas: BTreeSet<_> = tables.iter().map(|table| &table.schema).collect();
     match (is_format, tables.is_empty()) {
         (true, true) => Some(Events::Format),
-        (false, false) if ends => Some(Events::Rows(tables)),
+        // What is to be validated is noted by schema.
+        (false, false) if ends && (!skips_checks || schemas.len() == 1) => Some(Events::Rows { tables, skips_checks }),
         _ => None,
     }
 }
@@ -190,7 +200,7 @@ mod tests {
         let one = |table: &str| statement(&[table_map("d", table), rows(23, STATEMENT_ENDS)]);
         let texts = [one("t"), one("u").replace("BINLOG '", "binlog\n'")];
         let merged = merge_binlogs(texts.iter().map(String::as_bytes)).unwrap();
-        let both = Some(Events::Rows(vec![named("d", "t"), named("d", "u")]));
+        let both = Some(Events::Rows { tables: vec![named("d", "t"), named("d", "u")], skips_checks: false });
         assert_eq!(events(std::str::from_utf8(&merged).unwrap()), both);
         assert_eq!(merge_binlogs([&b"BINLOG -- it's\n''"[..]].into_iter()), None);
     }
@@ -198,16 +208,20 @@ mod tests {
     #[test]
     fn what_the_events_do() {
         let end = STATEMENT_ENDS;
+        let of = |tables: &[NamedTable]| Some(Events::Rows { tables: tables.to_vec(), skips_checks: false });
+        let unchecked = |tables: &[NamedTable]| Some(Events::Rows { tables: tables.to_vec(), skips_checks: true });
         for (text, expected) in [
             (statement(&[event(FORMAT_DESCRIPTION, &[4, 0])]), Some(Events::Format)),
-            (statement(&[table_map("d", "t"), rows(23, end)]), Some(Events::Rows(vec![named("d", "t")]))),
-            (statement(&[table_map("d", "t"), rows(30, 0), rows(30, end)]), Some(Events::Rows(vec![named("d", "t")]))),
+            (statement(&[table_map("d", "t"), rows(23, end)]), of(&[named("d", "t")])),
+            (statement(&[table_map("d", "t"), rows(30, 0), rows(30, end)]), of(&[named("d", "t")])),
             (
                 statement(&[table_map("d", "t"), table_map("d", "u"), rows(169, end)]),
-                Some(Events::Rows(vec![named("d", "t"), named("d", "u")])),
+                of(&[named("d", "t"), named("d", "u")]),
             ),
             // Without checks of foreign keys.
-            (statement(&[table_map("d", "t"), rows(23, end | 2)]), None),
+            (statement(&[table_map("d", "t"), rows(23, end | 2)]), unchecked(&[named("d", "t")])),
+            (statement(&[table_map("d", "t"), rows(23, 4), rows(23, end)]), unchecked(&[named("d", "t")])),
+            (statement(&[table_map("d", "t"), table_map("e", "t"), rows(23, end | 2)]), None),
             // The rest of the statement is in the next BINLOG.
             (statement(&[table_map("d", "t"), rows(23, 0)]), None),
             (statement(&[table_map("d", "t")]), None),

@@ -20,6 +20,8 @@ pub enum Trait {
     UpdatesDuplicates,
     /// BINLOG with row events.
     AppliesEvents,
+    /// The same, some without checks of keys: [`super::StatementInfo::schema`] has their tables.
+    SkipsChecks,
     /// It prints rows.
     ReturnsRows,
     /// CREATE TABLE.

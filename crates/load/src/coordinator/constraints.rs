@@ -61,6 +61,9 @@ impl Coordinator<'_> {
                 None => self.note_anything(),
             },
             StatementKind::Exclusive { .. } | StatementKind::Write { .. } => {
+                if info.is(Trait::SkipsChecks) {
+                    self.deferral.anything(info.schema.as_deref());
+                }
                 if (!checks && !info.is(Trait::NoRows)) || info.is(Trait::MovesTables) {
                     self.note_anything();
                 }
