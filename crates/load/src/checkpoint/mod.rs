@@ -112,9 +112,9 @@ impl Checkpoints {
         threads: usize,
         start: Start,
     ) -> Result<Self, Error> {
+        let statements = Statements::new(schema);
         let mut writer = targets.connect_internal(&|| false)?;
         let connection = &mut writer.connection;
-        let statements = Statements::new(schema).on(connection)?;
         load_registry::prepare(connection)?;
         let load_id = match start {
             Start::New => load_registry::begin(connection, &statements, identity, threads)?,

@@ -1,7 +1,7 @@
 //! The SQL for checkpoints. It has the same meaning under all session variables: names in backticks, numbers, and strings
 //! as hexadecimal literals only.
 
-use hortator_mysql::{Connection, Error, quote_identifier};
+use hortator_mysql::quote_identifier;
 
 use super::{Checkpoint, State, TakenBack};
 
@@ -35,25 +35,12 @@ pub(super) struct Statements {
     schema: String,
     /// Quoted.
     quoted: String,
-    /// Stands before an UPDATE.
-    before_update: &'static str,
 }
-
-/// Lets an UPDATE in a transaction change a row that another session has inserted or changed since the transaction first
-/// read: error 1020 else, by default from MariaDB 11.6 on.
-const WITHOUT_SNAPSHOT: &str = "SET STATEMENT innodb_snapshot_isolation=OFF FOR ";
 
 impl Statements {
     pub(super) fn new(schema: &str) -> Self {
         let quoted = String::from_utf8_lossy(&quote_identifier(schema)).into_owned();
-        Self { schema: schema.to_owned(), quoted, before_update: "" }
-    }
-
-    /// For a server, by what it knows.
-    pub(super) fn on(self, connection: &mut Connection) -> Result<Self, Error> {
-        let known = connection.fetch(b"SHOW VARIABLES LIKE 'innodb\\_snapshot\\_isolation'")?;
-        let before_update = if known.is_empty() { "" } else { WITHOUT_SNAPSHOT };
-        Ok(Self { before_update, ..self })
+        Self { schema: schema.to_owned(), quoted }
     }
 
     pub(super) fn schema(&self) -> &str {
@@ -111,9 +98,8 @@ impl Statements {
     pub(super) fn close(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
         let Checkpoint { span, state, rows, recovery_hint, .. } = checkpoint;
         format!(
-            "{}UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={},`recovery_hint`={},`end_byte`={} \
+            "UPDATE {}.`chunks` SET `last`={},`digest`=X'{:032x}',`state`={},`rows`={rows},`last_id`={},`recovery_hint`={},`end_byte`={} \
              WHERE `load_id`={load_id} AND `first`={} AND `state`={}",
-            self.before_update,
             self.quoted,
             span.last,
             span.digest,
@@ -143,8 +129,8 @@ impl Statements {
 
     pub(super) fn unmark(&self, load_id: u64, first: u64) -> Vec<u8> {
         format!(
-            "{}UPDATE {}.`chunks` SET `recovery_hint`=X'' WHERE `load_id`={load_id} AND `first`={first}",
-            self.before_update, self.quoted,
+            "UPDATE {}.`chunks` SET `recovery_hint`=X'' WHERE `load_id`={load_id} AND `first`={first}",
+            self.quoted,
         )
         .into_bytes()
     }

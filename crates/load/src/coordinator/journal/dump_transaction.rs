@@ -10,6 +10,13 @@ use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
 
+/// A transaction may not change a row that another session has inserted or changed since it first read: error 1020, by
+/// default from MariaDB 11.6 on. Its records may be such rows. (`SET STATEMENT` gives the session another value back than
+/// it had: seen with 10.11.)
+const SNAPSHOT_ISOLATION: &str = "innodb_snapshot_isolation";
+const WITHOUT_SNAPSHOT: &[u8] = b"SET SESSION innodb_snapshot_isolation = OFF";
+const WITH_SNAPSHOT: &[u8] = b"SET SESSION innodb_snapshot_isolation = ON";
+
 /// Runs of one transaction; beyond that, tables are not told apart any more.
 const RUNS_LIMIT: usize = 1000;
 
@@ -160,6 +167,10 @@ impl MainSession<'_> {
                 (sent, results.len() + 1 >= count)
             }
         };
+        if sent.is_err() {
+            self.give_snapshot_back();
+        }
+        drop(self.connection.take_session_changes());
         match sent {
             Err(error) if !is_recorded && error.code() == Some(READ_ONLY) => self.run(statement),
             Err(error) if !is_recorded => self.record_failed(&statement.location, b"", &error).map(|()| 0),
@@ -170,7 +181,12 @@ impl MainSession<'_> {
     /// Writes the record of the dump's transaction so far, within it.
     pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
         let Some(packets) = self.take_pending() else { return Ok(()) };
-        match packets.send(&mut self.connection) {
+        let sent = packets.send(&mut self.connection);
+        if sent.is_err() {
+            self.give_snapshot_back();
+        }
+        drop(self.connection.take_session_changes());
+        match sent {
             Ok(()) => Ok(()),
             // A transaction that may only read has changed nothing.
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
@@ -187,12 +203,31 @@ impl MainSession<'_> {
         let checkpoints = self.checkpoints.filter(|_| !transaction.runs.is_empty())?;
         let last_id = if transaction.numbers { LastId::OfSession } else { LastId::Known };
         let mut packets = Packets::new(self.packet_limit_bytes());
+        let keeps_snapshot = self.keeps_snapshot();
+        if keeps_snapshot {
+            packets.push(WITHOUT_SNAPSHOT);
+        }
         for run in &transaction.runs {
             packets.push(&match run.is_begun {
                 true => checkpoints.close_statement(&run.checkpoint(), last_id),
                 false => checkpoints.write_statement(&run.checkpoint(), last_id),
             });
         }
+        if keeps_snapshot {
+            packets.push(WITH_SNAPSHOT);
+        }
         Some(packets)
+    }
+
+    fn keeps_snapshot(&self) -> bool {
+        self.state().value(SNAPSHOT_ISOLATION).eq_ignore_ascii_case(b"ON")
+    }
+
+    /// What records a transaction has stopped somewhere.
+    fn give_snapshot_back(&mut self) {
+        if self.keeps_snapshot() {
+            // A connection that cannot do even that is over.
+            let _ = self.connection.execute(WITH_SNAPSHOT);
+        }
     }
 }
