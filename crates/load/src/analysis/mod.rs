@@ -20,12 +20,12 @@ mod ddl_target;
 mod functions;
 mod handler;
 mod key_additions;
+mod multi_statement;
 mod pattern;
 mod plain_set;
 mod prepared;
 mod reads;
 mod rules;
-mod several;
 mod table_ddl;
 mod traits;
 mod writes;
@@ -295,7 +295,7 @@ pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
     match &statements(&all, has_body)[..] {
         [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
         [one] => analyze_one(text, one, facts),
-        several => several::several_statements(text, several, facts),
+        several => multi_statement::multi_statement(text, several, facts),
     }
 }
 

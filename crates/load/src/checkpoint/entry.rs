@@ -111,7 +111,8 @@ impl RecoveryHint {
             Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),
             Some(("part_of", begin)) => LargeTransactionBegin::from_text(begin).map_or(Self::None, Self::PartOf),
             Some(("counters", counters)) => {
-                counters.split(' ').map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
+                let counters = counters.split(' ').filter(|part| !part.is_empty());
+                counters.map(counter).collect::<Option<_>>().map_or(Self::None, Self::Counters)
             }
             Some(("rows", count)) => count.parse().map_or(Self::None, Self::Rows),
             Some(("definition", "none")) => Self::Definition(None),

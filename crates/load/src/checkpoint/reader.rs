@@ -44,6 +44,15 @@ impl CheckpointReader {
         Ok(self.page.front().filter(|checkpoint| checkpoint.span.first <= ordinal))
     }
 
+    /// The first intents, as they were when the load was resumed.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn intents(&mut self) -> Result<Vec<Checkpoint>, Error> {
+        let rows = self.connection.fetch(&self.statements.intents(self.load_id, PAGE_RECORDS))?;
+        Ok(rows.iter().filter_map(read_checkpoint).collect())
+    }
+
     /// Marks the current checkpoint, an intent, as applied for its other statements.
     pub fn mark_applied(&mut self) {
         if let Some(checkpoint) = self.page.front_mut() {

@@ -154,9 +154,18 @@ impl Statements {
 
     /// The next checkpoints after statement number `behind`.
     pub(super) fn page(&self, load_id: u64, behind: u64, limit: usize) -> Vec<u8> {
+        self.checkpoints(load_id, &format!("`first`>{behind}"), limit)
+    }
+
+    /// The first intents.
+    pub(super) fn intents(&self, load_id: u64, limit: usize) -> Vec<u8> {
+        self.checkpoints(load_id, &format!("`state`={}", State::Intent as u8), limit)
+    }
+
+    fn checkpoints(&self, load_id: u64, condition: &str, limit: usize) -> Vec<u8> {
         format!(
             "SELECT `first`,`last`,HEX(`digest`),`state`,`name`,`rows`,`recovery_hint`,`file`,`line`,`byte`,`end_byte`,`last_id` \
-             FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`>{behind} ORDER BY `first` LIMIT {limit}",
+             FROM {}.`chunks` WHERE `load_id`={load_id} AND {condition} ORDER BY `first` LIMIT {limit}",
             self.quoted,
         )
         .into_bytes()

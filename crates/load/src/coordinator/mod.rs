@@ -248,7 +248,7 @@ impl<'l> Coordinator<'l> {
 
     /// The stream is over, at its end or before: what was run is committed.
     pub(crate) fn end(&mut self) {
-        let _ended_already = self.main.commit_pending();
+        let _ended_already = self.main.commit_pending().and_then(|()| self.main.record_last());
         self.count_committed();
         self.take_back_large();
     }

@@ -3,7 +3,9 @@
 //! Statements that only concern the session run again, so that it is as it was. Of what is recorded as done the text is
 //! compared by its hash. What is recorded as begun is looked up in what it changes: see [`crate::checkpoint::outcome`].
 
-use hortator_mysql::catalog::TableName;
+use std::collections::BTreeSet;
+
+use hortator_mysql::catalog::{TableKind, TableName};
 use hortator_mysql::{Error, quote_identifier};
 
 use super::Coordinator;
@@ -44,6 +46,10 @@ pub(crate) struct Resume {
     found_applied: Option<Checkpoint>,
     /// The dump has selected a schema that is gone by now.
     has_lost_schema: bool,
+    /// AUTO_INCREMENT counters are what they were before the rows that were not committed.
+    has_counters: bool,
+    /// Behind the last record, nothing has run yet but what does the same again: the earlier run may have got further.
+    is_in_gap: bool,
 }
 
 /// Of a record that was begun: rows found in the table, statement by statement.
@@ -68,6 +74,8 @@ impl Resume {
             held: Vec::new(),
             found_applied: None,
             has_lost_schema: false,
+            has_counters: false,
+            is_in_gap: true,
         }
     }
 }
@@ -76,6 +84,9 @@ impl Coordinator<'_> {
     /// Whether a statement is done already, or is none of those that are recorded; else it is to be run as any.
     pub(super) fn skip_if_applied(&mut self, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
         let location = &statement.location;
+        if let Err(error) = self.reset_counters() {
+            return self.fail_resume(statement, &error);
+        }
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let checkpoint = match resume.reader.of(location.ordinal) {
             Ok(checkpoint) => checkpoint.cloned(),
@@ -93,8 +104,9 @@ impl Coordinator<'_> {
         }
         self.held_to_main()?;
         self.resume_large(&checkpoint, statement);
-        // A transaction of which a statement is done is done.
-        let begin = self.batch.take_begin();
+        let is_outside = self.is_outside_transaction(&checkpoint, statement)?;
+        // A transaction of which a statement is done is done, unless it is one that no transaction protects.
+        let begin = if is_outside { None } else { self.batch.take_begin() };
         // A chunk must not reach across what is done already.
         self.flush()?;
         self.main.commit_pending()?;
@@ -105,7 +117,48 @@ impl Coordinator<'_> {
             }
             return Ok(is_done);
         }
-        self.skip_applied(&checkpoint, statement)
+        self.skip_applied(&checkpoint, statement, is_outside)
+    }
+
+    /// Before anything runs: once a transaction of the dump is open again, it may hold locks on the tables.
+    fn reset_counters(&mut self) -> Result<(), Error> {
+        let Some(resume) = self.resume.as_mut().filter(|resume| !resume.has_counters) else { return Ok(()) };
+        resume.has_counters = true;
+        let mut known = BTreeSet::new();
+        for intent in resume.reader.intents()? {
+            let RecoveryHint::Counters(counters) = intent.recovery_hint else { continue };
+            for (table, next) in counters {
+                if known.insert(table.clone()) {
+                    match set_next_id(&mut self.catalog.connection(), &table, next) {
+                        // What is wrong with the table is told at its statement.
+                        Ok(()) | Err(Error::Server(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a statement that is done stands within a transaction of the dump, and is done whatever became of that one.
+    fn is_outside_transaction(
+        &mut self,
+        checkpoint: &Checkpoint,
+        statement: &AnalyzedStatement,
+    ) -> Result<bool, Stopped> {
+        let is_within = self.batch.has_open_block() || self.main.status().in_transaction();
+        if !is_within || checkpoint.state != State::Applied || statement.info.journal != JournalMode::Rows {
+            return Ok(false);
+        }
+        let Some(name) = self.written_table(&statement.info).or_else(|| self.changed_table(statement)) else {
+            return Ok(false);
+        };
+        let table = self.table(&name, &statement.location)?;
+        Ok(table.is_some_and(|table| table.kind == TableKind::Base { transactional: false }))
+    }
+
+    fn changed_table(&self, statement: &AnalyzedStatement) -> Option<TableName> {
+        statement.info.changes.as_ref().and_then(|named| self.names().resolve(named))
     }
 
     /// A statement that has no record. Where there are records behind it, it ran if the main session was to run it; what
@@ -150,7 +203,11 @@ impl Coordinator<'_> {
         for held in std::mem::take(&mut resume.held) {
             self.place(held)?;
         }
-        if !is_within && is_compared(statement) {
+        let is_again = self.main.is_idempotent(statement);
+        let Some(resume) = &mut self.resume else { return Ok(false) };
+        let is_in_gap = resume.is_in_gap && !is_within;
+        resume.is_in_gap = is_in_gap && is_again;
+        if is_in_gap && is_compared(statement) {
             let database = self.main.state().database.clone();
             let found = is_defined(&mut self.catalog.connection(), statement, database.as_deref());
             return found.or_else(|error| self.fail_resume(statement, &error));
@@ -169,7 +226,13 @@ impl Coordinator<'_> {
     }
 
     /// A statement of a record that is done.
-    fn skip_applied(&mut self, checkpoint: &Checkpoint, statement: &AnalyzedStatement) -> Result<bool, Stopped> {
+    /// `is_outside`: the transaction that it stands in is not.
+    fn skip_applied(
+        &mut self,
+        checkpoint: &Checkpoint,
+        statement: &AnalyzedStatement,
+        is_outside: bool,
+    ) -> Result<bool, Stopped> {
         let (info, text, location) = (&statement.info, &statement.text, &statement.location);
         let counts = match info.diagnostics {
             Some(query) => query.writes || query.keeps,
@@ -213,7 +276,7 @@ impl Coordinator<'_> {
             if checkpoint.last_id > 0 {
                 self.pool.generated_id(self.pool.position(), checkpoint.last_id);
             }
-            if self.main.status().in_transaction() {
+            if self.main.status().in_transaction() && !is_outside {
                 // All that stood in this transaction up to here is committed.
                 self.main.run_command(COMMIT, location)?;
             }
@@ -237,10 +300,14 @@ impl Coordinator<'_> {
         self.main.sync(location)?;
         match checkpoint.recovery_hint {
             RecoveryHint::Counters(ref counters) => {
-                // The rows are a transaction's that was not committed, but they have moved the counters.
-                let result = counters
-                    .iter()
-                    .try_for_each(|(table, next)| set_next_id(&mut self.catalog.connection(), table, *next));
+                // The rows are a transaction's that was not committed, but they have moved the counters. Within a transaction of
+                // the dump, these are reset already.
+                let result = match self.main.status().in_transaction() {
+                    true => Ok(()),
+                    false => counters
+                        .iter()
+                        .try_for_each(|(table, next)| set_next_id(&mut self.catalog.connection(), table, *next)),
+                };
                 self.check_resume_result(result.and_then(|()| self.retract(checkpoint.span.first)), statement)?;
                 // Its other statements must not take away what is recorded of them from here on.
                 self.discard_intent();
@@ -288,7 +355,7 @@ impl Coordinator<'_> {
                     resume.reader.mark_applied();
                     resume.found_applied = Some(done.clone());
                 }
-                self.skip_applied(&done, statement)
+                self.skip_applied(&done, statement, false)
             }
         }
     }

@@ -58,8 +58,9 @@ impl Coordinator<'_> {
             return Ok(effects);
         }
         let Some(known) = self.table(name, location)? else { return Ok(effects) };
+        effects.is_non_transactional = known.kind == TableKind::Base { transactional: false };
         // A view's rows may be anywhere.
-        effects.is_non_transactional = known.kind != TableKind::Base { transactional: true };
+        effects.names_other_engines |= known.kind == TableKind::Other;
         effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => {

@@ -39,7 +39,7 @@ pub(in crate::coordinator) fn is_compared(statement: &AnalyzedStatement) -> bool
         && !info.is(Trait::Idempotent)
         && !info.is(Trait::SeveralStatements)
         && is_shown_as_written(&statement.text)
-        && subject(info).is_some_and(|subject| !subject.is_event || info.is(Trait::Recurs))
+        && definition(info).is_some_and(|definition| !definition.is_event || info.is(Trait::Recurs))
         // A function of a library has no body.
         && memchr::memmem::find(&statement.text.to_ascii_uppercase(), b"SONAME").is_none()
 }
@@ -50,7 +50,9 @@ pub(in crate::coordinator) fn is_defined(
     statement: &AnalyzedStatement,
     database: Option<&[u8]>,
 ) -> Result<bool, Error> {
-    let Some(Subject { of_schema, of_name, schema, name, .. }) = subject(&statement.info) else { return Ok(false) };
+    let Some(Definition { of_schema, of_name, schema, name, .. }) = definition(&statement.info) else {
+        return Ok(false);
+    };
     let Some(schema) = schema.or(database) else { return Ok(false) };
     let query = [of_schema.as_bytes(), &quote_string(schema), of_name.as_bytes(), &quote_string(name)].concat();
     let rows = connection.fetch(&query)?;
@@ -77,7 +79,7 @@ fn is_shown_as_written(text: &[u8]) -> bool {
 }
 
 /// What a definition makes.
-struct Subject<'s> {
+struct Definition<'s> {
     /// The query for its body, up to the schema's name, and up to its own.
     of_schema: &'static str,
     of_name: &'static str,
@@ -87,7 +89,7 @@ struct Subject<'s> {
     is_event: bool,
 }
 
-fn subject(info: &StatementInfo) -> Option<Subject<'_>> {
+fn definition(info: &StatementInfo) -> Option<Definition<'_>> {
     let target = info.ddl_target.as_ref().filter(|target| target.postcondition == Postcondition::Changed)?;
     let [question] = &target.questions[..] else { return None };
     let (shown, of_schema, of_name) = QUESTIONS.iter().find(|(shown, ..)| question.starts_with(shown))?;
@@ -98,5 +100,5 @@ fn subject(info: &StatementInfo) -> Option<Subject<'_>> {
     };
     let is_plain = memchr::memchr(b'`', name).is_none() && schema.is_none_or(|schema| !schema.contains(&b'`'));
     let is_event = shown.ends_with(b"EVENT ");
-    is_plain.then_some(Subject { of_schema, of_name, schema, name, is_event })
+    is_plain.then_some(Definition { of_schema, of_name, schema, name, is_event })
 }

@@ -154,7 +154,7 @@ impl Unrecorded {
 
 impl MainSession<'_> {
     /// Whether a definition needs no record.
-    pub(super) fn is_idempotent(&self, statement: &AnalyzedStatement) -> bool {
+    pub(in crate::coordinator) fn is_idempotent(&self, statement: &AnalyzedStatement) -> bool {
         let info = &statement.info;
         if self.is_in_dumps_transaction() {
             return false;
@@ -180,7 +180,8 @@ impl MainSession<'_> {
     pub(super) fn run_idempotent(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
         let info = &statement.info;
         let creates = creates(info);
-        let needs_others = creates && !is_of(info, &INDEPENDENT);
+        let is_repeated = info.journal == JournalMode::Repeated;
+        let needs_others = is_repeated || (creates && !is_of(info, &INDEPENDENT));
         let replaces = info.is(Trait::Destroys) || info.is(Trait::Idempotent);
         let takes_away = info.ddl_target.is_some()
             && (!creates || (needs_others && replaces))
@@ -193,7 +194,11 @@ impl MainSession<'_> {
             self.write_unrecorded(&checkpoint, &location)?;
         }
         let failures = self.failures();
-        let rows = self.run(statement)?;
+        let result = self.run(statement);
+        if result.is_err() && is_compared(statement) {
+            self.note_refused(statement)?;
+        }
+        let rows = result?;
         if self.failures() > failures {
             if !self.is_gone() {
                 let checkpoint = checkpoint_of(statement, State::Applied, "", RecoveryHint::Failed(1));
@@ -214,6 +219,10 @@ impl MainSession<'_> {
             return Ok(rows);
         }
         self.unrecorded.has_dependent |= needs_others;
+        if is_repeated {
+            let dialect = self.dialect();
+            self.unrecorded.note_names(statement, &dialect);
+        }
         if is_compared(statement) {
             self.unrecorded.compared.extend(names(info));
         }
@@ -222,6 +231,25 @@ impl MainSession<'_> {
         }
         self.unrecorded.last = Some((checkpoint, statement.location.clone()));
         Ok(rows)
+    }
+
+    /// Records a definition that the server has refused as one that is to be run again: a load that resumes must not take
+    /// what was there before for what it has made.
+    fn note_refused(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
+        if self.is_gone() || self.is_interrupted() {
+            return Ok(());
+        }
+        self.record_last()?;
+        let nothing_moved = RecoveryHint::Counters(Vec::new());
+        self.write_unrecorded(&checkpoint_of(statement, State::Intent, "", nothing_moved), &statement.location)
+    }
+
+    /// Records the last of what is not recorded, and with it what stands before.
+    pub(in crate::coordinator) fn record_last(&mut self) -> Result<(), Stopped> {
+        match self.unrecorded.last.take().filter(|_| !self.is_gone()) {
+            Some((checkpoint, location)) => self.write_unrecorded(&checkpoint, &location),
+            None => Ok(()),
+        }
     }
 
     /// Records a definition after all.
@@ -236,7 +264,9 @@ impl MainSession<'_> {
 /// Whether a statement concerns temporary tables and nothing else.
 fn is_of_session(info: &StatementInfo) -> bool {
     (info.is(Trait::CreatesTemporary) || info.is(Trait::DropsTemporary))
-        && ![Trait::MayCallFunction, Trait::MayDoAnything, Trait::SeveralStatements].iter().any(|found| info.is(*found))
+        && ![Trait::BringsRows, Trait::MayCallFunction, Trait::MayDoAnything, Trait::SeveralStatements]
+            .iter()
+            .any(|found| info.is(*found))
 }
 
 /// The names of what a statement defines or drops, without their schemas, in lower case.

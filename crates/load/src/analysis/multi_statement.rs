@@ -4,7 +4,7 @@ use super::{JournalMode, SessionFacts, StatementInfo, Trait, Traits, analyze_one
 use crate::lexer::Token;
 
 /// A text that holds several statements: it runs exclusively, and does what any of them does.
-pub(super) fn several_statements(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFacts<'_>) -> StatementInfo {
+pub(super) fn multi_statement(text: &[u8], several: &[&[Token<'_>]], facts: &SessionFacts<'_>) -> StatementInfo {
     let always = Traits::of(&[Trait::SessionBound, Trait::SeveralStatements, Trait::NumbersRows]);
     let mut info = StatementInfo::exclusive("several statements in one text", JournalMode::Intent, always);
     let mut harmless = true;
