@@ -301,3 +301,30 @@ fn rows_that_the_server_numbers() {
     let found = server.rows_of_case("SELECT COUNT(*), SUM(id = 500 + v), MIN(v), MAX(v) FROM n WHERE id > 500");
     assert_eq!(found, [["40", "40", "1", "40"]]);
 }
+
+#[test]
+fn a_definition_that_had_overtaken_rows() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut connection = case(server);
+    connection.execute(b"CREATE TABLE b (id INT PRIMARY KEY)").unwrap();
+    connection.execute(b"LOCK TABLES b READ").unwrap();
+    let (_folder, path) = dump_file(
+        "dump.sql",
+        b"CREATE TABLE a (id INT);\nINSERT INTO b VALUES (1);\nCREATE PROCEDURE p() SELECT 1;\n\
+          CREATE TRIGGER r BEFORE INSERT ON a FOR EACH ROW SET NEW.id = 7;\nINSERT INTO a VALUES (1);\n",
+    );
+    let file = path.to_str().unwrap();
+    let running = Running::start(load_into(server, &[file]));
+    server.wait_until(&format!(
+        "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = '{DATABASE}' AND TRIGGER_NAME = 'r'"
+    ));
+    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
+    kill_process(pid, Signal::KILL).expect("the process is ours");
+    running.finish_within(LIMIT);
+    kill_statement(server, "INSERT INTO b %");
+    connection.execute(b"UNLOCK TABLES").unwrap();
+    assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT a.id, b.id FROM a, b"), [["7", "1"]]);
+}

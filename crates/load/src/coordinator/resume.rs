@@ -48,7 +48,7 @@ pub(crate) struct Resume {
     has_lost_schema: bool,
     /// AUTO_INCREMENT counters are what they were before the rows that were not committed.
     has_counters: bool,
-    /// Behind the last record, nothing has run yet but what does the same again: the earlier run may have got further.
+    /// Behind the last record, nothing has come yet that the earlier run can not have passed.
     is_in_gap: bool,
 }
 
@@ -203,10 +203,15 @@ impl Coordinator<'_> {
         for held in std::mem::take(&mut resume.held) {
             self.place(held)?;
         }
-        let is_again = self.main.is_idempotent(statement);
+        // What the earlier run may have passed without a record: that of rows comes when a worker has committed them.
+        let may_be_passed = matches!(info.kind, StatementKind::Rows(_) | StatementKind::Skip)
+            || info.journal == JournalMode::Session
+            || info.begins_transaction()
+            || info.commits_transaction()
+            || self.main.is_idempotent(statement);
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let is_in_gap = resume.is_in_gap && !is_within;
-        resume.is_in_gap = is_in_gap && is_again;
+        resume.is_in_gap &= may_be_passed;
         if is_in_gap && is_compared(statement) {
             let database = self.main.state().database.clone();
             let found = is_defined(&mut self.catalog.connection(), statement, database.as_deref());
