@@ -211,7 +211,7 @@ impl Coordinator<'_> {
             || self.main.is_idempotent(statement);
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let is_in_gap = resume.is_in_gap && !is_within;
-        resume.is_in_gap &= may_be_passed;
+        resume.is_in_gap &= may_be_passed || resume.reader.has_more();
         if is_in_gap && is_compared(statement) {
             let database = self.main.state().database.clone();
             let found = is_defined(&mut self.catalog.connection(), statement, database.as_deref());
