@@ -1,0 +1,16 @@
+-- A temporary table hides another at the PREPARE, and no more at a later EXECUTE; or the other way round.
+CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT);
+SET @a = 7;
+CREATE TEMPORARY TABLE t (id INT, a INT);
+PREPARE s FROM 'INSERT INTO t (a) VALUES (?)';
+EXECUTE s USING @a;
+DROP TEMPORARY TABLE t;
+EXECUTE s USING @a;
+SELECT * FROM t;
+EXECUTE s USING @a;
+CREATE TEMPORARY TABLE t (id INT, a INT);
+EXECUTE s USING @a;
+SELECT * FROM t;
+DROP TEMPORARY TABLE t;
+EXECUTE s USING @a;
+SELECT * FROM t;
