@@ -2,7 +2,7 @@
 //!
 //! [`script`] writes dumps that are close to what tools write, [`wide`] dumps of everything else that a server takes. A seed
 //! that fails is replayed by `HORTATOR_SEED=n` and the name of its test; it is then cut down to the statements that it takes
-//! to differ, and the dump that is left is printed. `HORTATOR_SEEDS=201-900` runs others than the usual ones, and
+//! to differ, and the dump that is left is printed. `HORTATOR_SEEDS=121-900` runs others than the usual ones, and
 //! `HORTATOR_ROUNDS=2000` so many of the wide ones. With a folder in `HORTATOR_KEEP` every seed that differs is cut down, and
 //! its dump is kept there.
 
@@ -27,7 +27,7 @@ use crate::servers::{Pair, pair};
 use crate::target;
 
 /// Seeds of a usual run.
-const SEEDS: RangeInclusive<u64> = 1..=200;
+const SEEDS: RangeInclusive<u64> = 1..=120;
 /// The same of wide dumps.
 const WIDE_SEEDS: RangeInclusive<u64> = 1..=40;
 /// Seeds with foreign keys deferred, besides.
