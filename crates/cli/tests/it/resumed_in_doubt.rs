@@ -63,6 +63,12 @@ fn case(server: &Server) -> Connection {
     connection
 }
 
+fn kill_load(running: Running) {
+    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
+    kill_process(pid, Signal::KILL).expect("the process is ours");
+    running.finish_within(LIMIT);
+}
+
 /// Kills a load while `statement` waits: for the definition of the table `held`, or for a user lock `gate` of its own.
 fn killed<'s>(server: &'s Server, options: &'static [&'static str], held: &str, statement: &str) -> Killed<'s> {
     killed_among(server, options, held, &format!("{statement};\n"), statement)
@@ -89,9 +95,7 @@ fn killed_among<'s>(
     server.wait_until(&format!(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}' AND STATE LIKE '%lock%'"
     ));
-    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
-    kill_process(pid, Signal::KILL).expect("the process is ours");
-    running.finish_within(LIMIT);
+    kill_load(running);
     kill_statement(server, &like);
     Killed { server, options, _folder: folder, file }
 }
@@ -292,9 +296,7 @@ fn rows_that_the_server_numbers() {
     server.wait_until(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT INTO n%' AND TIME_MS > 200",
     );
-    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
-    kill_process(pid, Signal::KILL).expect("the process is ours");
-    running.finish_within(LIMIT);
+    kill_load(running);
     kill_statement(server, "INSERT INTO n (v)%");
     drop(connection);
     assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
@@ -320,9 +322,7 @@ fn a_definition_that_had_overtaken_rows() {
     server.wait_until(&format!(
         "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = '{DATABASE}' AND TRIGGER_NAME = 'r'"
     ));
-    let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
-    kill_process(pid, Signal::KILL).expect("the process is ours");
-    running.finish_within(LIMIT);
+    kill_load(running);
     kill_statement(server, "INSERT INTO b %");
     connection.execute(b"UNLOCK TABLES").unwrap();
     assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);

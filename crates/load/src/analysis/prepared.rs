@@ -19,14 +19,16 @@ const REASON: &str = "a prepared statement belongs to its session";
 
 /// What a PREPARE or an EXECUTE does.
 pub(super) fn prepared(all: &[Token<'_>], facts: &SessionFacts<'_>) -> Option<Prepared> {
-    let of = name(all.get(1)?)?.to_ascii_lowercase();
-    if all[0].is_word(b"EXECUTE") {
-        return takes_variables(&all[2..]).then_some(Prepared::Executed(of));
-    }
-    if !all[0].is_word(b"PREPARE") {
+    let [verb, of, behind @ ..] = all else { return None };
+    let executes = verb.is_word(b"EXECUTE");
+    if !executes && !verb.is_word(b"PREPARE") {
         return None;
     }
-    Some(match text_of(&all[2..]).map(|text| analyze(text, &SessionFacts { known_head: None, ..*facts })) {
+    let of = name(of)?.to_ascii_lowercase();
+    if executes {
+        return takes_variables(behind).then_some(Prepared::Executed(of));
+    }
+    Some(match text_of(behind).map(|text| analyze(text, &SessionFacts { known_head: None, ..*facts })) {
         Some(info) if matches!(info.kind, StatementKind::Rows(_) | StatementKind::Write { .. }) => {
             let kind = StatementKind::Write { reason: REASON };
             Prepared::Rows(of, Box::new(StatementInfo { kind, ..info }))

@@ -81,6 +81,12 @@ pub enum RecoveryHint {
 }
 
 impl RecoveryHint {
+    /// Of a statement that the server has refused: it is to be run again, and has moved no counter.
+    #[must_use]
+    pub fn refused() -> Self {
+        Self::Counters(Vec::new())
+    }
+
     /// The text in the table.
     #[must_use]
     pub fn to_text(&self) -> String {

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hortator_mysql::{ConnectOptions, Connection, Row};
 use serde::Serialize;
 
+use super::RecoveryHint;
 use super::statements::{FORMAT, Statements, hex};
 use super::{Error, Identity, State};
 use crate::session::open_long_lived;
@@ -330,10 +331,12 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             )
             .as_bytes(),
         )?;
+        // What the server has refused is not in doubt.
+        let refused = hex(&RecoveryHint::refused().to_text());
         let in_doubt_statements = connection.fetch(
             format!(
                 "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
-                 ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
+                 AND `recovery_hint` <> {refused} ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
             )
             .as_bytes(),
         )?;

@@ -209,9 +209,13 @@ impl<'l> MainSession<'l> {
         // SET STATEMENT … FOR: the server reports the old values with the next statement only.
         let restored: &[String] = if info.is(Trait::SetsForOne) { &info.assignments.propagated } else { &[] };
         let is_set = matches!(info.kind, StatementKind::Set);
-        // What a SET or a PREPARE changes is known from its words.
+        // What a SET, a PREPARE or a DROP TEMPORARY changes is known from its words.
         let is_plain_set = matches!(info.kind, StatementKind::Set) && !info.assignments.reads_beyond_session;
-        let is_known = is_plain_set || matches!(info.kind, StatementKind::Use(_)) || info.is(Trait::PreparesSession);
+        let is_known = is_plain_set
+            || matches!(info.kind, StatementKind::Use(_))
+            || info.is(Trait::PreparesSession)
+            // What it takes away is recorded where it was made.
+            || info.is(Trait::DropsTemporary);
         self.left_behind.is_changed |= changes.is_changed && !is_known;
         self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
         self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);

@@ -248,7 +248,10 @@ impl<'l> Coordinator<'l> {
 
     /// The stream is over, at its end or before: what was run is committed.
     pub(crate) fn end(&mut self) {
-        let _ended_already = self.main.commit_pending().and_then(|()| self.main.record_last());
+        let _ended_already = self.main.commit_pending();
+        if self.pool.is_ending() {
+            self.main.record_at_end();
+        }
         self.count_committed();
         self.take_back_large();
     }

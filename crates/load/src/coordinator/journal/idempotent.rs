@@ -64,8 +64,8 @@ pub(in crate::coordinator) struct Unrecorded {
 struct Names {
     /// What was not there when the load dropped it.
     absent: HashSet<TableName>,
-    /// All names in the definitions of views that were there before the load, and of the load's views, triggers and
-    /// routines, but the views' own, in lower case.
+    /// All names in the definitions of views that were there before the load, in the load's views, triggers, routines and
+    /// events, but the views' own, and in its GRANTs, in lower case.
     read: HashSet<Vec<u8>>,
     /// The views that were there before are among them.
     knows_existing: bool,
@@ -240,12 +240,24 @@ impl MainSession<'_> {
             return Ok(());
         }
         self.record_last()?;
-        let nothing_moved = RecoveryHint::Counters(Vec::new());
-        self.write_unrecorded(&checkpoint_of(statement, State::Intent, "", nothing_moved), &statement.location)
+        self.write_unrecorded(
+            &checkpoint_of(statement, State::Intent, "", RecoveryHint::refused()),
+            &statement.location,
+        )
+    }
+
+    /// Records, as the last thing of a load that ended early, what is not recorded. Where that fails, a load that resumes
+    /// compares it with what is there.
+    pub(in crate::coordinator) fn record_at_end(&mut self) {
+        let last = self.unrecorded.last.take().filter(|_| !self.is_gone());
+        if let (Some((checkpoint, _)), Some(checkpoints)) = (last, self.checkpoints) {
+            let _ =
+                checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint));
+        }
     }
 
     /// Records the last of what is not recorded, and with it what stands before.
-    pub(in crate::coordinator) fn record_last(&mut self) -> Result<(), Stopped> {
+    fn record_last(&mut self) -> Result<(), Stopped> {
         match self.unrecorded.last.take().filter(|_| !self.is_gone()) {
             Some((checkpoint, location)) => self.write_unrecorded(&checkpoint, &location),
             None => Ok(()),
