@@ -405,6 +405,8 @@ fn a_definition_that_was_refused() {
             dump_file("dump.sql", format!("CREATE TABLE t (a INT);\n{refused}CREATE TABLE u (a INT);\n").as_bytes());
         let file = path.to_str().unwrap();
         assert_tells(&run(load_into(server, &[file])), 1, &["already exists", "line 3"]);
+        let status = String::from_utf8(run(load_into(server, &["--status"])).rows).unwrap();
+        assert!(status.contains("dump.sql") && !status.contains("in doubt"), "{status}");
         assert_tells(&run(load_into(server, &["--resume", file])), 1, &["already exists", "line 3"]);
         assert_eq!(server.rows_of_case("SHOW TABLES"), [["t"]]);
     }
