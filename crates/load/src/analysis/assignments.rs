@@ -124,6 +124,18 @@ impl Assignments {
     pub fn is_global(&self) -> bool {
         self.beyond_session && self.session_local.is_empty() && !self.only_for_next
     }
+
+    /// Whether it gives user variables values, and no other variable.
+    pub(crate) fn is_of_user_variables(&self) -> bool {
+        let is_of_others = self.beyond_session
+            || self.is_one_shot
+            || self.next_number
+            || self.autocommit
+            || self.only_for_next
+            || !self.propagated.is_empty()
+            || !self.session_local.is_empty();
+        self.user_variables && !is_of_others
+    }
 }
 
 /// What `mariadb-binlog` assigns before a statement.

@@ -16,6 +16,7 @@ mod definitions;
 mod expectations;
 mod found_rows;
 mod handlers;
+mod held;
 mod insert_forms;
 mod journal;
 mod large_transaction;
@@ -56,6 +57,7 @@ use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
 use definitions::changes_definitions;
+use held::Held;
 use journal::{Asked, RowEffects, Unrecorded};
 use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
@@ -82,8 +84,7 @@ pub(crate) struct Coordinator<'l> {
     folds_case: bool,
     /// Functions that values may call on any connection.
     functions: FunctionSet,
-    /// The last statement, while it may still have to run in the main session.
-    held: Option<AnalyzedStatement>,
+    held: Held,
     open: Option<OpenChunk>,
     /// SETs that are not sent yet.
     sets: Vec<AnalyzedStatement>,
@@ -142,7 +143,7 @@ impl<'l> Coordinator<'l> {
             catalog,
             folds_case,
             functions,
-            held: None,
+            held: Held::default(),
             open: None,
             sets: Vec::new(),
             saved: SavedValues::default(),
@@ -171,34 +172,27 @@ impl<'l> Coordinator<'l> {
         let mut statement =
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         self.main.check_released(&statement.text, &statement.location)?;
+        if self.stays_behind_held(&statement.info) {
+            self.saved.statement_comes(&statement);
+            self.expect(&statement);
+            self.held.behind.push(statement);
+            return Ok(());
+        }
+        let asks = statement.info.reads_diagnostics();
+        if !asks {
+            self.place_held()?;
+        }
         self.saved.statement_comes(&statement);
         if self.joins_sets(&statement) {
             self.expect(&statement);
             return self.gather_set(statement);
         }
         if !self.sets.is_empty() {
-            let asks = statement.info.reads_diagnostics();
             self.run_sets(if asks { Joining::Off } else { Joining::Allowed })?;
             statement.info = self.analyze(&statement.text);
         }
         if statement.info.reads_diagnostics() {
-            self.transaction_to_main()?;
-            if let Some(held) = self.held.take() {
-                self.progress.barrier("the statement behind it asks what it did");
-                let asked = match statement.info.diagnostics {
-                    Some(query)
-                        if !query.sees_transaction
-                            && !query.sees_counters
-                            && !statement.info.is(Trait::MayDoAnything) =>
-                    {
-                        Asked::ByQuery
-                    }
-                    _ => Asked::ByProgram,
-                };
-                self.run_exclusive(&held, asked)?;
-            }
-        } else {
-            self.place_held()?;
+            self.run_asked(&statement.info)?;
         }
         self.expect(&statement);
         self.release_left_out_locks(&statement.info);
@@ -209,11 +203,11 @@ impl<'l> Coordinator<'l> {
         }
         match statement.info.kind {
             StatementKind::Rows(_) | StatementKind::Write { .. } | StatementKind::TableDdl | StatementKind::Skip => {
-                self.held = Some(statement);
+                self.held.statement = Some(statement);
                 Ok(())
             }
             _ if self.is_commit_of_rows(&statement.info) => {
-                self.held = Some(statement);
+                self.held.statement = Some(statement);
                 Ok(())
             }
             _ => self.place(statement),
@@ -264,21 +258,6 @@ impl<'l> Coordinator<'l> {
             .map(|known| KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value });
         let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head };
         self.prepared.resolve(analyze(text, &facts))
-    }
-
-    /// Gives the statement that was held its place.
-    fn place_held(&mut self) -> Result<(), Stopped> {
-        match self.held.take() {
-            Some(held) => self.place(held),
-            None => Ok(()),
-        }
-    }
-
-    /// Gives all statements so far their place, those of a transaction that has not ended too.
-    fn place_all(&mut self) -> Result<(), Stopped> {
-        self.run_sets(Joining::Allowed)?;
-        self.place_held()?;
-        self.transaction_to_main()
     }
 
     /// Gives a statement its place: plans it, and carries the step out.
