@@ -1,11 +1,11 @@
-//! Two private servers for the whole test binary: one for the client's loads, one for Hortator's.
+//! Pairs of private servers for the whole test binary: one for the client's loads, one for Hortator's.
 //!
 //! Dumps name their databases, so the two sides cannot share a server. Starting one takes seconds, so all tests share
-//! the two: whoever compares holds both until it is done.
+//! two pairs: whoever compares holds one until it is done.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
@@ -48,20 +48,34 @@ pub struct Server {
     sandbox: Temporary,
 }
 
-/// A static is never dropped: the sandbox's watchdog ends the servers when this process ends.
-static PAIR: LazyLock<Mutex<Pair>> = LazyLock::new(|| {
+/// Statics are never dropped: the sandbox's watchdog ends the servers when this process ends.
+static PAIRS: [LazyLock<Mutex<Pair>>; 2] = [LazyLock::new(start_pair), LazyLock::new(start_pair)];
+
+/// How long to wait before the next look for a pair that nobody holds.
+const PAIR_PAUSE: Duration = Duration::from_millis(10);
+
+fn start_pair() -> Mutex<Pair> {
     let (client, hortator) = thread::scope(|scope| {
         let client = scope.spawn(|| Server::from(target::server()));
         let hortator = Server::from(target::server());
         (client.join().expect("the client's server starts"), hortator)
     });
     Mutex::new(Pair { client, hortator })
-});
+}
 
 /// Both servers, for the caller alone.
 pub fn pair() -> MutexGuard<'static, Pair> {
-    // A test that failed leaves schemas behind, and every comparison begins with removing all.
-    PAIR.lock().unwrap_or_else(PoisonError::into_inner)
+    loop {
+        for pair in &PAIRS {
+            match pair.try_lock() {
+                Ok(pair) => return pair,
+                // A test that failed leaves schemas behind, and every comparison begins with removing all.
+                Err(TryLockError::Poisoned(pair)) => return pair.into_inner(),
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        thread::sleep(PAIR_PAUSE);
+    }
 }
 
 impl From<Builder> for Server {

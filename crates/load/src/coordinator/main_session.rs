@@ -269,6 +269,11 @@ impl<'l> MainSession<'l> {
         self.is_stale = true;
     }
 
+    /// Whether some of its variables are not known.
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
     /// The session has temporary tables, or may have.
     pub(super) fn has_temporary_tables(&self) -> bool {
         self.has_temporary_tables

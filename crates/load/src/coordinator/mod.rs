@@ -187,7 +187,7 @@ impl<'l> Coordinator<'l> {
             self.expect(&statement);
             return self.gather_set(statement);
         }
-        if !self.sets.is_empty() {
+        if !self.sets.is_empty() && !self.goes_behind_sets(&statement) {
             self.run_sets(if asks { Joining::Off } else { Joining::Allowed })?;
             statement.info = self.analyze(&statement.text);
         }
@@ -275,7 +275,12 @@ impl<'l> Coordinator<'l> {
         self.main.sync(&statement.location)?;
         self.check_schema_guard(&statement)?;
         let Some(mut statement) = self.take_into_transaction(statement)? else { return Ok(()) };
-        match self.next_step(&mut statement)? {
+        let step = self.next_step(&mut statement)?;
+        if !self.sets.is_empty() && !matches!(step, Step::OtherDdl { .. }) {
+            self.run_sets(Joining::Allowed)?;
+            return self.place(statement);
+        }
+        match step {
             Step::LookUp(_) | Step::ListRelations(_) => unreachable!("looked up just above"),
             Step::Skip => {
                 // A record of several definitions has no gaps.
@@ -348,7 +353,16 @@ impl<'l> Coordinator<'l> {
                 self.main.unrecorded.note_names(statement, &dialect);
             }
         }
-        self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
+        let sets = std::mem::take(&mut self.sets);
+        let failures = self.main.failures();
+        if sets.is_empty() {
+            self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
+        } else {
+            self.main.define_behind_sets(&sets, statement)?;
+        }
+        if self.main.failures() > failures {
+            self.saved.forget();
+        }
         if *effect != DdlEffect::None {
             self.note_definition(statement, tables);
         }

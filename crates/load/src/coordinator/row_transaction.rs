@@ -184,6 +184,15 @@ impl Coordinator<'_> {
         begins && !self.pool.is_forced() && self.completes_plainly() && self.has_nothing_open()
     }
 
+    /// Whether a statement that comes now is by itself, and nothing has to be asked about the session first.
+    pub(super) fn is_plainly_between_statements(&self) -> bool {
+        self.has_nothing_open()
+            && !self.batch.has_open_block()
+            && self.main.status().autocommit()
+            && !self.main.is_stale()
+            && !self.main.has_one_shot_variable()
+    }
+
     /// Whether nothing is open in the main session, sent or gathered.
     fn has_nothing_open(&self) -> bool {
         !self.has_batch() && matches!(self.main.journal, Journal::Idle) && self.main.must_be_serial().is_none()

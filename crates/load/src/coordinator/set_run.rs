@@ -2,7 +2,7 @@
 //!
 //! Only SETs that concern nothing but the session are gathered, and only up to one on which the reading of the text behind it
 //! depends. The server stops at the first that fails, as the client would. Of these, what can be one SET is: see
-//! [`PlainSet`].
+//! [`PlainSet`]. A definition behind them that needs no record goes in the same packet.
 
 use hortator_mysql::{Error, ExecResult};
 
@@ -20,6 +20,9 @@ const TEXT_BYTES: usize = 1 << 10;
 const BESIDE_BYTES: usize = 128;
 /// Variables on which it depends how text is read, or what the server reports; the latter by the beginning of their names.
 const DECISIVE: [&str; 3] = ["sql_mode", "character_set_client", "session_track_"];
+
+/// The variable that says whether a definition's foreign keys count.
+const FOREIGN_KEYS: &str = "foreign_key_checks";
 
 /// Whether SETs may become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,25 @@ impl Coordinator<'_> {
         assignments.propagated.iter().any(changes)
     }
 
+    /// Whether a definition can be sent together with the SETs before it: none of these has a say in how it is planned.
+    pub(super) fn goes_behind_sets(&self, statement: &AnalyzedStatement) -> bool {
+        let info = &statement.info;
+        let has_a_say =
+            |set: &AnalyzedStatement| set.info.assignments.propagated.iter().any(|name| name == FOREIGN_KEYS);
+        let bytes: usize = self.sets.iter().map(|set| set.text.len() + BESIDE_BYTES).sum();
+        matches!(info.kind, StatementKind::OtherDdl)
+            && info.schema.is_none()
+            && !info.is(Trait::SeveralStatements)
+            // A SET that fails is a failure of its own.
+            && !self.pool.is_forced()
+            && !self.sets.iter().any(has_a_say)
+            && bytes + statement.text.len() <= self.main.packet_limit_bytes()
+            && self.transaction.is_none()
+            && !self.large.is_open()
+            && self.is_plainly_between_statements()
+            && self.main.is_idempotent(statement)
+    }
+
     /// Runs the SETs that are kept.
     pub(super) fn run_sets(&mut self, mut joining: Joining) -> Result<(), Stopped> {
         let sets = std::mem::take(&mut self.sets);
@@ -87,7 +109,7 @@ impl Coordinator<'_> {
         let mut rest = &sets[..];
         while !rest.is_empty() {
             let tried;
-            (tried, joining) = self.main.run_sets(rest, joining)?;
+            (tried, joining, _) = self.main.run_sets(rest, joining, None)?;
             rest = &rest[tried..];
         }
         if self.main.failures() > failures {
@@ -98,14 +120,45 @@ impl Coordinator<'_> {
 }
 
 impl MainSession<'_> {
-    /// Runs SETs in one packet, up to the first that fails; gives how many were tried, and whether the next may be joined.
-    fn run_sets(&mut self, sets: &[AnalyzedStatement], joining: Joining) -> Result<(usize, Joining), Stopped> {
-        if let [only] = sets {
-            return self.run(only).map(|_| (1, joining));
+    /// Runs a statement, and in the same packet the SETs before it.
+    pub(super) fn run_behind_sets(
+        &mut self,
+        sets: &[AnalyzedStatement],
+        statement: &AnalyzedStatement,
+    ) -> Result<u64, Stopped> {
+        let mut rest = sets;
+        let mut joining = Joining::Allowed;
+        while !rest.is_empty() {
+            let (tried, next, result) = self.run_sets(rest, joining, Some(statement))?;
+            if let Some(result) = result {
+                return self.handle_result(statement, result);
+            }
+            (rest, joining) = (&rest[tried..], next);
+        }
+        self.run(statement)
+    }
+
+    /// Runs SETs in one packet, up to the first that fails, and if none does, what stands behind them. Gives how many were
+    /// tried, whether the next may be joined, and what became of the statement behind them if it was.
+    fn run_sets(
+        &mut self,
+        sets: &[AnalyzedStatement],
+        joining: Joining,
+        behind: Option<&AnalyzedStatement>,
+    ) -> Result<(usize, Joining, Option<Result<ExecResult, Error>>), Stopped> {
+        if let ([only], None) = (sets, behind) {
+            return self.run(only).map(|_| (1, joining, None));
+        }
+        if self.is_interrupted() {
+            return Err(Stopped);
         }
         let groups = groups(sets, joining);
-        let texts: Vec<_> = groups.iter().map(|group| text_of(group)).collect();
-        let mut results = Vec::with_capacity(groups.len());
+        let mut texts: Vec<_> = groups.iter().map(|group| text_of(group)).collect();
+        if let Some(statement) = behind {
+            self.show_as(statement);
+            texts.push(statement.text.clone());
+        }
+        let mut results = Vec::with_capacity(texts.len());
         let sent = self.query_together(&texts.join(&b"\n;\n"[..]), &mut results);
         let ran: usize = groups.iter().take(results.len()).map(|group| group.len()).sum();
         let mut done = sets.iter().zip(1..=ran);
@@ -119,12 +172,15 @@ impl MainSession<'_> {
             }
         }
         match sent {
-            Ok(()) => Ok((sets.len(), joining)),
+            Ok(()) => Ok((sets.len(), joining, behind.and_then(|_| results.pop()).map(Ok))),
+            Err(error) if ran == sets.len() && behind.is_some() => Ok((ran, joining, Some(Err(error)))),
             // Of SETs that are joined, none has been carried out.
             Err(Error::Server(_)) if groups.get(results.len()).is_some_and(|group| group.len() > 1) => {
-                Ok((ran, Joining::Off))
+                Ok((ran, Joining::Off, None))
             }
-            Err(error) => self.handle_result(&sets[ran.min(sets.len() - 1)], Err(error)).map(|_| (ran + 1, joining)),
+            Err(error) => {
+                self.handle_result(&sets[ran.min(sets.len() - 1)], Err(error)).map(|_| (ran + 1, joining, None))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
+use super::{Asked, Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::Trait;
 use crate::apply::{Packets, READ_ONLY, Stopped};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
@@ -30,6 +30,8 @@ pub(in crate::coordinator) struct DumpTransaction {
     begun: BTreeSet<u64>,
     /// It may have numbered rows.
     numbers: bool,
+    /// What is not recorded are only the results of the last statement, which itself is on record.
+    is_recorded_ahead: bool,
 }
 
 impl DumpTransaction {
@@ -39,11 +41,13 @@ impl DumpTransaction {
     }
 
     pub(super) fn push(&mut self, run: Run) {
+        self.is_recorded_ahead = false;
         self.runs.push(run);
     }
 
     /// One more statement: of the last run, if that is of its kind.
     pub(super) fn add(&mut self, statement: &AnalyzedStatement, run: Run) {
+        self.is_recorded_ahead = false;
         let is_full = self.runs.len() >= RUNS_LIMIT;
         match self.runs.last_mut() {
             Some(last) if !run.is_begun && last.state == run.state && (last.table == run.table || is_full) => {
@@ -60,13 +64,57 @@ impl DumpTransaction {
 }
 
 impl MainSession<'_> {
-    /// A change of rows within the dump's transaction.
-    pub(super) fn run_within(&mut self, statement: &AnalyzedStatement, effects: &RowEffects) -> Result<u64, Stopped> {
-        let is_begun = self.begin_within(statement, effects)?;
+    /// A change of rows within the dump's transaction. Where a program asks about it, which may end the transaction, it is
+    /// recorded before it runs: in the transaction, so that neither stays without the other.
+    pub(super) fn run_within(
+        &mut self,
+        statement: &AnalyzedStatement,
+        effects: &RowEffects,
+        asked: Asked,
+    ) -> Result<u64, Stopped> {
+        let mut is_begun = self.begin_within(statement, effects)?;
+        let is_ahead = asked == Asked::ByProgram && !effects.is_non_transactional;
+        if is_ahead {
+            let run = Run::new(statement, &effects.table);
+            self.journal.dump_transaction().push(Run { is_begun, ..run });
+            self.write_pending(&statement.location)?;
+            is_begun = true;
+        }
         let failures = self.failures();
         let rows = self.run(statement)?;
         let failed = self.failures() - failures;
-        self.end_within(statement, effects, rows, failed, is_begun).map(|()| rows)
+        self.end_within(statement, effects, rows, failed, is_begun)?;
+        if let Journal::Dump(transaction) = &mut self.journal {
+            transaction.is_recorded_ahead = is_ahead && transaction.runs.len() == 1;
+        }
+        Ok(rows)
+    }
+
+    /// Writes the record of the dump's transaction before what may end it. What a program asks about is on record already:
+    /// gives its results, which are yet to be recorded.
+    pub(super) fn write_pending_before(&mut self, statement: &AnalyzedStatement) -> Result<Vec<Run>, Stopped> {
+        match &mut self.journal {
+            Journal::Dump(transaction) if statement.info.reads_diagnostics() && transaction.is_recorded_ahead => {
+                let results = std::mem::take(&mut transaction.runs);
+                self.journal = Journal::Idle;
+                Ok(results)
+            }
+            _ => self.write_pending(&statement.location).map(|()| Vec::new()),
+        }
+    }
+
+    /// Records the results of what was recorded ahead: with the dump's transaction, or apart from it once it is over.
+    pub(super) fn record_results(&mut self, results: Vec<Run>, location: &Location) -> Result<(), Stopped> {
+        for run in results {
+            match self.journal {
+                Journal::Section(_) => {}
+                _ if self.is_in_dumps_transaction() => self.journal.dump_transaction().push(run),
+                _ => self.on_internal_connection(location, b"", |checkpoints, internal| {
+                    checkpoints.close(internal, &run.checkpoint())
+                })?,
+            }
+        }
+        Ok(())
     }
 
     /// What has to be on record before such a change, if anything; gives whether there is something.

@@ -175,9 +175,25 @@ impl MainSession<'_> {
         info.is(Trait::Idempotent) || is_replaced() || is_compared(statement)
     }
 
-    /// Runs a definition that needs no record. One that fails in a forced load is recorded, so that the failure is not
+    /// Runs a definition that needs no record, behind SETs.
+    pub(in crate::coordinator) fn define_behind_sets(
+        &mut self,
+        sets: &[AnalyzedStatement],
+        statement: &AnalyzedStatement,
+    ) -> Result<u64, Stopped> {
+        match self.checkpoints {
+            Some(_) => self.run_idempotent(sets, statement),
+            None => self.run_behind_sets(sets, statement),
+        }
+    }
+
+    /// Runs a definition that needs no record, behind SETs if there are any. One that fails in a forced load is recorded, so that the failure is not
     /// forgotten.
-    pub(super) fn run_idempotent(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+    pub(super) fn run_idempotent(
+        &mut self,
+        sets: &[AnalyzedStatement],
+        statement: &AnalyzedStatement,
+    ) -> Result<u64, Stopped> {
         let info = &statement.info;
         let creates = creates(info);
         let is_repeated = info.journal == JournalMode::Repeated;
@@ -194,7 +210,7 @@ impl MainSession<'_> {
             self.write_unrecorded(&checkpoint, &location)?;
         }
         let failures = self.failures();
-        let result = self.run(statement);
+        let result = self.run_behind_sets(sets, statement);
         if result.is_err() && is_compared(statement) {
             self.note_refused(statement)?;
         }

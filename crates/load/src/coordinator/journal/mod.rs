@@ -172,7 +172,9 @@ impl MainSession<'_> {
             return self.run_diagnostics_query(statement, query, effects);
         }
         if info.journal == JournalMode::Session {
-            if self.status().in_transaction() && info.assignments.autocommit {
+            // A SET may end the transaction; or a program behind it asks what it did, and then nothing can be written any more.
+            let is_setting = matches!(info.kind, StatementKind::Set) && !info.assignments.is_of_user_variables();
+            if is_setting && self.is_in_dumps_transaction() {
                 self.write_pending(&statement.location)?;
             }
             let rows = self.run(statement)?;
@@ -189,15 +191,16 @@ impl MainSession<'_> {
         if info.journal == JournalMode::Control {
             return self.run_control(statement);
         }
+        let mut results = Vec::new();
         if self.is_in_dumps_transaction() {
             self.unrecorded.forget_dropped();
             if info.journal == JournalMode::Rows {
-                return self.run_within(statement, effects);
+                return self.run_within(statement, effects, asked);
             }
-            self.write_pending(&statement.location)?;
+            results = self.write_pending_before(statement)?;
         }
         if self.is_idempotent(statement) {
-            return self.run_idempotent(statement);
+            return self.run_idempotent(&[], statement);
         }
         self.unrecorded.forget_dropped();
         // What acts on the next statement only must not be taken by one of ours.
@@ -209,12 +212,13 @@ impl MainSession<'_> {
             Asked::ByProgram => false,
         };
         let may_begin = is_unseen && !effects.must_stand_alone && !self.has_one_shot_variable();
-        if is_rows && !effects.is_non_transactional && may_begin {
+        let rows = if is_rows && !effects.is_non_transactional && may_begin {
             self.run_in_internal_transaction(statement, effects)
         } else {
             // What is asked about must not be looked at first either.
             self.run_with_intent(statement, effects, is_rows || asked != Asked::No)
-        }
+        }?;
+        self.record_results(results, &statement.location).map(|()| rows)
     }
 
     /// Whether what runs now is committed by a later statement of the dump.
