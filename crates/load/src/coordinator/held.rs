@@ -20,23 +20,18 @@ const BEHIND_LIMIT: usize = 8;
 pub(super) struct Held {
     /// A statement that may have to run in the main session.
     pub(super) statement: Option<AnalyzedStatement>,
-    /// SETs of user variables and SELECTs of constants right behind it: they leave its warnings as they are.
+    /// SETs of user variables right behind it: they leave its warnings as they are.
     pub(super) behind: Vec<AnalyzedStatement>,
 }
 
 impl Coordinator<'_> {
     /// Whether a statement behind the one that is held leaves what that one did to be asked for.
     pub(super) fn stays_behind_held(&self, info: &StatementInfo) -> bool {
-        let is_transparent = match info.kind {
-            StatementKind::Set => {
-                info.assignments.is_of_user_variables()
-                    && info.journal == JournalMode::Session
-                    && !info.is(Trait::MayCallFunction)
-                    && !info.is(Trait::SeveralStatements)
-            }
-            StatementKind::Constant => true,
-            _ => false,
-        };
+        let is_transparent = matches!(info.kind, StatementKind::Set)
+            && info.assignments.is_of_user_variables()
+            && info.journal == JournalMode::Session
+            && !info.is(Trait::MayCallFunction)
+            && !info.is(Trait::SeveralStatements);
         let leaves_warnings = |held: &AnalyzedStatement| !matches!(held.info.kind, StatementKind::Skip);
         is_transparent
             && !info.reads_diagnostics()
