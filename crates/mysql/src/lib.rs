@@ -20,7 +20,7 @@ mod version;
 
 pub use address::{Address, DEFAULT_PORT};
 pub use connection::{
-    Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult, Prepared, Row, RowSink, SessionChanges,
+    BinlogRequest, BinlogStart, BinlogStream, Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult, Prepared, Row, RowSink, SessionChanges,
     Status,
 };
 pub use error::{Error, ServerError};

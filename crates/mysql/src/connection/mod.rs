@@ -4,6 +4,7 @@
 //! `wire` (packets), `transport` (sockets and TLS).
 
 mod auth;
+mod binlog_stream;
 mod charset;
 mod command_error;
 mod connect_options;
@@ -22,6 +23,7 @@ mod wire;
 use std::fmt;
 use std::ops::ControlFlow;
 
+pub use binlog_stream::{BinlogRequest, BinlogStart, BinlogStream};
 pub use connect_options::{ConnectOptions, DEFAULT_CONNECT_TIMEOUT};
 pub use response::{Column, ExecResult, Prepared, Row, RowSink, Status};
 pub use session_changes::SessionChanges;

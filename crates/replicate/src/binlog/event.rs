@@ -1,0 +1,110 @@
+//! One event: its header, its bytes, and what it says.
+
+use super::event_kind::EventKind;
+use super::fields::{Fields, Found};
+use super::format_description::FormatDescription;
+use super::gtid::{GtidEvent, GtidList};
+use super::header::{EventHeader, HEADER_BYTES};
+use super::query::QueryEvent;
+use super::rows::{RowsEvent, TableMap};
+
+/// An event of a binary log.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its header.
+    pub header: EventHeader,
+    /// What it says.
+    pub content: Content,
+    /// All its bytes, as the source wrote them: header, body, checksum.
+    pub bytes: Vec<u8>,
+}
+
+/// What an event says, as far as it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// How the events behind it are laid out.
+    Format(FormatDescription),
+    /// Where the log goes on.
+    Rotate {
+        /// The next file.
+        file: Vec<u8>,
+        /// The position in it, in bytes.
+        position: u64,
+    },
+    /// MariaDB: a transaction begins.
+    Gtid(GtidEvent),
+    /// MariaDB: where each domain stood at the beginning of the file.
+    GtidList(GtidList),
+    /// MySQL: a transaction begins. Its GTID is not read yet.
+    MySqlGtid,
+    /// A statement.
+    Query(QueryEvent),
+    /// The next statement's INSERT_ID (2) or LAST_INSERT_ID (1).
+    IntVar {
+        /// Which of both.
+        kind: u8,
+        /// The number.
+        value: u64,
+    },
+    /// The next statement's RAND().
+    Rand {
+        /// The first seed.
+        seed1: u64,
+        /// The second seed.
+        seed2: u64,
+    },
+    /// A user variable of the next statement. Its value is not read yet.
+    UserVariable {
+        /// Its name.
+        name: Vec<u8>,
+    },
+    /// A table that rows behind it belong to.
+    TableMap(TableMap),
+    /// Rows.
+    Rows(RowsEvent),
+    /// The transaction ends: COMMIT of transactional engines.
+    Xid(u64),
+    /// MySQL: a whole transaction, compressed. It is not read yet.
+    Payload,
+    /// Nothing that changes data, or of a type that stops the source.
+    Other,
+}
+
+impl Content {
+    /// Reads the bytes between header and checksum.
+    pub(super) fn read(header: &EventHeader, body: &[u8], format: &FormatDescription) -> Result<Content, Found> {
+        let mut fields = Fields(body);
+        let kind = header.kind;
+        Ok(match kind {
+            EventKind::ROTATE => {
+                let position = fields.u64("the position")?;
+                Content::Rotate { file: fields.0.to_vec(), position }
+            }
+            EventKind::GTID => Content::Gtid(GtidEvent::read(header.server_id, body)?),
+            EventKind::GTID_LIST => Content::GtidList(GtidList::read(body)?),
+            EventKind::MYSQL_GTID | EventKind::ANONYMOUS_GTID | EventKind::TAGGED_GTID => Content::MySqlGtid,
+            EventKind::QUERY | EventKind::QUERY_COMPRESSED => Content::Query(QueryEvent::read(kind, body, format)?),
+            EventKind::INTVAR => Content::IntVar { kind: fields.u8("which number")?, value: fields.u64("the number")? },
+            EventKind::RAND => Content::Rand { seed1: fields.u64("a seed")?, seed2: fields.u64("a seed")? },
+            EventKind::USER_VAR => {
+                let length = fields.u32("the length of the name")?;
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                Content::UserVariable { name: fields.bytes(length, "the name")?.to_vec() }
+            }
+            EventKind::TABLE_MAP => Content::TableMap(TableMap::read(body, format)?),
+            EventKind::XID => Content::Xid(fields.u64("the number")?),
+            EventKind::TRANSACTION_PAYLOAD => Content::Payload,
+            _ if RowsEvent::is_of(kind) => Content::Rows(RowsEvent::read(kind, body, format)?),
+            _ => Content::Other,
+        })
+    }
+}
+
+impl Event {
+    /// The bytes between header and checksum.
+    #[must_use]
+    pub fn body<'e>(&'e self, format: &FormatDescription) -> &'e [u8] {
+        let end = self.bytes.len().saturating_sub(format.checksum_bytes());
+        self.bytes.get(HEADER_BYTES..end).unwrap_or_default()
+    }
+}

@@ -1,0 +1,89 @@
+//! The format description: how the events behind it are laid out. The first event of every file.
+
+use super::event_kind::EventKind;
+use super::fields::{Fields, Found};
+use super::header::HEADER_BYTES;
+
+/// The length of the server's version, padded with zero bytes.
+const VERSION_BYTES: usize = 50;
+/// Behind the lengths stand the checksum's algorithm and its four bytes, whatever the algorithm is.
+const ALGORITHM_BYTES: usize = 1;
+const CHECKSUM_BYTES: usize = 4;
+/// The version of the binary log since MySQL 5.0.
+const BINLOG_VERSION: u16 = 4;
+const CRC32: u8 = 1;
+/// MariaDB replaces the number of a version before 10 in the format description by nothing; servers without checksums are
+/// older than these.
+const FIRST_WITH_CHECKSUMS: (u32, u32, u32) = (5, 6, 1);
+const FIRST_MARIADB_WITH_CHECKSUMS: (u32, u32, u32) = (5, 3, 0);
+
+/// How the events of a file are laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatDescription {
+    /// The server that wrote the file, as `10.11.19-MariaDB-log`.
+    pub server_version: String,
+    /// Whether each event ends with a CRC32 of its other bytes.
+    pub has_checksums: bool,
+    /// The length of the fixed part of each type's body, by type from 1 on.
+    post_header_bytes: Vec<u8>,
+}
+
+impl FormatDescription {
+    /// Reads the event's bytes behind its header, its checksum included.
+    pub(super) fn read(body: &[u8]) -> Result<FormatDescription, Found> {
+        let mut fields = Fields(body);
+        let version = fields.u16("the version of the binary log")?;
+        if version != BINLOG_VERSION {
+            return Err(format!("the version of the binary log is {version}, not {BINLOG_VERSION}"));
+        }
+        let name = fields.bytes(VERSION_BYTES, "the server's version")?;
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let server_version = String::from_utf8_lossy(name).into_owned();
+        fields.u32("the time")?;
+        let header_bytes = usize::from(fields.u8("the length of a header")?);
+        if header_bytes != HEADER_BYTES {
+            return Err(format!("headers have {header_bytes} bytes, not {HEADER_BYTES}"));
+        }
+        let mut lengths = fields.0;
+        let mut has_checksums = false;
+        if knows_checksums(&server_version) {
+            let Some(split) = lengths.len().checked_sub(ALGORITHM_BYTES + CHECKSUM_BYTES) else {
+                return Err("its end is missing".to_owned());
+            };
+            has_checksums = match lengths[split] {
+                0 => false,
+                CRC32 => true,
+                other => return Err(format!("checksums of the unknown algorithm {other}")),
+            };
+            lengths = &lengths[..split];
+        }
+        Ok(FormatDescription { server_version, has_checksums, post_header_bytes: lengths.to_vec() })
+    }
+
+    /// Whether MariaDB wrote the file.
+    #[must_use]
+    pub fn is_mariadb(&self) -> bool {
+        self.server_version.contains("MariaDB")
+    }
+
+    /// The length of the fixed part of an event's body, in bytes; 0 for types that the server did not know.
+    pub(super) fn post_header_bytes(&self, kind: EventKind) -> usize {
+        let index = usize::from(kind.0).wrapping_sub(1);
+        self.post_header_bytes.get(index).copied().map_or(0, usize::from)
+    }
+
+    /// The length of the checksum at the end of each event, in bytes.
+    pub(super) fn checksum_bytes(&self) -> usize {
+        if self.has_checksums { CHECKSUM_BYTES } else { 0 }
+    }
+}
+
+/// Whether a server of this version names the algorithm of its checksums.
+fn knows_checksums(server_version: &str) -> bool {
+    let mut numbers = server_version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    let version: (u32, u32, u32) = (next(), next(), next());
+    let first =
+        if server_version.contains("MariaDB") { FIRST_MARIADB_WITH_CHECKSUMS } else { FIRST_WITH_CHECKSUMS };
+    version >= first
+}

@@ -1,0 +1,73 @@
+//! The header of an event: 19 bytes in all versions since MySQL 5.0.
+
+use super::Error;
+use super::event_kind::EventKind;
+use super::fields::Fields;
+
+/// The length of a header.
+pub const HEADER_BYTES: usize = 19;
+
+/// Its file is not closed: in the format description only.
+const IN_USE: u16 = 0x0001;
+/// The server made it for this replica; it is in no file.
+const ARTIFICIAL: u16 = 0x0020;
+/// A replica that does not know the type may pass it over.
+const IGNORABLE: u16 = 0x0080;
+
+/// What every event begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventHeader {
+    /// When the statement began, in seconds since 1970; 0 for events that the server makes for a replica.
+    pub timestamp_s: u32,
+    /// The type.
+    pub kind: EventKind,
+    /// The server on which the change was first made.
+    pub server_id: u32,
+    /// Of header, body and checksum.
+    pub length_bytes: u32,
+    /// Where the next event begins in the file, modulo 2³²; 0 where the server does not know it (MariaDB 11.4 and later:
+    /// within a transaction that it writes at once).
+    pub end_position: u32,
+    /// Flags.
+    pub flags: u16,
+}
+
+impl EventHeader {
+    /// Reads the header of an event.
+    ///
+    /// # Errors
+    /// [`Error::NoEvent`] for fewer bytes than a header has.
+    pub fn read(event: &[u8]) -> Result<EventHeader, Error> {
+        Self::fields(event).map_err(|_| Error::NoEvent(event.len()))
+    }
+
+    fn fields(event: &[u8]) -> Result<EventHeader, String> {
+        let mut fields = Fields(event);
+        Ok(EventHeader {
+            timestamp_s: fields.u32("the time")?,
+            kind: EventKind(fields.u8("the type")?),
+            server_id: fields.u32("the server id")?,
+            length_bytes: fields.u32("the length")?,
+            end_position: fields.u32("the end position")?,
+            flags: fields.u16("the flags")?,
+        })
+    }
+
+    /// Whether the server made the event for this replica.
+    #[must_use]
+    pub fn is_artificial(&self) -> bool {
+        self.flags & ARTIFICIAL != 0
+    }
+
+    /// Whether a replica that does not know the type may pass the event over.
+    #[must_use]
+    pub fn is_ignorable(&self) -> bool {
+        self.flags & IGNORABLE != 0
+    }
+
+    /// Whether the file of this format description was still being written, or never closed.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        self.flags & IN_USE != 0
+    }
+}

@@ -1,0 +1,37 @@
+//! The binary log: what servers write into it and send to replicas.
+//!
+//! ```text
+//!   BinlogFile, hortator_mysql::BinlogStream     bytes of one event at a time
+//!        │
+//!   EventReader      keeps the format description, verifies checksums
+//!        │
+//!   Event            its header, its bytes as they are, and what it says
+//! ```
+//!
+//! [`EVENT_KINDS`] has a row for each type of event of MariaDB 10.5 to 12 and MySQL 5.7 to 9, and what this crate does with it.
+//!
+//! Source: MariaDB knowledge base, "Replication Protocol" and its pages on events; MySQL internals, "Binlog Event".
+
+mod compressed;
+mod error;
+mod event;
+mod event_kind;
+mod event_reader;
+mod fields;
+mod file;
+mod format_description;
+mod gtid;
+mod header;
+mod query;
+mod rows;
+
+pub use error::Error;
+pub use event::{Content, Event};
+pub use event_kind::{EVENT_KINDS, EventKind, Handling, KindRow};
+pub use event_reader::EventReader;
+pub use file::BinlogFile;
+pub use format_description::FormatDescription;
+pub use gtid::{Gtid, GtidEvent, GtidList};
+pub use header::{EventHeader, HEADER_BYTES};
+pub use query::QueryEvent;
+pub use rows::{RowsEvent, RowsForm, TableMap};

@@ -1,0 +1,56 @@
+//! A statement as the source ran it, with the session state that it needs.
+
+use super::compressed::uncompress;
+use super::fields::{Fields, Found};
+use super::format_description::FormatDescription;
+use super::event_kind::EventKind;
+
+/// The fixed part of all versions; later ones may have more behind it.
+const FIXED_BYTES: usize = 13;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryEvent {
+    /// The connection that ran it: temporary tables belong to it.
+    pub thread_id: u32,
+    /// The error that it ended with on the source; 0 is none.
+    pub error_code: u16,
+    /// Its default schema.
+    pub schema: Vec<u8>,
+    /// Session variables in the server's own form.
+    pub status_variables: Vec<u8>,
+    /// Its text, in the character set that `status_variables` names.
+    pub text: Vec<u8>,
+}
+
+impl QueryEvent {
+    /// Reads the event's bytes between header and checksum.
+    pub(super) fn read(kind: EventKind, body: &[u8], format: &FormatDescription) -> Result<QueryEvent, Found> {
+        let mut fields = Fields(body);
+        let thread_id = fields.u32("the thread id")?;
+        fields.u32("the run time")?;
+        let schema_bytes = fields.u8("the length of the schema's name")?;
+        let error_code = fields.u16("the error")?;
+        let status_bytes = fields.u16("the length of the session variables")?;
+        let more = format.post_header_bytes(kind).saturating_sub(FIXED_BYTES);
+        fields.bytes(more, "the fixed part")?;
+        let status_variables = fields.bytes(status_bytes.into(), "the session variables")?.to_vec();
+        let schema = fields.bytes(schema_bytes.into(), "the schema's name")?.to_vec();
+        fields.zero("the schema's name")?;
+        let text = match kind {
+            EventKind::QUERY_COMPRESSED => uncompress(fields.0)?,
+            _ => fields.0.to_vec(),
+        };
+        Ok(QueryEvent { thread_id, error_code, schema, status_variables, text })
+    }
+
+    /// Whether it is this word: servers write BEGIN, COMMIT and ROLLBACK as statements.
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        self.text.eq_ignore_ascii_case(word.as_bytes())
+    }
+
+    /// Whether it is a statement of an XA transaction, as the server writes them.
+    pub(crate) fn is_xa(&self) -> bool {
+        self.text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(b"XA "))
+    }
+}

@@ -1,0 +1,131 @@
+//! Events of rows: which table, what was done with it, and the rows in the server's own form.
+
+use super::compressed::uncompress;
+use super::event_kind::EventKind;
+use super::fields::{Fields, Found};
+use super::format_description::FormatDescription;
+
+/// The fixed part of a table map or of rows, with a table's number of six bytes. Very old servers wrote four.
+const FIXED_BYTES: usize = 8;
+const FIXED_V2_BYTES: usize = 10;
+/// The last rows of a statement: the table maps before them are over.
+const END_OF_STATEMENT: u16 = 0x0001;
+
+/// The table that a number stands for, up to the end of the statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableMap {
+    /// The number.
+    pub table_id: u64,
+    /// The table's schema.
+    pub schema: Vec<u8>,
+    /// Its name.
+    pub table: Vec<u8>,
+    /// The types of its columns, one byte each.
+    pub column_types: Vec<u8>,
+}
+
+impl TableMap {
+    /// Reads the event's bytes between header and checksum.
+    pub(super) fn read(body: &[u8], format: &FormatDescription) -> Result<TableMap, Found> {
+        let mut fields = Fields(body);
+        check_fixed(EventKind::TABLE_MAP, format, FIXED_BYTES)?;
+        let table_id = fields.u48("the table's number")?;
+        fields.u16("the flags")?;
+        let schema = fields.short_text("the schema's name")?.to_vec();
+        fields.zero("the schema's name")?;
+        let table = fields.short_text("the table's name")?.to_vec();
+        fields.zero("the table's name")?;
+        let columns = fields.length_encoded("the number of columns")?;
+        let columns = usize::try_from(columns).unwrap_or(usize::MAX);
+        let column_types = fields.bytes(columns, "the types of the columns")?.to_vec();
+        Ok(TableMap { table_id, schema, table, column_types })
+    }
+}
+
+/// What was done with rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsForm {
+    /// Inserted: after images.
+    Write,
+    /// Changed: before and after images, in turn.
+    Update,
+    /// Deleted: before images.
+    Delete,
+    /// Changed, with parts of JSON columns only in the after images (MySQL).
+    PartialUpdate,
+}
+
+/// Rows of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsEvent {
+    /// What was done with them.
+    pub form: RowsForm,
+    /// The number that a table map before it stands for.
+    pub table_id: u64,
+    /// Whether the statement ends with it.
+    pub ends_statement: bool,
+    /// The number of the table's columns.
+    pub columns: usize,
+    /// Which columns the images hold, a bit each; of an update those before it, then those after.
+    pub present: [Vec<u8>; 2],
+    /// The images.
+    pub images: Vec<u8>,
+}
+
+impl RowsEvent {
+    /// Whether events of a type hold rows.
+    pub(super) fn is_of(kind: EventKind) -> bool {
+        FORMS.iter().any(|row| row.0 == kind)
+    }
+
+    /// Reads the event's bytes between header and checksum.
+    pub(super) fn read(kind: EventKind, body: &[u8], format: &FormatDescription) -> Result<RowsEvent, Found> {
+        let Some(&(_, form, has_extra, is_compressed)) = FORMS.iter().find(|row| row.0 == kind) else {
+            return Err("it is no event of rows".to_owned());
+        };
+        check_fixed(kind, format, if has_extra { FIXED_V2_BYTES } else { FIXED_BYTES })?;
+        let mut fields = Fields(body);
+        let table_id = fields.u48("the table's number")?;
+        let flags = fields.u16("the flags")?;
+        if has_extra {
+            let extra = fields.u16("the length of extra data")?;
+            // The length counts itself.
+            fields.bytes(usize::from(extra).saturating_sub(2), "the extra data")?;
+        }
+        let columns = usize::try_from(fields.length_encoded("the number of columns")?).unwrap_or(usize::MAX);
+        let bits = columns.div_ceil(8);
+        let first = fields.bytes(bits, "which columns the images hold")?.to_vec();
+        let second = match form {
+            RowsForm::Update | RowsForm::PartialUpdate => fields.bytes(bits, "which columns the after images hold")?.to_vec(),
+            RowsForm::Write | RowsForm::Delete => Vec::new(),
+        };
+        let images = if is_compressed { uncompress(fields.0)? } else { fields.0.to_vec() };
+        let ends_statement = flags & END_OF_STATEMENT != 0;
+        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images })
+    }
+}
+
+/// Each type of rows: what is done with them, whether it has extra data, and whether its images are compressed.
+const FORMS: [(EventKind, RowsForm, bool, bool); 13] = [
+    (EventKind::WRITE_ROWS_V1, RowsForm::Write, false, false),
+    (EventKind::UPDATE_ROWS_V1, RowsForm::Update, false, false),
+    (EventKind::DELETE_ROWS_V1, RowsForm::Delete, false, false),
+    (EventKind::WRITE_ROWS, RowsForm::Write, true, false),
+    (EventKind::UPDATE_ROWS, RowsForm::Update, true, false),
+    (EventKind::DELETE_ROWS, RowsForm::Delete, true, false),
+    (EventKind::PARTIAL_UPDATE_ROWS, RowsForm::PartialUpdate, true, false),
+    (EventKind::WRITE_ROWS_COMPRESSED_V1, RowsForm::Write, false, true),
+    (EventKind::UPDATE_ROWS_COMPRESSED_V1, RowsForm::Update, false, true),
+    (EventKind::DELETE_ROWS_COMPRESSED_V1, RowsForm::Delete, false, true),
+    (EventKind::WRITE_ROWS_COMPRESSED, RowsForm::Write, true, true),
+    (EventKind::UPDATE_ROWS_COMPRESSED, RowsForm::Update, true, true),
+    (EventKind::DELETE_ROWS_COMPRESSED, RowsForm::Delete, true, true),
+];
+
+/// The fixed part of a type must be as long as it is read.
+fn check_fixed(kind: EventKind, format: &FormatDescription, expected: usize) -> Result<(), Found> {
+    match format.post_header_bytes(kind) {
+        found if found == expected => Ok(()),
+        found => Err(format!("its fixed part has {found} bytes by the format description, not {expected}")),
+    }
+}

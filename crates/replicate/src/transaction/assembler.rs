@@ -1,0 +1,193 @@
+//! The state machine that puts transactions together.
+
+use super::{End, LogPosition, Transaction};
+use crate::binlog::{Content, Event, EventHeader, GtidEvent, Handling};
+
+/// What stops a source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// An event that cannot be applied.
+    #[error("{kind} in {file} that ends at position {end_position}: {reason}")]
+    Refused {
+        /// The type of the event.
+        kind: String,
+        /// The file that it is in.
+        file: String,
+        /// Where it ends, in bytes.
+        end_position: u64,
+        /// Why, and what to do.
+        reason: String,
+    },
+}
+
+/// What is open.
+#[derive(Debug, Default)]
+enum State {
+    /// Nothing.
+    #[default]
+    Outside,
+    /// A transaction.
+    Within(Open),
+}
+
+/// A transaction that has not ended.
+#[derive(Debug)]
+struct Open {
+    gtid: Option<GtidEvent>,
+    /// BEGIN has come, or needs not come.
+    has_begun: bool,
+    events: Vec<Event>,
+}
+
+/// Puts the transactions of one source together.
+#[derive(Debug)]
+pub struct Assembler {
+    state: State,
+    position: LogPosition,
+}
+
+impl Assembler {
+    /// For events from `position` on.
+    #[must_use]
+    pub fn new(position: LogPosition) -> Assembler {
+        Assembler { state: State::Outside, position }
+    }
+
+    /// Where the last event ended.
+    #[must_use]
+    pub fn position(&self) -> &LogPosition {
+        &self.position
+    }
+
+    /// Whether a transaction is open.
+    #[must_use]
+    pub fn is_within(&self) -> bool {
+        matches!(self.state, State::Within(_))
+    }
+
+    /// Takes the next event; gives the transaction that it ends.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for an event that cannot be applied. What stands before it in its transaction must not be
+    /// applied either.
+    pub fn take(&mut self, event: Event) -> Result<Option<Transaction>, Error> {
+        self.advance(&event);
+        let header = event.header;
+        match (&event.content, header.kind.row().map(|row| row.handling)) {
+            (_, Some(Handling::Refused(reason))) => Err(self.refused(&header, reason)),
+            (Content::Payload, _) => Err(self.refused(&header, NO_PAYLOAD)),
+            (Content::Gtid(gtid), _) if gtid.is_xa() => Err(self.refused(&header, NO_XA)),
+            (Content::Gtid(gtid), _) => {
+                let gtid = *gtid;
+                // MariaDB's GTID stands for BEGIN; a standalone one has one statement behind it.
+                self.begin(&header, Some(gtid), !gtid.is_standalone()).map(|()| None)
+            }
+            (Content::MySqlGtid, _) => self.begin(&header, None, false).map(|()| None),
+            (Content::Query(query), _) if query.is_word("BEGIN") => match &mut self.state {
+                State::Within(open) if !open.has_begun => {
+                    open.has_begun = true;
+                    Ok(None)
+                }
+                State::Within(_) => Err(self.refused(&header, "BEGIN within a transaction: the log is damaged")),
+                State::Outside => self.begin(&header, None, true).map(|()| None),
+            },
+            (Content::Query(query), _) if query.is_xa() => Err(self.refused(&header, NO_XA)),
+            (Content::Query(query), _) if query.is_word("COMMIT") => self.end(&header, End::Commit),
+            (Content::Query(query), _) if query.is_word("ROLLBACK") => self.end(&header, End::Rollback),
+            (Content::Xid(_), _) => self.end(&header, End::Commit),
+            (Content::Query(_), _) => match &mut self.state {
+                State::Within(open) if open.has_begun => {
+                    open.events.push(event);
+                    Ok(None)
+                }
+                State::Within(open) => {
+                    open.events.push(event);
+                    self.end(&header, End::ByItself)
+                }
+                State::Outside => {
+                    self.begin(&header, None, false)?;
+                    self.take_into(event);
+                    self.end(&header, End::ByItself)
+                }
+            },
+            (Content::TableMap(_) | Content::Rows(_), _) => match &self.state {
+                State::Within(open) if open.has_begun => {
+                    self.take_into(event);
+                    Ok(None)
+                }
+                _ => Err(self.refused(&header, "rows outside of a transaction: the log is damaged, or the start is in the middle of one")),
+            },
+            (Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable { .. }, _) => {
+                if !self.is_within() {
+                    self.begin(&header, None, false)?;
+                }
+                self.take_into(event);
+                Ok(None)
+            }
+            (Content::Format(_) | Content::Rotate { .. } | Content::GtidList(_) | Content::Other, _) => Ok(None),
+        }
+    }
+
+    /// The source's log is behind this event now.
+    fn advance(&mut self, event: &Event) {
+        let header = &event.header;
+        let position = &mut self.position.position;
+        match &event.content {
+            Content::Rotate { file, position } => {
+                self.position = LogPosition { file: file.clone(), position: *position };
+            }
+            // What the server makes for a replica is in no file. A format description that it sends for events further
+            // behind has no position.
+            Content::Format(_) if header.end_position == 0 => {}
+            _ if header.is_artificial() || header.kind.is_heartbeat() => {}
+            _ if header.end_position == 0 => *position += u64::from(header.length_bytes),
+            _ => *position = widen(*position, header.end_position),
+        }
+    }
+
+    fn begin(&mut self, header: &EventHeader, gtid: Option<GtidEvent>, has_begun: bool) -> Result<(), Error> {
+        if self.is_within() {
+            return Err(self.refused(header, "a transaction begins within another: the log is damaged"));
+        }
+        self.state = State::Within(Open { gtid, has_begun, events: Vec::new() });
+        Ok(())
+    }
+
+    fn take_into(&mut self, event: Event) {
+        if let State::Within(open) = &mut self.state {
+            open.events.push(event);
+        }
+    }
+
+    fn end(&mut self, header: &EventHeader, end: End) -> Result<Option<Transaction>, Error> {
+        let State::Within(Open { gtid, events, .. }) = std::mem::take(&mut self.state) else {
+            return Err(self.refused(header, "a transaction ends that has not begun: the start is in the middle of one"));
+        };
+        Ok(Some(Transaction {
+            gtid,
+            events,
+            end,
+            timestamp_s: header.timestamp_s,
+            server_id: header.server_id,
+            position: self.position.clone(),
+        }))
+    }
+
+    fn refused(&self, header: &EventHeader, reason: &str) -> Error {
+        Error::Refused {
+            kind: header.kind.to_string(),
+            file: String::from_utf8_lossy(&self.position.file).into_owned(),
+            end_position: self.position.position,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// A position of which an event has the lower 32 bits, at or behind `before`.
+fn widen(before: u64, low: u32) -> u64 {
+    let candidate = (before & !u64::from(u32::MAX)) | u64::from(low);
+    if candidate < before { candidate + (1 << 32) } else { candidate }
+}
+
+const NO_XA: &str = "XA transactions are not supported: finish them on the source, and copy their tables";
+const NO_PAYLOAD: &str = "compressed transactions are not read yet: set binlog_transaction_compression=OFF on the source";

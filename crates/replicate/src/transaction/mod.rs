@@ -1,0 +1,56 @@
+//! From events to transactions: what is applied together or not at all.
+//!
+//! ```text
+//!             GTID, or BEGIN without one                 XID, COMMIT, ROLLBACK
+//!   Outside ──────────────────────────────► Within ──────────────────────────────► a transaction, Outside
+//!      │                                       │ rows, statements
+//!      │                                       ▼
+//!      │ a statement by itself (DDL)         Within
+//!      └──────────────────────────────────────────────────────────────────────────► a transaction, Outside
+//! ```
+//!
+//! A replica starts again between transactions only: table maps and the values that a statement needs stand before it in
+//! its transaction.
+
+mod assembler;
+
+pub use assembler::{Assembler, Error};
+
+use crate::binlog::{Event, GtidEvent};
+
+/// Where a source stands: behind a transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The file's name, as SHOW BINARY LOGS prints it.
+    pub file: Vec<u8>,
+    /// The position in it, in bytes.
+    pub position: u64,
+}
+
+/// What is applied together or not at all.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// MariaDB: its id, and what the source knows of it.
+    pub gtid: Option<GtidEvent>,
+    /// Its statements, table maps and rows, in order, without what begins and ends it.
+    pub events: Vec<Event>,
+    /// How it ends.
+    pub end: End,
+    /// When its last statement began on the source, in seconds since 1970.
+    pub timestamp_s: u32,
+    /// The server on which it was first made.
+    pub server_id: u32,
+    /// Behind it.
+    pub position: LogPosition,
+}
+
+/// How a transaction ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With COMMIT.
+    Commit,
+    /// With ROLLBACK: it is in the log for what could not be rolled back.
+    Rollback,
+    /// It is one statement that commits by itself.
+    ByItself,
+}
