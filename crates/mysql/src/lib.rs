@@ -20,8 +20,8 @@ mod version;
 
 pub use address::{Address, DEFAULT_PORT};
 pub use connection::{
-    BinlogRequest, BinlogStart, BinlogStream, Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult, Prepared, Row, RowSink, SessionChanges,
-    Status,
+    BinlogRequest, BinlogStart, BinlogStream, Column, ConnectOptions, Connection, DEFAULT_CONNECT_TIMEOUT, ExecResult,
+    Prepared, Row, RowSink, SessionChanges, Status,
 };
 pub use error::{Error, ServerError};
 pub use password::Password;

@@ -23,6 +23,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("docs/benchmarks/cluster", "names of server variables"),
     ("docs/benchmarks/galera", "names of server variables"),
     ("crates/load/src/verify/nodes", "a word in definitions of events"),
+    ("crates/mysql/src/connection/binlog_stream", "names of server variables and privileges"),
     ("crates/provider/src", "names of server variables and of the wsrep API"),
     ("docs/provider", "names of server variables and options"),
     ("xtask/src/mtr_as_dumps", "names of mysqltest's commands and of the suites' files"),

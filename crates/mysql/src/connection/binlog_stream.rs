@@ -75,7 +75,8 @@ impl BinlogStream {
         prepare_session(&mut connection, request)?;
         connection.send("a registration as a replica", &[COM_REGISTER_REPLICA], &registration(request.server_id))?;
         let outcome = connection.response().read_acknowledgement();
-        outcome.map_err(|failure| connection.explain("waiting for the answer to a registration as a replica", failure))?;
+        outcome
+            .map_err(|failure| connection.explain("waiting for the answer to a registration as a replica", failure))?;
         let (command, body) = dump_command(request, connection.version.flavor);
         connection.send("a request for the binary log", &[command], &body)?;
         Ok(BinlogStream { connection })
@@ -104,7 +105,9 @@ impl BinlogStream {
 /// What a source wants to know of a replica before it sends events with checksums, MariaDB's own events, and heartbeats.
 fn prepare_session(connection: &mut Connection, request: &BinlogRequest) -> Result<(), Error> {
     // Else a source with checksums refuses: a replica that does not know them would take them for data.
-    connection.execute(b"SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = @@global.binlog_checksum")?;
+    connection.execute(
+        b"SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = @@global.binlog_checksum",
+    )?;
     let heartbeat_ns = request.heartbeat_ms.saturating_mul(1_000_000);
     let heartbeat = format!("SET @master_heartbeat_period = {heartbeat_ns}, @source_heartbeat_period = {heartbeat_ns}");
     connection.execute(heartbeat.as_bytes())?;

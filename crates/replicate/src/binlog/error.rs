@@ -34,7 +34,9 @@ pub enum Error {
     },
 
     /// The checksum is not that of the event.
-    #[error("{kind} that ends at position {end_position}: its checksum is {stored:08x}, its bytes give {computed:08x}: the log is damaged")]
+    #[error(
+        "{kind} that ends at position {end_position}: its checksum is {stored:08x}, its bytes give {computed:08x}: the log is damaged"
+    )]
     Checksum {
         /// The type of the event.
         kind: String,
@@ -62,14 +64,18 @@ pub enum Error {
     NoEvent(usize),
 
     /// An event without a format description before it.
-    #[error("{kind} stands before the first format description: reading must start at the beginning of a file, or be told the format")]
+    #[error(
+        "{kind} stands before the first format description: reading must start at the beginning of a file, or be told the format"
+    )]
     NoFormat {
         /// The type of the event.
         kind: String,
     },
 
     /// An event of a type that this crate does not know, and that must not be passed over.
-    #[error("an event of the unknown type {number} ends at position {end_position}, and is not marked as one that a replica may ignore")]
+    #[error(
+        "an event of the unknown type {number} ends at position {end_position}, and is not marked as one that a replica may ignore"
+    )]
     UnknownKind {
         /// The number of the type.
         number: u8,

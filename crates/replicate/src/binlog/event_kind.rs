@@ -44,10 +44,10 @@ const OLD: Handling = Handling::Refused("only servers older than 5.1 write it: d
 const LOAD: Handling = Handling::Refused(
     "LOAD DATA in statement format: set binlog_format=ROW on the source, and copy the table that it loads",
 );
-const INCIDENT: Handling = Handling::Refused(
-    "the source has lost events: compare its data with the target's, and start behind this position",
-);
-const XA: Handling = Handling::Refused("XA transactions are not supported: finish them on the source, and copy their tables");
+const INCIDENT: Handling =
+    Handling::Refused("the source has lost events: compare its data with the target's, and start behind this position");
+const XA: Handling =
+    Handling::Refused("XA transactions are not supported: finish them on the source, and copy their tables");
 const ENCRYPTED: Handling =
     Handling::Refused("the file is encrypted: read it from the server, which decrypts it, or with mariadb-binlog");
 

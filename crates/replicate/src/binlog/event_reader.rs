@@ -26,11 +26,8 @@ impl EventReader {
     /// passed over. A known type that stops a source ([`Handling::Refused`]) is an event as others are.
     pub fn read(&mut self, bytes: Vec<u8>) -> Result<Event, Error> {
         let header = EventHeader::read(&bytes)?;
-        let invalid = |found: String| Error::Invalid {
-            kind: header.kind.to_string(),
-            end_position: header.end_position,
-            found,
-        };
+        let invalid =
+            |found: String| Error::Invalid { kind: header.kind.to_string(), end_position: header.end_position, found };
         if u32::try_from(bytes.len()) != Ok(header.length_bytes) {
             return Err(invalid(format!("it says that it has {} bytes, and has {}", header.length_bytes, bytes.len())));
         }
@@ -50,6 +47,8 @@ impl EventReader {
                 let content = rotate_before_format(&bytes).map_err(invalid)?;
                 return Ok(Event { header, content, bytes });
             }
+            // Of a version that is not read, whatever its format.
+            (None, kind) if is_refused(kind) => return Ok(Event { header, content: Content::Other, bytes }),
             (None, kind) => return Err(Error::NoFormat { kind: kind.to_string() }),
         };
         let Some(body_bytes) = rest.len().checked_sub(format.checksum_bytes()) else {
@@ -59,7 +58,7 @@ impl EventReader {
             verify(&header, &bytes)?;
         }
         let content = match header.kind.row() {
-            Some(row) if matches!(row.handling, Handling::Refused(_)) => Content::Other,
+            Some(_) if is_refused(header.kind) => Content::Other,
             Some(_) => Content::read(&header, &rest[..body_bytes], format).map_err(invalid)?,
             None if header.is_ignorable() => Content::Other,
             None => {
@@ -68,6 +67,11 @@ impl EventReader {
         };
         Ok(Event { header, content, bytes })
     }
+}
+
+/// Whether events of a type stop the source.
+fn is_refused(kind: EventKind) -> bool {
+    kind.row().is_some_and(|row| matches!(row.handling, Handling::Refused(_)))
 }
 
 /// Whether there is a checksum is not known yet: there is one if it is right.

@@ -83,7 +83,6 @@ fn knows_checksums(server_version: &str) -> bool {
     let mut numbers = server_version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);
     let version: (u32, u32, u32) = (next(), next(), next());
-    let first =
-        if server_version.contains("MariaDB") { FIRST_MARIADB_WITH_CHECKSUMS } else { FIRST_WITH_CHECKSUMS };
+    let first = if server_version.contains("MariaDB") { FIRST_MARIADB_WITH_CHECKSUMS } else { FIRST_WITH_CHECKSUMS };
     version >= first
 }

@@ -32,7 +32,9 @@ impl FromStr for Gtid {
             let (domain, server_id, seqno) = (next()?, next()?, next()?);
             Some(Gtid { domain: domain.parse().ok()?, server_id: server_id.parse().ok()?, seqno: seqno.parse().ok()? })
         })();
-        gtid.ok_or_else(|| format!("`{text}` is no GTID of MariaDB: these have the form DOMAIN-SERVER-NUMBER, as 0-1-100"))
+        gtid.ok_or_else(|| {
+            format!("`{text}` is no GTID of MariaDB: these have the form DOMAIN-SERVER-NUMBER, as 0-1-100")
+        })
     }
 }
 

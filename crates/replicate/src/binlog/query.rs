@@ -1,9 +1,9 @@
 //! A statement as the source ran it, with the session state that it needs.
 
 use super::compressed::uncompress;
+use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
-use super::event_kind::EventKind;
 
 /// The fixed part of all versions; later ones may have more behind it.
 const FIXED_BYTES: usize = 13;

@@ -96,7 +96,9 @@ impl RowsEvent {
         let bits = columns.div_ceil(8);
         let first = fields.bytes(bits, "which columns the images hold")?.to_vec();
         let second = match form {
-            RowsForm::Update | RowsForm::PartialUpdate => fields.bytes(bits, "which columns the after images hold")?.to_vec(),
+            RowsForm::Update | RowsForm::PartialUpdate => {
+                fields.bytes(bits, "which columns the after images hold")?.to_vec()
+            }
             RowsForm::Write | RowsForm::Delete => Vec::new(),
         };
         let images = if is_compressed { uncompress(fields.0)? } else { fields.0.to_vec() };

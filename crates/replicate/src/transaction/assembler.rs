@@ -115,7 +115,10 @@ impl Assembler {
                     self.take_into(event);
                     Ok(None)
                 }
-                _ => Err(self.refused(&header, "rows outside of a transaction: the log is damaged, or the start is in the middle of one")),
+                _ => Err(self.refused(
+                    &header,
+                    "rows outside of a transaction: the log is damaged, or the start is in the middle of one",
+                )),
             },
             (Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable { .. }, _) => {
                 if !self.is_within() {
@@ -161,7 +164,9 @@ impl Assembler {
 
     fn end(&mut self, header: &EventHeader, end: End) -> Result<Option<Transaction>, Error> {
         let State::Within(Open { gtid, events, .. }) = std::mem::take(&mut self.state) else {
-            return Err(self.refused(header, "a transaction ends that has not begun: the start is in the middle of one"));
+            return Err(
+                self.refused(header, "a transaction ends that has not begun: the start is in the middle of one")
+            );
         };
         Ok(Some(Transaction {
             gtid,
@@ -190,4 +195,5 @@ fn widen(before: u64, low: u32) -> u64 {
 }
 
 const NO_XA: &str = "XA transactions are not supported: finish them on the source, and copy their tables";
-const NO_PAYLOAD: &str = "compressed transactions are not read yet: set binlog_transaction_compression=OFF on the source";
+const NO_PAYLOAD: &str =
+    "compressed transactions are not read yet: set binlog_transaction_compression=OFF on the source";

@@ -1,3 +1,5 @@
+//! Requests byte by byte, and what ends a stream.
+
 use super::*;
 use crate::connection::script::{Script, packets};
 
