@@ -70,7 +70,7 @@ impl BinlogStream {
     ///
     /// # Errors
     /// [`Error::Server`] when the account lacks REPLICATION SLAVE, and other errors of a connection. A wrong position
-    /// and purged files are errors of the first [`BinlogStream::next`].
+    /// and purged files are errors of the first [`BinlogStream::next_event`].
     pub fn open(mut connection: Connection, request: &BinlogRequest) -> Result<BinlogStream, Error> {
         prepare_session(&mut connection, request)?;
         connection.send("a registration as a replica", &[COM_REGISTER_REPLICA], &registration(request.server_id))?;
