@@ -1,6 +1,6 @@
 //! Applies the binary logs of many sources to one target, in parallel, each transaction exactly once.
 //!
-//! The flow, and the folder of each step; so far there are the first two:
+//! The flow, and the folder of each step; so far one connection applies one source's transactions in their order:
 //!
 //! ```text
 //!   sources (servers, files)
@@ -9,12 +9,15 @@
 //!        │
 //!     transaction   events → transactions with a position   transaction/   pure
 //!        │
-//!     keys, order, apply, position
+//!     apply         transactions → statements for the target, with the source's position in the target   apply/
 //! ```
+//!
+//! To come: keys and the order of many sources over many connections.
 //!
 //! An event that cannot be handled stops its source, with its position and what to do. Nothing is skipped silently.
 //!
 //! Not in this crate: it prints nothing, and reads no SQL dump.
 
+pub mod apply;
 pub mod binlog;
 pub mod transaction;

@@ -1,12 +1,15 @@
 //! One event: its header, its bytes, and what it says.
 
+use std::borrow::Cow;
+
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
 use super::gtid::{GtidEvent, GtidList};
 use super::header::{EventHeader, HEADER_BYTES};
 use super::query::QueryEvent;
-use super::rows::{RowsEvent, TableMap};
+use super::rows::{RowsEvent, TableMap, plain_kind};
+use super::user_variable::UserVariable;
 
 /// An event of a binary log.
 #[derive(Clone, Debug)]
@@ -53,11 +56,8 @@ pub enum Content {
         /// The second seed.
         seed2: u64,
     },
-    /// A user variable of the next statement. Its value is not read yet.
-    UserVariable {
-        /// Its name.
-        name: Vec<u8>,
-    },
+    /// A user variable of the next statement.
+    UserVariable(UserVariable),
     /// A table that rows behind it belong to.
     TableMap(TableMap),
     /// Rows.
@@ -86,11 +86,7 @@ impl Content {
             EventKind::QUERY | EventKind::QUERY_COMPRESSED => Content::Query(QueryEvent::read(kind, body, format)?),
             EventKind::INTVAR => Content::IntVar { kind: fields.u8("which number")?, value: fields.u64("the number")? },
             EventKind::RAND => Content::Rand { seed1: fields.u64("a seed")?, seed2: fields.u64("a seed")? },
-            EventKind::USER_VAR => {
-                let length = fields.u32("the length of the name")?;
-                let length = usize::try_from(length).unwrap_or(usize::MAX);
-                Content::UserVariable { name: fields.bytes(length, "the name")?.to_vec() }
-            }
+            EventKind::USER_VAR => Content::UserVariable(UserVariable::read(body)?),
             EventKind::TABLE_MAP => Content::TableMap(TableMap::read(body, format)?),
             EventKind::XID => Content::Xid(fields.u64("the number")?),
             EventKind::TRANSACTION_PAYLOAD => Content::Payload,
@@ -100,11 +96,29 @@ impl Content {
     }
 }
 
+/// Where the type and the length stand in a header.
+const KIND_AT: usize = 4;
+const LENGTH_AT: usize = 9;
+const CHECKSUM_BYTES: usize = 4;
+
 impl Event {
-    /// The bytes between header and checksum.
+    /// The event's bytes without MariaDB's compression: a server refuses that in BINLOG statements. The checksum is that of
+    /// the new bytes.
     #[must_use]
-    pub fn body<'e>(&'e self, format: &FormatDescription) -> &'e [u8] {
-        let end = self.bytes.len().saturating_sub(format.checksum_bytes());
-        self.bytes.get(HEADER_BYTES..end).unwrap_or_default()
+    pub fn plain_bytes(&self, format: &FormatDescription) -> Cow<'_, [u8]> {
+        let (Content::Rows(rows), Some(kind)) = (&self.content, plain_kind(self.header.kind)) else {
+            return Cow::Borrowed(&self.bytes);
+        };
+        let mut plain = self.bytes[..HEADER_BYTES + rows.images_at].to_vec();
+        plain.extend_from_slice(&rows.images);
+        let checksum_bytes = if format.has_checksums { CHECKSUM_BYTES } else { 0 };
+        let length = u32::try_from(plain.len() + checksum_bytes).unwrap_or(u32::MAX);
+        plain[KIND_AT] = kind.0;
+        plain[LENGTH_AT..LENGTH_AT + 4].copy_from_slice(&length.to_le_bytes());
+        if format.has_checksums {
+            let checksum = crc32fast::hash(&plain);
+            plain.extend_from_slice(&checksum.to_le_bytes());
+        }
+        Cow::Owned(plain)
     }
 }

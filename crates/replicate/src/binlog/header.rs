@@ -9,6 +9,8 @@ pub const HEADER_BYTES: usize = 19;
 
 /// Its file is not closed: in the format description only.
 const IN_USE: u16 = 0x0001;
+/// A statement that needs no default schema, and may create or drop the one that it names.
+const NO_SCHEMA: u16 = 0x0008;
 /// The server made it for this replica; it is in no file.
 const ARTIFICIAL: u16 = 0x0020;
 /// A replica that does not know the type may pass it over.
@@ -57,6 +59,12 @@ impl EventHeader {
     #[must_use]
     pub fn is_artificial(&self) -> bool {
         self.flags & ARTIFICIAL != 0
+    }
+
+    /// Whether a statement runs without a default schema.
+    #[must_use]
+    pub fn needs_no_schema(&self) -> bool {
+        self.flags & NO_SCHEMA != 0
     }
 
     /// Whether a replica that does not know the type may pass the event over.

@@ -24,14 +24,17 @@ mod gtid;
 mod header;
 mod query;
 mod rows;
+mod user_variable;
 
 pub use error::Error;
 pub use event::{Content, Event};
 pub use event_kind::{EVENT_KINDS, EventKind, Handling, KindRow};
 pub use event_reader::EventReader;
+pub(crate) use fields::Fields;
 pub use file::BinlogFile;
 pub use format_description::FormatDescription;
 pub use gtid::{Gtid, GtidEvent, GtidList};
 pub use header::{EventHeader, HEADER_BYTES};
 pub use query::QueryEvent;
 pub use rows::{RowsEvent, RowsForm, TableMap};
+pub use user_variable::{UserValue, UserVariable};

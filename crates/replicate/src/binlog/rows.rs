@@ -68,6 +68,8 @@ pub struct RowsEvent {
     pub columns: usize,
     /// Which columns the images hold, a bit each; of an update those before it, then those after.
     pub present: [Vec<u8>; 2],
+    /// Where the images begin in the event's body, in bytes.
+    pub(super) images_at: usize,
     /// The images.
     pub images: Vec<u8>,
 }
@@ -101,9 +103,10 @@ impl RowsEvent {
             }
             RowsForm::Write | RowsForm::Delete => Vec::new(),
         };
+        let images_at = body.len() - fields.0.len();
         let images = if is_compressed { uncompress(fields.0)? } else { fields.0.to_vec() };
         let ends_statement = flags & END_OF_STATEMENT != 0;
-        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images })
+        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images_at, images })
     }
 }
 
@@ -123,6 +126,21 @@ const FORMS: [(EventKind, RowsForm, bool, bool); 13] = [
     (EventKind::UPDATE_ROWS_COMPRESSED, RowsForm::Update, true, true),
     (EventKind::DELETE_ROWS_COMPRESSED, RowsForm::Delete, true, true),
 ];
+
+/// The type without compression of each compressed one.
+const PLAIN: [(EventKind, EventKind); 6] = [
+    (EventKind::WRITE_ROWS_COMPRESSED_V1, EventKind::WRITE_ROWS_V1),
+    (EventKind::UPDATE_ROWS_COMPRESSED_V1, EventKind::UPDATE_ROWS_V1),
+    (EventKind::DELETE_ROWS_COMPRESSED_V1, EventKind::DELETE_ROWS_V1),
+    (EventKind::WRITE_ROWS_COMPRESSED, EventKind::WRITE_ROWS),
+    (EventKind::UPDATE_ROWS_COMPRESSED, EventKind::UPDATE_ROWS),
+    (EventKind::DELETE_ROWS_COMPRESSED, EventKind::DELETE_ROWS),
+];
+
+/// The type that a compressed one is without its compression; `None` for every other.
+pub(super) fn plain_kind(kind: EventKind) -> Option<EventKind> {
+    PLAIN.iter().find(|(compressed, _)| *compressed == kind).map(|(_, plain)| *plain)
+}
 
 /// The fixed part of a type must be as long as it is read.
 fn check_fixed(kind: EventKind, format: &FormatDescription, expected: usize) -> Result<(), Found> {

@@ -120,7 +120,7 @@ impl Assembler {
                     "rows outside of a transaction: the log is damaged, or the start is in the middle of one",
                 )),
             },
-            (Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable { .. }, _) => {
+            (Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable(_), _) => {
                 if !self.is_within() {
                     self.begin(&header, None, false)?;
                 }

@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as the tests do")]
 
+mod applied;
 mod files_of_others;
 mod live;
+mod source;

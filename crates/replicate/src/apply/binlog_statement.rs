@@ -1,0 +1,45 @@
+//! Row events as a BINLOG statement: the form in which a server takes them from a client.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const HEAD: &[u8] = b"BINLOG '";
+const TAIL: &[u8] = b"'";
+/// Base64 writes three bytes as four.
+const IN_BYTES: usize = 3;
+const OUT_BYTES: usize = 4;
+
+/// A BINLOG statement that grows. Its events are encoded as one text, without gaps.
+#[derive(Debug, Default)]
+pub struct BinlogStatement {
+    events: Vec<u8>,
+}
+
+impl BinlogStatement {
+    /// Adds an event as it stands, or without its compression.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.events.extend_from_slice(bytes);
+    }
+
+    /// Whether it has no event.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The length of the statement's text with `more` bytes of events, in bytes.
+    #[must_use]
+    pub fn text_bytes_with(&self, more: usize) -> usize {
+        (self.events.len() + more).div_ceil(IN_BYTES) * OUT_BYTES + HEAD.len() + TAIL.len()
+    }
+
+    /// The statement's text; it is empty again.
+    pub fn take_text(&mut self) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.text_bytes_with(0));
+        text.extend_from_slice(HEAD);
+        text.extend_from_slice(STANDARD.encode(&self.events).as_bytes());
+        text.extend_from_slice(TAIL);
+        self.events.clear();
+        text
+    }
+}

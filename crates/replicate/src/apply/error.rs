@@ -1,0 +1,41 @@
+//! What stops a source at the target.
+
+use crate::binlog;
+
+/// Why a transaction was not applied.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The target refused something, or the connection is lost.
+    #[error("{doing}: {error}")]
+    Target {
+        /// What was under way, with the place in the source's log.
+        doing: String,
+        /// The target's answer.
+        error: hortator_mysql::Error,
+    },
+
+    /// An event that cannot be carried over.
+    #[error("{place}: {found}")]
+    Event {
+        /// The place in the source's log.
+        place: String,
+        /// What was found, and what to do.
+        found: String,
+    },
+
+    /// The source's log.
+    #[error(transparent)]
+    Binlog(#[from] binlog::Error),
+
+    /// A definition had begun when an earlier run ended, and the target cannot tell what became of it.
+    #[error(
+        "the statement that ends at {place} had begun when an earlier run ended, and may be applied: look at what it \
+         changes, `{text}`, and say whether to skip it or to run it again"
+    )]
+    InDoubt {
+        /// The place in the source's log.
+        place: String,
+        /// The statement.
+        text: String,
+    },
+}

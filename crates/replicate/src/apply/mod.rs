@@ -1,0 +1,23 @@
+//! From transactions to the target: what is sent over one connection.
+//!
+//! ```text
+//!   transactions of rows, one after the other      START TRANSACTION; BINLOG '…'; position; COMMIT      (a group)
+//!   a transaction with statements                  START TRANSACTION; SET …; statement; … position; COMMIT
+//!   a statement that commits by itself (DDL)       intent; SET …; statement; position
+//! ```
+//!
+//! Rows go as they stand in the source's log: the target's own row applier stores them, so that no value is converted.
+//! The position of a source is a row of the target, written in the transaction of the rows.
+
+mod applier;
+mod binlog_statement;
+mod collations;
+mod error;
+mod position_table;
+mod statement_session;
+
+pub use applier::Applier;
+pub use binlog_statement::BinlogStatement;
+pub use collations::Collations;
+pub use error::Error;
+pub use position_table::{PositionTable, SourcePosition};

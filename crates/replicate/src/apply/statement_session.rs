@@ -1,0 +1,161 @@
+//! The session state that a statement of the source needs: read from its event, written as SETs for the target.
+//!
+//! Source: MariaDB knowledge base, QUERY_EVENT; MySQL internals, "Query Event", status variables.
+
+use hortator_mysql::quote_identifier;
+
+use super::collations::Collations;
+use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
+
+/// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
+/// MariaDB 10.11 and `mariadb-binlog`; MySQL never sets those that it does not know.
+const FLAGS: [(&str, u32, bool); 5] = [
+    ("sql_auto_is_null", 1 << 14, true),
+    ("check_constraint_checks", 1 << 15, false),
+    ("foreign_key_checks", 1 << 26, false),
+    ("unique_checks", 1 << 27, false),
+    ("sql_if_exists", 1 << 28, true),
+];
+
+/// What the values of events are written as.
+const LAST_INSERT_ID: u8 = 1;
+const INSERT_ID: u8 = 2;
+
+/// The statements that make the target's session that of the source at this statement. `before` are the values that stand
+/// before the statement in its transaction: numbers, seeds, user variables.
+///
+/// # Errors
+/// What cannot be carried over.
+pub(super) fn settings(
+    event: &Event,
+    query: &QueryEvent,
+    before: &[Event],
+    collations: &Collations,
+) -> Result<Vec<Vec<u8>>, String> {
+    let mut assigned = assignments(&query.status_variables)?;
+    let (micros, named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
+    let micros = micros.first().map_or("0", |(_, value)| value.as_str());
+    let mut texts = Vec::new();
+    if !query.schema.is_empty() && !event.header.needs_no_schema() {
+        texts.push([b"USE ".as_slice(), &quote_identifier(&query.schema)].concat());
+    }
+    let timestamp = format!("timestamp = {}.{micros:0>6}", event.header.timestamp_s);
+    let thread = format!("pseudo_thread_id = {}", query.thread_id);
+    let list = named.iter().map(|(name, value)| format!("{name} = {value}"));
+    let list: Vec<String> = [timestamp, thread].into_iter().chain(list).map(|one| format!("@@session.{one}")).collect();
+    texts.push(format!("SET {}", list.join(", ")).into_bytes());
+    for value in before {
+        texts.push(match &value.content {
+            Content::IntVar { kind: LAST_INSERT_ID, value } => format!("SET last_insert_id = {value}").into_bytes(),
+            Content::IntVar { kind: INSERT_ID, value } => format!("SET insert_id = {value}").into_bytes(),
+            Content::IntVar { kind, .. } => return Err(format!("a number of the unknown kind {kind}")),
+            Content::Rand { seed1, seed2 } => format!("SET rand_seed1 = {seed1}, rand_seed2 = {seed2}").into_bytes(),
+            Content::UserVariable(variable) => {
+                let value = match &variable.value {
+                    None => b"NULL".to_vec(),
+                    Some(value) => literal(value, collations)?,
+                };
+                [b"SET @".as_slice(), &quote_identifier(&variable.name), b" := ", &value].concat()
+            }
+            _ => return Err("an event before a statement that is no value for it".to_owned()),
+        });
+    }
+    Ok(texts)
+}
+
+/// Stands for the fraction of the time.
+const MICROSECONDS: &str = "microseconds";
+
+/// Session variables by name, in the order of the event.
+fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
+    let mut fields = Fields(status);
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: String| found.push((name.to_owned(), value));
+    while !fields.0.is_empty() {
+        match fields.u8("a session variable's number")? {
+            0 => {
+                let flags = fields.u32("the flags")?;
+                for (name, bit, is_on_if_set) in FLAGS {
+                    add(name, u8::from((flags & bit != 0) == is_on_if_set).to_string());
+                }
+            }
+            1 => add("sql_mode", fields.u64("sql_mode")?.to_string()),
+            2 | 6 => {
+                // The catalog: every server has one.
+                let is_old = status.first() == Some(&2);
+                fields.short_text("the catalog")?;
+                if is_old && fields.0.first() == Some(&0) {
+                    fields.zero("the catalog")?;
+                }
+            }
+            3 => {
+                add("auto_increment_increment", fields.u16("auto_increment_increment")?.to_string());
+                add("auto_increment_offset", fields.u16("auto_increment_offset")?.to_string());
+            }
+            4 => {
+                for name in ["character_set_client", "collation_connection", "collation_server"] {
+                    add(name, fields.u16(name)?.to_string());
+                }
+            }
+            5 => add("time_zone", quoted(fields.short_text("time_zone")?)?),
+            7 => add("lc_time_names", fields.u16("lc_time_names")?.to_string()),
+            8 => add("collation_database", fields.u16("collation_database")?.to_string()),
+            9 => drop(fields.u64("the updated tables")?),
+            10 => drop(fields.u32("the length of the source's event")?),
+            11 => {
+                fields.short_text("the user")?;
+                fields.short_text("the user's host")?;
+            }
+            12 => {
+                // More than 16 schemas are not named.
+                let count = fields.u8("the number of schemas")?;
+                for _ in 0..if count == 254 { 0 } else { count } {
+                    let end = fields.0.iter().position(|byte| *byte == 0).ok_or("a schema's name has no end")?;
+                    fields.bytes(end + 1, "a schema's name")?;
+                }
+            }
+            13 | 128 => {
+                let micros = fields.bytes(3, "the microseconds")?;
+                add(MICROSECONDS, micros.iter().rev().fold(0u32, |n, byte| n << 8 | u32::from(*byte)).to_string());
+            }
+            16 => add("explicit_defaults_for_timestamp", fields.u8("explicit_defaults_for_timestamp")?.to_string()),
+            17 | 129 => drop(fields.u64("the transaction's number")?),
+            130 => {
+                let flags = fields.u8("the flags of the GTID")?;
+                if flags & ALTER_IN_PARTS != 0 {
+                    return Err("an ALTER TABLE in two parts: set binlog_alter_two_phase=OFF on the source".to_owned());
+                }
+            }
+            131 => {
+                let count = fields.u8("the number of collations")?;
+                fields.bytes(usize::from(count) * 4, "the collations")?;
+            }
+            number => return Err(format!("session variable {number} of a statement is not known")),
+        }
+    }
+    Ok(found)
+}
+
+/// START, COMMIT or ROLLBACK ALTER.
+const ALTER_IN_PARTS: u8 = 0x0e;
+
+fn quoted(text: &[u8]) -> Result<String, String> {
+    let text = String::from_utf8(hortator_mysql::quote_string(text));
+    text.map_err(|_| "a time zone whose name is no text".to_owned())
+}
+
+/// A value as SQL.
+fn literal(value: &UserValue, collations: &Collations) -> Result<Vec<u8>, String> {
+    Ok(match value {
+        UserValue::Text(bytes, id) => {
+            let unknown = || format!("the target has no collation of the number {id}");
+            let (charset, collation) = collations.names(*id).ok_or_else(unknown)?;
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("_{charset} X'{hex}' COLLATE {collation}").into_bytes()
+        }
+        UserValue::Real(bits) => format!("{:e}", f64::from_bits(*bits)).into_bytes(),
+        UserValue::Int(number) => number.to_string().into_bytes(),
+        UserValue::Unsigned(number) => number.to_string().into_bytes(),
+        UserValue::Decimal(digits) => digits.clone().into_bytes(),
+    })
+}
