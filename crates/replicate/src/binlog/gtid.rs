@@ -58,7 +58,7 @@ const PREPARED_XA: u8 = 0x40;
 const COMPLETED_XA: u8 = 0x80;
 
 impl GtidEvent {
-    pub(super) fn read(server_id: u32, body: &[u8]) -> Result<GtidEvent, Found> {
+    pub(crate) fn read(server_id: u32, body: &[u8]) -> Result<GtidEvent, Found> {
         let mut fields = Fields(body);
         let seqno = fields.u64("the sequence number")?;
         let domain = fields.u32("the domain")?;

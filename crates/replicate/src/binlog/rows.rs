@@ -75,6 +75,20 @@ pub struct RowsEvent {
 }
 
 impl RowsEvent {
+    /// Rows without a table.
+    #[cfg(test)]
+    pub(crate) fn of_images(form: RowsForm, images: Vec<u8>) -> RowsEvent {
+        RowsEvent {
+            form,
+            table_id: 0,
+            ends_statement: true,
+            columns: 0,
+            present: [Vec::new(), Vec::new()],
+            images_at: 0,
+            images,
+        }
+    }
+
     /// Whether events of a type hold rows.
     pub(super) fn is_of(kind: EventKind) -> bool {
         FORMS.iter().any(|row| row.0 == kind)

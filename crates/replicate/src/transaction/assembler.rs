@@ -197,3 +197,6 @@ fn widen(before: u64, low: u32) -> u64 {
 const NO_XA: &str = "XA transactions are not supported: finish them on the source, and copy their tables";
 const NO_PAYLOAD: &str =
     "compressed transactions are not read yet: set binlog_transaction_compression=OFF on the source";
+
+#[cfg(test)]
+mod tests;
