@@ -70,6 +70,8 @@ pub enum Work {
     Definition {
         /// What is known of the first statement.
         info: Arc<StatementInfo>,
+        /// It creates one table, which is not there: so nobody has to look.
+        creates_absent: bool,
     },
 }
 

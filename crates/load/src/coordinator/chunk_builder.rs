@@ -152,8 +152,10 @@ impl Coordinator<'_> {
         if drains {
             self.finish()?;
         }
+        let mut creates_absent = creates && tables.len() == 1;
         for table in &tables {
             let is_absent = self.catalog.exists(table) == Some(false);
+            creates_absent &= is_absent;
             self.forget(table);
             if creates {
                 self.catalog.note_created(table, !self.pool.is_forced());
@@ -165,7 +167,7 @@ impl Coordinator<'_> {
         let write_set = write_sets::define(&tables, &references, reads_rows);
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
-        let chunk = Chunk { work: Work::Definition { info }, session, dialect, statements: vec![statement] };
+        let chunk = Chunk { work: Work::Definition { info, creates_absent }, session, dialect, statements: vec![statement] };
         match (adds, tables.into_iter().next()) {
             (Some(adds), Some(table)) => {
                 self.open =

@@ -158,9 +158,12 @@ impl Worker<'_> {
     /// Records the intent of DDL. All statements of the chunk are on the table of the first.
     pub(super) fn write_ddl_intent(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
-        let Work::Definition { info } = &chunk.work else { return Ok(()) };
+        let Work::Definition { info, creates_absent } = &chunk.work else { return Ok(()) };
         self.on_connection(chunk, |connection, _, _| {
-            let recovery_hint = fingerprint(connection, info)?;
+            let recovery_hint = match *creates_absent && !info.is_idempotent() {
+                true => RecoveryHint::Definition(None),
+                false => fingerprint(connection, info)?,
+            };
             let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
