@@ -438,3 +438,20 @@ fn a_row_that_went_through_a_view_in_a_transaction() {
     assert_tells(&run(load_into(server, &["--resume", "--in-doubt=reapply", file])), 0, &[]);
     assert_eq!(server.rows_of_case("SELECT id FROM t"), [["57"]]);
 }
+
+#[test]
+fn rows_of_a_transaction_around_one_that_cannot_roll_back() {
+    let pair = pair();
+    let server = &pair.hortator;
+    let (_folder, path) = dump_file(
+        "dump.sql",
+        b"CREATE TABLE t (id INT PRIMARY KEY);\nCREATE TABLE m (id INT) ENGINE=MyISAM;\nBEGIN;\n\
+          INSERT INTO t SELECT 1;\nINSERT INTO m SELECT 1;\nINSERT INTO t SELECT 2;\nCOMMIT;\n\
+          INSERT INTO t VALUES (3), (4);\nINSERT INTO later VALUES (1);\n",
+    );
+    let file = path.to_str().unwrap();
+    load_failing(server, file);
+    assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT id FROM t ORDER BY id"), [["1"], ["2"], ["3"], ["4"]]);
+    assert_eq!(server.rows_of_case("SELECT id FROM m"), [["1"]]);
+}

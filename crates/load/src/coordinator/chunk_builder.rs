@@ -167,7 +167,8 @@ impl Coordinator<'_> {
         let write_set = write_sets::define(&tables, &references, reads_rows);
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
-        let chunk = Chunk { work: Work::Definition { info, creates_absent }, session, dialect, statements: vec![statement] };
+        let chunk =
+            Chunk { work: Work::Definition { info, creates_absent }, session, dialect, statements: vec![statement] };
         match (adds, tables.into_iter().next()) {
             (Some(adds), Some(table)) => {
                 self.open =

@@ -220,6 +220,7 @@ impl<'l> Coordinator<'l> {
         self.flush()?;
         self.main.check_released(&[b"use ", database].concat(), location)?;
         self.main.commit_pending()?;
+        self.main.write_pending(location)?;
         self.main.unrecorded.forget_dropped();
         self.resume_use(database, location)?;
         self.look_after_main(location)

@@ -32,6 +32,8 @@ pub(in crate::coordinator) struct DumpTransaction {
     numbers: bool,
     /// What is not recorded are only the results of the last statement, which itself is on record.
     is_recorded_ahead: bool,
+    /// A statement with a record of its own stands behind the last run, which cannot grow across it.
+    is_cut: bool,
 }
 
 impl DumpTransaction {
@@ -49,8 +51,11 @@ impl DumpTransaction {
     pub(super) fn add(&mut self, statement: &AnalyzedStatement, run: Run) {
         self.is_recorded_ahead = false;
         let is_full = self.runs.len() >= RUNS_LIMIT;
+        let is_cut = std::mem::take(&mut self.is_cut);
         match self.runs.last_mut() {
-            Some(last) if !run.is_begun && last.state == run.state && (last.table == run.table || is_full) => {
+            Some(last)
+                if !run.is_begun && !is_cut && last.state == run.state && (last.table == run.table || is_full) =>
+            {
                 last.add(statement);
                 last.rows += run.rows;
                 last.failed += run.failed;
@@ -159,6 +164,9 @@ impl MainSession<'_> {
         let run = Run { state, rows, failed, is_begun, ..Run::new(statement, &effects.table) };
         if effects.is_non_transactional {
             // These rows are there already, whatever becomes of the transaction.
+            if let Journal::Dump(transaction) = &mut self.journal {
+                transaction.is_cut = true;
+            }
             return self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
                 checkpoints.close(internal, &run.checkpoint())
             });
@@ -228,6 +236,9 @@ impl MainSession<'_> {
 
     /// Writes the record of the dump's transaction so far, within it.
     pub(in crate::coordinator) fn write_pending(&mut self, location: &Location) -> Result<(), Stopped> {
+        if !self.status().in_transaction() {
+            return self.write_apart(location);
+        }
         let Some(packets) = self.take_pending() else { return Ok(()) };
         let sent = packets.send(&mut self.connection);
         if sent.is_err() {
@@ -240,6 +251,23 @@ impl MainSession<'_> {
             Err(error) if error.code() == Some(READ_ONLY) => Ok(()),
             Err(error) => self.record_failed(location, b"", &error),
         }
+    }
+
+    /// Records what is left of a transaction that is over, or in which every statement has failed: in the dump's session, a
+    /// record would begin another one.
+    fn write_apart(&mut self, location: &Location) -> Result<(), Stopped> {
+        if !matches!(self.journal, Journal::Dump(_)) {
+            return Ok(());
+        }
+        let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return Ok(()) };
+        for run in transaction.runs {
+            let checkpoint = run.checkpoint();
+            self.on_internal_connection(location, b"", |checkpoints, internal| match run.is_begun {
+                true => checkpoints.close(internal, &checkpoint),
+                false => checkpoints.write(internal, &checkpoint),
+            })?;
+        }
+        Ok(())
     }
 
     /// The statements that record the dump's transaction so far; `None` where there is nothing to record.

@@ -172,9 +172,10 @@ impl MainSession<'_> {
             return self.run_diagnostics_query(statement, query, effects);
         }
         if info.journal == JournalMode::Session {
-            // A SET may end the transaction; or a program behind it asks what it did, and then nothing can be written any more.
-            let is_setting = matches!(info.kind, StatementKind::Set) && !info.assignments.is_of_user_variables();
-            if is_setting && self.is_in_dumps_transaction() {
+            // A SET may end the transaction; or a program behind the statement asks what it did, and then nothing can be written
+            // any more.
+            let is_of_variables = matches!(info.kind, StatementKind::Set) && info.assignments.is_of_user_variables();
+            if !is_of_variables && self.is_in_dumps_transaction() {
                 self.write_pending(&statement.location)?;
             }
             let rows = self.run(statement)?;
