@@ -33,6 +33,16 @@ pub(super) enum Joining {
     Off,
 }
 
+/// What became of SETs that were sent together.
+struct SetsRun {
+    /// How many of them were tried.
+    tried: usize,
+    /// Whether the next may be joined.
+    joining: Joining,
+    /// What became of the statement behind them, if it was sent and none of them failed.
+    behind: Option<Result<ExecResult, Error>>,
+}
+
 impl Coordinator<'_> {
     /// Takes a SET to those before it, if it is of their kind.
     pub(super) fn joins_sets(&self, statement: &AnalyzedStatement) -> bool {
@@ -108,9 +118,8 @@ impl Coordinator<'_> {
         let failures = self.main.failures();
         let mut rest = &sets[..];
         while !rest.is_empty() {
-            let tried;
-            (tried, joining, _) = self.main.run_sets(rest, joining, None)?;
-            rest = &rest[tried..];
+            let ran = self.main.run_sets(rest, joining, None)?;
+            (rest, joining) = (&rest[ran.tried..], ran.joining);
         }
         if self.main.failures() > failures {
             self.saved.forget();
@@ -129,25 +138,24 @@ impl MainSession<'_> {
         let mut rest = sets;
         let mut joining = Joining::Allowed;
         while !rest.is_empty() {
-            let (tried, next, result) = self.run_sets(rest, joining, Some(statement))?;
-            if let Some(result) = result {
+            let ran = self.run_sets(rest, joining, Some(statement))?;
+            if let Some(result) = ran.behind {
                 return self.handle_result(statement, result);
             }
-            (rest, joining) = (&rest[tried..], next);
+            (rest, joining) = (&rest[ran.tried..], ran.joining);
         }
         self.run(statement)
     }
 
-    /// Runs SETs in one packet, up to the first that fails, and if none does, what stands behind them. Gives how many were
-    /// tried, whether the next may be joined, and what became of the statement behind them if it was.
+    /// Runs SETs in one packet, up to the first that fails, and if none does, what stands behind them.
     fn run_sets(
         &mut self,
         sets: &[AnalyzedStatement],
         joining: Joining,
         behind: Option<&AnalyzedStatement>,
-    ) -> Result<(usize, Joining, Option<Result<ExecResult, Error>>), Stopped> {
+    ) -> Result<SetsRun, Stopped> {
         if let ([only], None) = (sets, behind) {
-            return self.run(only).map(|_| (1, joining, None));
+            return self.run(only).map(|_| SetsRun { tried: 1, joining, behind: None });
         }
         if self.is_interrupted() {
             return Err(Stopped);
@@ -172,14 +180,20 @@ impl MainSession<'_> {
             }
         }
         match sent {
-            Ok(()) => Ok((sets.len(), joining, behind.and_then(|_| results.pop()).map(Ok))),
-            Err(error) if ran == sets.len() && behind.is_some() => Ok((ran, joining, Some(Err(error)))),
+            Ok(()) => {
+                let behind = behind.and_then(|_| results.pop()).map(Ok);
+                Ok(SetsRun { tried: ran, joining, behind })
+            }
+            Err(error) if ran == sets.len() && behind.is_some() => {
+                Ok(SetsRun { tried: ran, joining, behind: Some(Err(error)) })
+            }
             // Of SETs that are joined, none has been carried out.
             Err(Error::Server(_)) if groups.get(results.len()).is_some_and(|group| group.len() > 1) => {
-                Ok((ran, Joining::Off, None))
+                Ok(SetsRun { tried: ran, joining: Joining::Off, behind: None })
             }
             Err(error) => {
-                self.handle_result(&sets[ran.min(sets.len() - 1)], Err(error)).map(|_| (ran + 1, joining, None))
+                let set = &sets[ran.min(sets.len() - 1)];
+                self.handle_result(set, Err(error)).map(|_| SetsRun { tried: ran + 1, joining, behind: None })
             }
         }
     }
