@@ -1,11 +1,17 @@
 //! The checkpoints of a worker.
 
+use std::time::{Duration, Instant};
+
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use super::{ChunkStats, READ_ONLY, Worker, number};
 use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
 use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, digest, fingerprint};
+
+/// How long the checkpoint of a commit without an answer is asked for, and how often.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
+const LOOKUP_PAUSE: Duration = Duration::from_millis(200);
 
 /// Duplicate entry for a key.
 const DUPLICATE: u16 = 1062;
@@ -148,11 +154,24 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether a commit without an answer is applied; `None` without checkpoints, or if there was nothing to record.
+    /// Whether a commit without an answer is applied; `None` without checkpoints, or if there was nothing to record. A node
+    /// that has just left its cluster may still take a connection, and then no statement: it is asked again, or another.
     pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
         let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)).map(Some)
+        let start = Instant::now();
+        loop {
+            match self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)) {
+                Err(error)
+                    if (error.is_unready() || error.is_lost())
+                        && start.elapsed() < LOOKUP_TIMEOUT
+                        && !self.pool.is_interrupted() =>
+                {
+                    std::thread::sleep(LOOKUP_PAUSE);
+                }
+                outcome => return outcome.map(Some),
+            }
+        }
     }
 
     /// Records the intent of DDL. All statements of the chunk are on the table of the first.
