@@ -68,6 +68,32 @@ fn a_node_without_grastate_receives_the_tables_of_another() {
     assert_eq!(ids(first), ["1", "2", "3"]);
 }
 
+/// With the other node paused for a moment, the election timer of the one without tables runs out first.
+#[test]
+fn a_node_without_tables_that_becomes_the_leader_hands_over() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1), (2)"]);
+    for round in 3..6 {
+        let from = since(first, 0).len();
+        first.kill().unwrap();
+        second.pause().unwrap();
+        fs::remove_file(first.data_dir().join("grastate.dat")).unwrap();
+        thread::scope(|scope| {
+            let start = scope.spawn(|| first.start());
+            wait_for("it to look for the other", || since(first, from).contains("Connecting with bootstrap option"));
+            thread::sleep(Duration::from_millis(700));
+            second.resume().unwrap();
+            start.join().unwrap().unwrap();
+        });
+        assert_logged(&since(first, from), &["this node waits for a donor", "SST succeeded"]);
+        run(first, &[&format!("INSERT INTO d.t VALUES ({round})")]);
+        assert_eq!(ids(first), ids(second), "round {round}");
+    }
+    assert_eq!(ids(second), ["1", "2", "3", "4", "5"]);
+}
+
 #[test]
 fn grastate_removed_from_all_nodes_is_restored_and_all_keep_their_data() {
     provider::build();

@@ -2,7 +2,7 @@
 
 use super::body::{Field, InvalidField, take, take_bytes, take_count};
 use super::frame_reader::IncomingFrame;
-use super::{Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, SnapshotMeta, kind};
+use super::{Error, Frame, HEAD_BYTES, Hello, MARK, MemberStatus, PROTOCOL_VERSION, Signal, SnapshotMeta, kind};
 use crate::consensus::raft::{Append, EntryMeta, Membership, Message, Term};
 
 /// The head of a frame, with a valid checksum.
@@ -77,14 +77,15 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
             number: take(rest)?,
             payload: take_bytes(rest)?.to_owned(),
         },
-        kind::PRESENT => Frame::MemberStatus {
+        kind::PRESENT => Frame::MemberStatus(MemberStatus {
             member_id: take(rest)?,
             applied: take(rest)?,
+            has_tables: take(rest)?,
             wants_view: take(rest)?,
             is_behind: take(rest)?,
             donating_to: take(rest)?,
             apply_error: take(rest)?,
-        },
+        }),
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::InstallSnapshot(SnapshotMeta {
             term: take(rest)?,

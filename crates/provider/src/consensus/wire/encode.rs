@@ -20,16 +20,15 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::MemberStatus { member_id: instance_id, applied, wants_view, is_behind, donating_to, apply_error } => {
-            framed(buffer, kind::PRESENT, |buffer| {
-                instance_id.put(buffer);
-                applied.put(buffer);
-                wants_view.put(buffer);
-                is_behind.put(buffer);
-                donating_to.put(buffer);
-                apply_error.put(buffer);
-            })
-        }
+        Frame::MemberStatus(status) => framed(buffer, kind::PRESENT, |buffer| {
+            status.member_id.put(buffer);
+            status.applied.put(buffer);
+            status.has_tables.put(buffer);
+            status.wants_view.put(buffer);
+            status.is_behind.put(buffer);
+            status.donating_to.put(buffer);
+            status.apply_error.put(buffer);
+        }),
         Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
             donor.put(buffer);

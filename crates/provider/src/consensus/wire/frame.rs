@@ -72,6 +72,25 @@ pub struct SnapshotMeta {
     pub lineage: Lineage,
 }
 
+/// A node's status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// The member ID of the node.
+    pub member_id: Uuid,
+    /// The seqno up to which its tables are applied.
+    pub applied: i64,
+    /// Whether its tables are current: it is in the view, or waits for one that includes it.
+    pub has_tables: bool,
+    /// Whether it waits for a view that includes it.
+    pub wants_view: bool,
+    /// Whether its receive queue is over the flow control limit.
+    pub is_behind: bool,
+    /// The address of the joiner that it sends an SST to.
+    pub donating_to: Option<String>,
+    /// The apply error that waits for a vote.
+    pub apply_error: Option<ApplyError>,
+}
+
 /// State of an SST from a donor to a joiner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DonationStatus {
@@ -110,20 +129,7 @@ pub enum Frame {
         payload: Vec<u8>,
     },
     /// A node's status, for the leader.
-    MemberStatus {
-        /// The member ID of the node.
-        member_id: Uuid,
-        /// The seqno up to which its tables are applied.
-        applied: i64,
-        /// Whether it waits for a view that includes it.
-        wants_view: bool,
-        /// Whether its receive queue is over the flow control limit.
-        is_behind: bool,
-        /// The address of the joiner that it donates to.
-        donating_to: Option<String>,
-        /// The apply error that waits for a vote.
-        apply_error: Option<ApplyError>,
-    },
+    MemberStatus(MemberStatus),
     /// A joiner asks whether its server may prepare an SST.
     PrepareSstRequest,
     /// It may: no donor sends to its address any more.

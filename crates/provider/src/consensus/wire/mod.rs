@@ -73,13 +73,13 @@ pub(super) mod tests;
 
 pub use encode::{encode, encode_append, encode_signal};
 pub use error::Error;
-pub use frame::{DonationStatus, Frame, Hello, Signal, SnapshotMeta};
+pub use frame::{DonationStatus, Frame, Hello, MemberStatus, Signal, SnapshotMeta};
 pub use frame_reader::{FrameReader, IncomingFrame};
 
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
 /// The protocol version of this release.
-pub const PROTOCOL_VERSION: u8 = 3;
+pub const PROTOCOL_VERSION: u8 = 4;
 /// The largest body: one entry of the largest size, and its frame.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The largest body during the handshake: limits the memory for unidentified peers.

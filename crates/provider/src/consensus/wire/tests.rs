@@ -93,14 +93,15 @@ impl Rng {
                 number: self.next(),
                 payload: self.bytes(200),
             },
-            1 => Frame::MemberStatus {
+            1 => Frame::MemberStatus(MemberStatus {
                 member_id: self.uuid(),
                 applied: self.next() as i64,
+                has_tables: self.flag(),
                 wants_view: self.flag(),
                 is_behind: self.flag(),
                 donating_to: self.flag().then(|| self.text()),
                 apply_error: self.flag().then(|| ApplyError { seqno: self.next() as i64, error: self.next() }),
-            },
+            }),
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::InstallSnapshot(SnapshotMeta {
                 term: Term(self.next()),

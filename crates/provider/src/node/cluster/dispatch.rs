@@ -1,6 +1,6 @@
 //! Dispatches events of the links and frames of other nodes.
 
-use super::driver::{MemberStatus, Peer, RaftDriver};
+use super::driver::{Peer, RaftDriver};
 use super::flow_control::HeldProposal;
 use crate::consensus::NodeId;
 use crate::consensus::links::Event;
@@ -97,11 +97,9 @@ impl RaftDriver {
                     self.release_held(held, actions);
                 }
             }
-            Frame::MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error } => {
+            Frame::MemberStatus(member_status) => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    let member_status =
-                        MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error };
                     peer.status = Some((member_status, now));
                 }
                 if self.raft.role() == Role::Leader {

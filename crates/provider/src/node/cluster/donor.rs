@@ -143,7 +143,8 @@ impl RaftDriver {
         let can_donate = |node: NodeId| {
             self.assigned_address(node).is_none()
                 && self.peers.get(&node).is_some_and(|peer| {
-                    let is_free = |member_status: &super::driver::MemberStatus| member_status.donating_to.is_none();
+                    let is_free =
+                        |member_status: &crate::consensus::wire::MemberStatus| member_status.donating_to.is_none();
                     let is_good =
                         |member_status| is_free(member_status) && member_ids.contains(&member_status.member_id);
                     node != joiner

@@ -19,12 +19,11 @@ use crate::consensus::hard_state::HardState;
 use crate::consensus::links::Links;
 use crate::consensus::proposals::{Proposals, SessionId};
 use crate::consensus::raft::{Action, Append, Raft};
-use crate::consensus::wire::{BATCH_LIMIT_BYTES, Frame, Hello};
+use crate::consensus::wire::{BATCH_LIMIT_BYTES, Frame, Hello, MemberStatus};
 use crate::entry;
 use crate::identity::Uuid;
 use crate::log::Index;
 use crate::node::Node;
-use crate::vote_result::ApplyError;
 
 /// Interval of status reports to the leader.
 pub(super) const STATUS_INTERVAL_MS: u64 = 300;
@@ -44,19 +43,6 @@ pub(super) struct Peer {
     pub is_leaving: bool,
     /// Its last SST request, and the donor chosen for it.
     pub assigned_donor: Option<(Vec<u8>, NodeId)>,
-}
-
-/// A node's status report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MemberStatus {
-    pub member_id: Uuid,
-    pub applied: i64,
-    pub wants_view: bool,
-    pub is_behind: bool,
-    /// The address of the joiner that it sends an SST to.
-    pub donating_to: Option<String>,
-    /// The apply error that waits for a vote.
-    pub apply_error: Option<ApplyError>,
 }
 
 /// The Raft driver.

@@ -1,7 +1,7 @@
 //! The leader's part of an inconsistency vote: collects the votes of the nodes, and appends the result.
 
-use super::driver::{MemberStatus, RaftDriver};
-use crate::consensus::wire::BATCH_LIMIT_BYTES;
+use super::driver::RaftDriver;
+use crate::consensus::wire::{BATCH_LIMIT_BYTES, MemberStatus};
 use crate::entry;
 use crate::identity::Uuid;
 use crate::log::{DiskLog, Index};

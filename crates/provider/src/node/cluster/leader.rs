@@ -1,11 +1,11 @@
 //! The leader's duties: the view and the commit cuts. Voters: `membership`.
 
-use super::driver::{MemberStatus, Peer, RaftDriver};
+use super::driver::{Peer, RaftDriver};
 use super::next_view::next_view;
 use super::status_report::QUORUM_LOSS_TIMEOUT_MS;
 use crate::consensus::NodeId;
 use crate::consensus::raft::Action;
-use crate::consensus::wire::Frame;
+use crate::consensus::wire::{Frame, MemberStatus};
 use crate::entry::{self, Voter};
 use crate::gate::GateState;
 use crate::identity::Uuid;

@@ -9,7 +9,6 @@ use super::leader::{AWAY_TIMEOUT_MS, CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TI
 use crate::consensus::NodeId;
 use crate::consensus::wire::Frame;
 use crate::entry::{self, Voter};
-use crate::node::lock;
 use std::collections::BTreeMap;
 
 impl RaftDriver {
@@ -77,17 +76,13 @@ impl RaftDriver {
         if is_given_up { Presence::Gone } else { Presence::Unknown }
     }
 
-    /// Whether the node has tables: it is in the view, or requests one.
+    /// Whether the node has tables. A node that needs an SST knows no view: the other node says it.
     pub(super) fn has_tables(&self, node: NodeId) -> bool {
         if node == self.own_node() {
             return self.ordered_index.is_some() && !self.is_waiting_for_tables();
         }
-        let Some((member_status, _)) = self.peers.get(&node).and_then(|peer| peer.status.as_ref()) else {
-            return false;
-        };
-        let is_in =
-            || lock(&self.node.order).as_ref().is_some_and(|order| order.order.is_in_view(member_status.member_id));
-        member_status.wants_view || is_in()
+        let status = self.peers.get(&node).and_then(|peer| peer.status.as_ref());
+        status.is_some_and(|(member_status, _)| member_status.has_tables)
     }
 
     /// Whether this node waits for an SST.

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::Ordering as Atomic;
 
-use super::driver::{MemberStatus, RaftDriver, STATUS_INTERVAL_MS};
+use super::driver::{RaftDriver, STATUS_INTERVAL_MS};
 use crate::consensus::NodeId;
 use crate::consensus::proposals::RequestId;
-use crate::consensus::wire::Frame;
+use crate::consensus::wire::{Frame, MemberStatus};
 use crate::gate::GateState;
 use crate::node::{OrderState, lock};
 
@@ -74,12 +74,11 @@ impl RaftDriver {
     }
 
     pub(super) fn send_member_status(&mut self, to: NodeId, member_status: MemberStatus) {
-        let MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error } = member_status;
-        if is_behind && !self.reported.as_ref().is_some_and(|(reported, _)| reported.is_behind) {
+        let was_behind = self.reported.as_ref().is_some_and(|(reported, _)| reported.is_behind);
+        if member_status.is_behind && !was_behind {
             self.node.counters.flow_sent.add(1);
         }
-        let frame = Frame::MemberStatus { member_id, applied, wants_view, is_behind, donating_to, apply_error };
-        self.links.send(to, &frame);
+        self.links.send(to, &Frame::MemberStatus(member_status));
     }
 
     /// Reads the seqno first: a failed node releases turns that were not applied.
@@ -105,6 +104,7 @@ impl RaftDriver {
         MemberStatus {
             member_id,
             applied: self.applied,
+            has_tables: is_in || wants_view,
             wants_view,
             is_behind: self.is_behind(),
             donating_to,

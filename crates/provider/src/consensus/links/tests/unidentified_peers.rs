@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use super::*;
 use crate::consensus::wire::tests::Rng;
-use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, IncomingFrame, encode_signal};
+use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, IncomingFrame, PROTOCOL_VERSION, encode_signal};
 
 fn call(nodes: &Nodes, which: usize) -> TcpStream {
     TcpStream::connect(address(nodes, which)).unwrap()
@@ -46,7 +46,7 @@ fn both_sides_report_another_version() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(2))).unwrap();
-    hello[2] = 4;
+    hello[2] = PROTOCOL_VERSION + 1;
     let crc = crc32fast::hash(&hello[..12]);
     hello[12..16].copy_from_slice(&crc.to_le_bytes());
     // The peer dials the node.
@@ -54,8 +54,9 @@ fn both_sides_report_another_version() {
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| !nodes.refusals(0).is_empty());
     let text = rejection(&mut nodes, stream);
-    assert!(text.contains("protocol version 4, this node version 3"), "{text}");
-    assert!(nodes.refusals(0)[0].contains("protocol version 4, this node version 3"));
+    let both = format!("protocol version {}, this node version {PROTOCOL_VERSION}", PROTOCOL_VERSION + 1);
+    assert!(text.contains(&both), "{text}");
+    assert!(nodes.refusals(0)[0].contains(&both));
     // The node dials the peer, which replies with its own hello.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -64,7 +65,7 @@ fn both_sides_report_another_version() {
     let (mut stream, _) = listener.accept().unwrap();
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| nodes.refusals(0).len() == 2);
-    assert!(rejection(&mut nodes, stream).contains("protocol version 4"));
+    assert!(rejection(&mut nodes, stream).contains(&both));
 }
 
 #[test]
