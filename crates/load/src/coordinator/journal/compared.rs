@@ -43,8 +43,12 @@ pub(in crate::coordinator) fn is_compared(statement: &AnalyzedStatement) -> bool
         && !info.is(Trait::SeveralStatements)
         && is_shown_as_written(&statement.text)
         && definition(info).is_some_and(|definition| !definition.is_event || info.is(Trait::Recurs))
-        // A function of a library has no body.
-        && !statement.text[..statement.text.len().min(LIBRARY_BYTES)].to_ascii_uppercase().windows(6).any(|word| word == b"SONAME")
+        && !is_of_library(&statement.text)
+}
+
+/// Whether it may define a function of a library, which has no body.
+fn is_of_library(text: &[u8]) -> bool {
+    text[..text.len().min(LIBRARY_BYTES)].to_ascii_uppercase().windows(6).any(|word| word == b"SONAME")
 }
 
 /// Whether such a definition is there with this body.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Asked, Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::Trait;
 use crate::apply::{Packets, READ_ONLY, Stopped};
-use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
+use crate::checkpoint::{LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
@@ -114,9 +114,7 @@ impl MainSession<'_> {
             match self.journal {
                 Journal::Section(_) => {}
                 _ if self.is_in_dumps_transaction() => self.journal.dump_transaction().push(run),
-                _ => self.on_internal_connection(location, b"", |checkpoints, internal| {
-                    checkpoints.close(internal, &run.checkpoint())
-                })?,
+                _ => self.record_apart(&run, location, b"")?,
             }
         }
         Ok(())
@@ -167,9 +165,7 @@ impl MainSession<'_> {
             if let Journal::Dump(transaction) = &mut self.journal {
                 transaction.is_cut = true;
             }
-            return self.on_internal_connection(&statement.location, &statement.text, |checkpoints, internal| {
-                checkpoints.close(internal, &run.checkpoint())
-            });
+            return self.record_apart(&run, &statement.location, &statement.text);
         }
         let transaction = self.journal.dump_transaction();
         transaction.numbers |= !effects.counters.is_empty();
@@ -201,11 +197,7 @@ impl MainSession<'_> {
         let Journal::Dump(transaction) = journal else { return Ok(rows) };
         // Nothing of it stays, but what can't be rolled back; and none of it is to be tried again.
         for run in transaction.runs {
-            let checkpoint = Checkpoint { rows: 0, ..run.checkpoint() };
-            self.on_internal_connection(location, &statement.text, |checkpoints, internal| match run.is_begun {
-                true => checkpoints.close(internal, &checkpoint),
-                false => checkpoints.write(internal, &checkpoint),
-            })?;
+            self.record_apart(&Run { rows: 0, ..run }, location, &statement.text)?;
         }
         Ok(rows)
     }
@@ -260,12 +252,8 @@ impl MainSession<'_> {
             return Ok(());
         }
         let Journal::Dump(transaction) = std::mem::take(&mut self.journal) else { return Ok(()) };
-        for run in transaction.runs {
-            let checkpoint = run.checkpoint();
-            self.on_internal_connection(location, b"", |checkpoints, internal| match run.is_begun {
-                true => checkpoints.close(internal, &checkpoint),
-                false => checkpoints.write(internal, &checkpoint),
-            })?;
+        for run in &transaction.runs {
+            self.record_apart(run, location, b"")?;
         }
         Ok(())
     }

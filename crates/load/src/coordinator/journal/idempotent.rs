@@ -187,8 +187,8 @@ impl MainSession<'_> {
         }
     }
 
-    /// Runs a definition that needs no record, behind SETs if there are any. One that fails in a forced load is recorded, so that the failure is not
-    /// forgotten.
+    /// Runs a definition that needs no record, behind SETs if there are any. One that fails in a forced load is recorded,
+    /// so that the failure is not forgotten.
     pub(super) fn run_idempotent(
         &mut self,
         sets: &[AnalyzedStatement],

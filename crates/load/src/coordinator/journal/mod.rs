@@ -241,6 +241,15 @@ impl MainSession<'_> {
         Err(Stopped)
     }
 
+    /// Records a run with the records' own connection.
+    fn record_apart(&mut self, run: &Run, location: &Location, text: &[u8]) -> Result<(), Stopped> {
+        let checkpoint = run.checkpoint();
+        self.on_internal_connection(location, text, |checkpoints, internal| match run.is_begun {
+            true => checkpoints.close(internal, &checkpoint),
+            false => checkpoints.write(internal, &checkpoint),
+        })
+    }
+
     /// Writes with the records' own connection.
     fn on_internal_connection(
         &mut self,

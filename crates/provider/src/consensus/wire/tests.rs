@@ -228,8 +228,7 @@ fn a_flipped_bit_is_detected() {
 
 /// Valid checksums for any head and body.
 fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
-    let mut bytes = b"HG\x03".to_vec();
-    bytes.push(kind);
+    let mut bytes = vec![b'H', b'G', PROTOCOL_VERSION, kind];
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
     let crc = crc32fast::hash(&bytes);
@@ -273,11 +272,12 @@ fn errors_name_what_was_found() {
     let strange = refusal(b"GET / HTTP/1.1\r\n");
     assert!(strange.contains("starts with [47, 45, 54"), "{strange}");
     let mut other = bytes_of(&IncomingFrame::Signal(Signal::Keepalive));
-    other[2] = 7;
+    other[2] = PROTOCOL_VERSION + 1;
     let crc = crc32fast::hash(&other[..12]);
     other[12..].copy_from_slice(&crc.to_le_bytes());
     let text = refusal(&other);
-    assert!(text.contains("protocol version 7, this node version 3"), "{text}");
+    let both = format!("protocol version {}, this node version {PROTOCOL_VERSION}", PROTOCOL_VERSION + 1);
+    assert!(text.contains(&both), "{text}");
     let text = refusal(&sealed(99, b""));
     assert!(text.contains("kind 99") && text.contains("the kind is unknown"), "{text}");
     let text = refusal(&sealed(kind::CONFIRM, b"1234567"));
