@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hortator_mysql::Connection;
+use hortator_mysql::{Connection, quote_string};
 
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
@@ -10,7 +10,7 @@ use super::error::Error;
 use super::position_table::{PositionTable, SourcePosition};
 use super::statement_session::settings;
 use crate::binlog::{Content, Event, FormatDescription};
-use crate::transaction::{End, Transaction};
+use crate::transaction::{End, Part, Transaction};
 
 /// Transactions that become one of the target's.
 const GROUP_TRANSACTIONS: usize = 100;
@@ -18,6 +18,9 @@ const GROUP_TRANSACTIONS: usize = 100;
 const GROUP_BYTES: usize = 1 << 20;
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
+
+/// How long a session of an earlier run may take to end, in seconds.
+const LOCK_TIMEOUT_S: u32 = 10;
 
 /// Applies transactions.
 #[derive(Debug)]
@@ -28,7 +31,11 @@ pub struct Applier {
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
     format: Option<(FormatDescription, Vec<u8>)>,
+    /// Behind the last transaction that is committed; none before the first.
+    committed: Option<SourcePosition>,
     group: Group,
+    /// The first parts of a transaction are applied, and not committed.
+    is_within: bool,
 }
 
 /// Transactions of rows that are not sent yet.
@@ -40,19 +47,38 @@ struct Group {
     end: SourcePosition,
 }
 
+/// What becomes of a statement that an earlier run had begun and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InDoubt {
+    /// It stops the source: [`Error::InDoubt`].
+    Stop,
+    /// It runs again, or is skipped: a person has decided.
+    Decided,
+}
+
 impl Applier {
-    /// Takes over a connection to the target. `schema` holds the positions.
+    /// Takes over a connection to the target. `schema` holds the positions. A user lock on the target keeps a second
+    /// applier of the same source out.
     ///
     /// # Errors
-    /// What the target refuses, and [`Error::InDoubt`] where an earlier run ended within a definition.
-    pub fn open(mut connection: Connection, schema: &str, source: &str) -> Result<Applier, Error> {
+    /// What the target refuses, [`Error::Busy`] while another session applies the source, and [`Error::InDoubt`] where an
+    /// earlier run ended within a statement that commits by itself.
+    pub fn open(mut connection: Connection, schema: &str, source: &str, in_doubt: InDoubt) -> Result<Applier, Error> {
         let cannot = |error| Error::Target { doing: "preparing the target".to_owned(), error };
+        let lock = quote_string(format!("hortator.replicate.{schema}.{source}"));
+        let lock = [b"SELECT GET_LOCK(SHA1(".as_slice(), &lock, format!("), {LOCK_TIMEOUT_S})").as_bytes()].concat();
+        if first_value(&mut connection, &lock).map_err(cannot)? != "1" {
+            return Err(Error::Busy { name: source.to_owned() });
+        }
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let collations = Collations::of_server(&mut connection).map_err(cannot)?;
-        let limit = connection.fetch(b"SELECT @@max_allowed_packet").map_err(cannot)?;
-        let limit = limit.into_iter().flatten().flatten().next().unwrap_or_default();
-        let limit: usize = String::from_utf8_lossy(&limit).parse().unwrap_or_default();
-        if let Some(SourcePosition { position, begun: Some(text), .. }) = table.read(&mut connection).map_err(cannot)? {
+        let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
+        let limit: usize = limit.parse().unwrap_or_default();
+        let mut committed = table.read(&mut connection).map_err(cannot)?;
+        if let Some(SourcePosition { position, begun, .. }) = &mut committed
+            && let Some(text) = begun.take()
+            && in_doubt == InDoubt::Stop
+        {
             return Err(Error::InDoubt {
                 place: format!("{}:{}", String::from_utf8_lossy(&position.file), position.position),
                 text: String::from_utf8_lossy(&text).into_owned(),
@@ -64,17 +90,38 @@ impl Applier {
             collations,
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
+            committed,
             group: Group::default(),
+            is_within: false,
         })
     }
 
-    /// How far the source is applied; `None` before its first transaction.
+    /// Behind the last transaction that is committed; `None` before the first.
+    #[must_use]
+    pub fn position(&self) -> Option<&SourcePosition> {
+        self.committed.as_ref()
+    }
+
+    /// Records where the source starts.
     ///
     /// # Errors
-    /// As for any statement.
-    pub fn position(&mut self) -> Result<Option<SourcePosition>, Error> {
-        let read = self.table.read(&mut self.connection);
-        read.map_err(|error| Error::Target { doing: "reading the position".to_owned(), error })
+    /// What the target refuses.
+    pub fn start_at(&mut self, start: SourcePosition) -> Result<(), Error> {
+        self.execute(&self.table.write(&start), "the start")?;
+        self.committed = Some(start);
+        Ok(())
+    }
+
+    /// Passes a transaction over: its position is recorded, and it is not applied.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn skip(&mut self, transaction: &Transaction) -> Result<(), Error> {
+        self.flush()?;
+        let end = self.position_behind(transaction);
+        self.execute(&self.table.write(&end), &place_of(&end))?;
+        self.committed = Some(end);
+        Ok(())
     }
 
     /// Takes a format description: the events behind it are of this form.
@@ -104,8 +151,9 @@ impl Applier {
         let bytes: usize = plain.iter().map(|event| event.len()).sum();
         let is_of_rows =
             transaction.events.iter().all(|event| matches!(event.content, Content::TableMap(_) | Content::Rows(_)));
+        let can_wait = is_of_rows && !self.is_within && transaction.can_roll_back();
         let fits = |statement: &BinlogStatement| statement.text_bytes_with(bytes) <= self.packet_limit_bytes;
-        if !is_of_rows || transaction.end != End::Commit || !fits(&BinlogStatement::default()) {
+        if !can_wait || !fits(&BinlogStatement::default()) {
             self.flush()?;
             return self.apply_alone(transaction);
         }
@@ -118,9 +166,33 @@ impl Applier {
         for event in &plain {
             self.group.statement.push(event);
         }
+        self.group.end = self.position_behind(transaction);
         self.group.transactions += 1;
-        self.group.end = position_behind(transaction);
         Ok(())
+    }
+
+    /// Applies the first part of a large transaction, or a further one. The transaction that follows has the rest.
+    ///
+    /// # Errors
+    /// See [`Applier::apply`].
+    pub fn apply_part(&mut self, part: &Part) -> Result<(), Error> {
+        self.flush()?;
+        let place = self.committed.as_ref().map_or_else(|| "the first transaction".to_owned(), place_of);
+        let place = format!("a large transaction behind {place}");
+        if !self.is_within {
+            if !part.can_roll_back {
+                self.record_begun(b"rows of tables whose engine cannot roll back", &place)?;
+            }
+            self.execute(b"START TRANSACTION", &place)?;
+            self.is_within = true;
+        }
+        self.run(&part.events, &place)
+    }
+
+    /// Whether something is taken that is not committed yet.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.group.transactions > 0
     }
 
     /// Commits what has been taken and is not applied yet.
@@ -139,35 +211,66 @@ impl Applier {
         }
         let record = self.table.write(&end);
         self.execute(&record, &place)?;
-        self.execute(b"COMMIT", &place)
+        self.execute(b"COMMIT", &place)?;
+        self.committed = Some(end);
+        Ok(())
     }
 
     /// A transaction that is none of rows only, or a large one.
     fn apply_alone(&mut self, transaction: &Transaction) -> Result<(), Error> {
-        let end = position_behind(transaction);
+        let end = self.position_behind(transaction);
         let place = place_of(&end);
-        if transaction.end == End::ByItself {
-            let text = transaction.events.iter().find_map(|event| match &event.content {
-                Content::Query(query) => Some(query.text.clone()),
-                _ => None,
-            });
-            let before = self.position()?.unwrap_or_default();
-            let begun = self.table.write(&SourcePosition { begun: text, ..before });
-            self.execute(&begun, &place)?;
-            self.run(&transaction.events, &place)?;
-            let record = self.table.write(&end);
-            return self.execute(&record, &place);
-        }
-        self.execute(b"START TRANSACTION", &place)?;
-        self.run(&transaction.events, &place)?;
         let record = self.table.write(&end);
-        if transaction.end == End::Rollback {
-            // What cannot be rolled back stays, as on the source.
-            self.execute(b"ROLLBACK", &place)?;
-            return self.execute(&record, &place);
+        let has_begun = std::mem::take(&mut self.is_within);
+        if !has_begun && !transaction.can_roll_back() {
+            self.record_begun(&transaction.text(), &place)?;
         }
-        self.execute(&record, &place)?;
-        self.execute(b"COMMIT", &place)
+        if transaction.end == End::ByItself {
+            self.run_by_itself(transaction, &place)?;
+            self.execute(&record, &place)?;
+        } else {
+            if !has_begun {
+                self.execute(b"START TRANSACTION", &place)?;
+            }
+            self.run(&transaction.events, &place)?;
+            // What cannot be rolled back stays, as on the source.
+            let (first, second) = if transaction.end == End::Rollback {
+                (&b"ROLLBACK"[..], &record[..])
+            } else {
+                (&record[..], &b"COMMIT"[..])
+            };
+            self.execute(first, &place)?;
+            self.execute(second, &place)?;
+        }
+        self.committed = Some(end);
+        Ok(())
+    }
+
+    /// A definition that the target refuses leaves nothing: then it is not in doubt.
+    fn run_by_itself(&mut self, transaction: &Transaction, place: &str) -> Result<(), Error> {
+        let done = self.run(&transaction.events, place);
+        if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
+            let before = self.committed.clone().unwrap_or_default();
+            self.execute(&self.table.write(&before), place)?;
+        }
+        done
+    }
+
+    /// Records that what cannot be rolled back is about to run.
+    fn record_begun(&mut self, text: &[u8], place: &str) -> Result<(), Error> {
+        let before = self.committed.clone().unwrap_or_default();
+        let begun = self.table.write(&SourcePosition { begun: Some(text.to_vec()), ..before });
+        self.execute(&begun, place)
+    }
+
+    /// Behind what is taken so far and this transaction.
+    fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
+        let before = if self.group.transactions > 0 { Some(&self.group.end) } else { self.committed.as_ref() };
+        let mut gtid = before.map(|at| at.gtid.clone()).unwrap_or_default();
+        if let Some(event) = transaction.gtid {
+            gtid.advance(event.gtid);
+        }
+        SourcePosition { position: transaction.position.clone(), gtid, begun: None }
     }
 
     /// Sends rows and statements, in their order.
@@ -237,20 +340,18 @@ impl Applier {
     fn failed(&mut self, error: hortator_mysql::Error, place: &str) -> Error {
         // A lost connection has rolled back by itself.
         let _ = self.connection.execute(b"ROLLBACK");
-        self.group = Group::default();
+        (self.group, self.is_within) = (Group::default(), false);
         Error::Target { doing: format!("applying {place}"), error }
     }
 }
 
-fn position_behind(transaction: &Transaction) -> SourcePosition {
-    SourcePosition {
-        position: transaction.position.clone(),
-        gtid: transaction.gtid.map(|event| event.gtid.to_string()).unwrap_or_default(),
-        begun: None,
-    }
+/// The first value of the first row, as text.
+fn first_value(connection: &mut Connection, query: &[u8]) -> Result<String, hortator_mysql::Error> {
+    let value = connection.fetch(query)?.into_iter().flatten().flatten().next();
+    Ok(String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
 }
 
 fn place_of(end: &SourcePosition) -> String {
     let place = format!("{}:{}", String::from_utf8_lossy(&end.position.file), end.position.position);
-    if end.gtid.is_empty() { place } else { format!("{place} (GTID {})", end.gtid) }
+    if end.gtid.is_empty() { place } else { format!("{place} (GTID position {})", end.gtid) }
 }

@@ -27,10 +27,17 @@ pub enum Error {
     #[error(transparent)]
     Binlog(#[from] binlog::Error),
 
+    /// Another session applies the source.
+    #[error("another process applies the source {name} to this target: end it, or give this source another name")]
+    Busy {
+        /// The source's name.
+        name: String,
+    },
+
     /// A definition had begun when an earlier run ended, and the target cannot tell what became of it.
     #[error(
-        "the statement that ends at {place} had begun when an earlier run ended, and may be applied: look at what it \
-         changes, `{text}`, and say whether to skip it or to run it again"
+        "the statement behind {place} had begun when an earlier run ended, and may be applied: look at what it changes, \
+         `{text}`; then `skip` it if it is applied, or `resume` to run it again"
     )]
     InDoubt {
         /// The place in the source's log.

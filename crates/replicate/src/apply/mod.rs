@@ -4,6 +4,7 @@
 //!   transactions of rows, one after the other      START TRANSACTION; BINLOG '…'; position; COMMIT      (a group)
 //!   a transaction with statements                  START TRANSACTION; SET …; statement; … position; COMMIT
 //!   a statement that commits by itself (DDL)       intent; SET …; statement; position
+//!   rows of an engine that cannot roll back        intent; as above
 //! ```
 //!
 //! Rows go as they stand in the source's log: the target's own row applier stores them, so that no value is converted.
@@ -16,7 +17,7 @@ mod error;
 mod position_table;
 mod statement_session;
 
-pub use applier::Applier;
+pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;
 pub use collations::Collations;
 pub use error::Error;

@@ -2,6 +2,7 @@
 
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
+use crate::binlog::GtidPosition;
 use crate::transaction::LogPosition;
 
 /// Tables of Hortator's own in the target.
@@ -12,8 +13,8 @@ const TABLE: &str = "replicate_positions";
 pub struct SourcePosition {
     /// Behind the last transaction.
     pub position: LogPosition,
-    /// MariaDB: its GTID.
-    pub gtid: String,
+    /// MariaDB: the last transaction of each domain.
+    pub gtid: GtidPosition,
     /// A statement that commits by itself had begun behind `position`, and is not known to have ended: its text.
     pub begun: Option<Vec<u8>>,
 }
@@ -36,7 +37,7 @@ impl PositionTable {
         let table = [quote_identifier(schema), b".".to_vec(), quote_identifier(TABLE)].concat();
         connection.execute(&[b"CREATE DATABASE IF NOT EXISTS ".as_slice(), &quote_identifier(schema)].concat())?;
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
-            position BIGINT UNSIGNED NOT NULL, gtid VARBINARY(1024) NOT NULL, begun LONGBLOB) ENGINE=InnoDB";
+            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
         Ok(PositionTable { table, source: quote_string(source) })
     }
@@ -49,15 +50,16 @@ impl PositionTable {
         let query =
             [b"SELECT file, position, gtid, begun FROM ".as_slice(), &self.table, b" WHERE source = ", &self.source]
                 .concat();
-        let row = connection.fetch(&query)?.into_iter().next();
-        Ok(row.map(|row| {
-            let mut values = row.into_iter();
-            let mut next = || values.next().flatten();
-            let file = next().unwrap_or_default();
-            let position = next().and_then(|text| String::from_utf8(text).ok()?.parse().ok()).unwrap_or_default();
-            let gtid = String::from_utf8_lossy(&next().unwrap_or_default()).into_owned();
-            SourcePosition { position: LogPosition { file, position }, gtid, begun: next() }
-        }))
+        let Some(row) = connection.fetch(&query)?.into_iter().next() else { return Ok(None) };
+        let mut values = row.into_iter();
+        let mut next = || values.next().flatten();
+        let file = next().unwrap_or_default();
+        let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+        let invalid = |found: String| Error::Unsupported(format!("the recorded position cannot be read: {found}"));
+        let position = text(next());
+        let position = position.parse().map_err(|_| invalid(format!("`{position}` is no position in a file")))?;
+        let gtid = text(next()).parse().map_err(invalid)?;
+        Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun: next() }))
     }
 
     /// The statement that records a position.
@@ -72,7 +74,7 @@ impl PositionTable {
             b", ",
             &quote_string(&at.position.file),
             format!(", {}, ", at.position.position).as_bytes(),
-            &quote_string(&at.gtid),
+            &quote_string(at.gtid.to_string().as_bytes()),
             b", ",
             &begun,
             b")",

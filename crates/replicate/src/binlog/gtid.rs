@@ -1,5 +1,6 @@
 //! MariaDB's global transaction ids, and the events that hold them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,6 +36,48 @@ impl FromStr for Gtid {
         gtid.ok_or_else(|| {
             format!("`{text}` is no GTID of MariaDB: these have the form DOMAIN-SERVER-NUMBER, as 0-1-100")
         })
+    }
+}
+
+/// The last transaction of each domain, as in `@@gtid_slave_pos`: `0-1-100,1-7-20`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GtidPosition(BTreeMap<u32, Gtid>);
+
+impl GtidPosition {
+    /// A transaction is behind it now.
+    pub fn advance(&mut self, gtid: Gtid) {
+        self.0.insert(gtid.domain, gtid);
+    }
+
+    /// Whether it has no domain.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether it has all transactions of another position. A domain has one order.
+    #[must_use]
+    pub fn contains(&self, other: &GtidPosition) -> bool {
+        other.0.iter().all(|(domain, gtid)| self.0.get(domain).is_some_and(|own| own.seqno >= gtid.seqno))
+    }
+}
+
+impl fmt::Display for GtidPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.0.values().map(Gtid::to_string).collect();
+        f.write_str(&texts.join(","))
+    }
+}
+
+impl FromStr for GtidPosition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<GtidPosition, String> {
+        let mut position = GtidPosition::default();
+        for text in text.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+            position.advance(text.parse()?);
+        }
+        Ok(position)
     }
 }
 

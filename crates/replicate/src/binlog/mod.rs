@@ -33,7 +33,7 @@ pub use event_reader::EventReader;
 pub(crate) use fields::Fields;
 pub use file::BinlogFile;
 pub use format_description::FormatDescription;
-pub use gtid::{Gtid, GtidEvent, GtidList};
+pub use gtid::{Gtid, GtidEvent, GtidList, GtidPosition};
 pub use header::{EventHeader, HEADER_BYTES};
 pub use query::QueryEvent;
 pub use rows::{RowsEvent, RowsForm, TableMap};

@@ -1,6 +1,6 @@
 //! The state machine that puts transactions together.
 
-use super::{End, LogPosition, Transaction};
+use super::{End, LogPosition, Part, Transaction};
 use crate::binlog::{Content, Event, EventHeader, GtidEvent, Handling};
 
 /// What stops a source.
@@ -37,6 +37,15 @@ struct Open {
     /// BEGIN has come, or needs not come.
     has_begun: bool,
     events: Vec<Event>,
+    /// Of the events.
+    bytes: usize,
+}
+
+impl Open {
+    fn push(&mut self, event: Event) {
+        self.bytes += event.bytes.len();
+        self.events.push(event);
+    }
 }
 
 /// Puts the transactions of one source together.
@@ -97,11 +106,11 @@ impl Assembler {
             (Content::Xid(_), _) => self.end(&header, End::Commit),
             (Content::Query(_), _) => match &mut self.state {
                 State::Within(open) if open.has_begun => {
-                    open.events.push(event);
+                    open.push(event);
                     Ok(None)
                 }
                 State::Within(open) => {
-                    open.events.push(event);
+                    open.push(event);
                     self.end(&header, End::ByItself)
                 }
                 State::Outside => {
@@ -131,6 +140,19 @@ impl Assembler {
         }
     }
 
+    /// Takes the events of a transaction that has grown beyond a limit out of it: they can be applied before its end is
+    /// known.
+    pub fn take_part(&mut self, limit_bytes: usize) -> Option<Part> {
+        let State::Within(open) = &mut self.state else { return None };
+        let ends_with_rows = open.events.last().is_some_and(|event| matches!(event.content, Content::Rows(_)));
+        if open.bytes <= limit_bytes || !ends_with_rows {
+            return None;
+        }
+        open.bytes = 0;
+        let can_roll_back = open.gtid.is_none_or(|gtid| gtid.is_transactional());
+        Some(Part { events: std::mem::take(&mut open.events), can_roll_back })
+    }
+
     /// The source's log is behind this event now.
     fn advance(&mut self, event: &Event) {
         let header = &event.header;
@@ -152,13 +174,13 @@ impl Assembler {
         if self.is_within() {
             return Err(self.refused(header, "a transaction begins within another: the log is damaged"));
         }
-        self.state = State::Within(Open { gtid, has_begun, events: Vec::new() });
+        self.state = State::Within(Open { gtid, has_begun, events: Vec::new(), bytes: 0 });
         Ok(())
     }
 
     fn take_into(&mut self, event: Event) {
         if let State::Within(open) = &mut self.state {
-            open.events.push(event);
+            open.push(event);
         }
     }
 

@@ -16,7 +16,7 @@ mod assembler;
 
 pub use assembler::{Assembler, Error};
 
-use crate::binlog::{Event, GtidEvent};
+use crate::binlog::{Content, Event, GtidEvent};
 
 /// Where a source stands: behind a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,35 @@ pub struct Transaction {
     pub server_id: u32,
     /// Behind it.
     pub position: LogPosition,
+}
+
+impl Transaction {
+    /// Whether nothing of it stays if the target rolls it back. For a source that does not say, its engines are taken for
+    /// ones that can.
+    #[must_use]
+    pub fn can_roll_back(&self) -> bool {
+        self.end == End::Commit && self.gtid.is_none_or(|gtid| gtid.is_transactional())
+    }
+
+    /// Its first statement, or what stands for it.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        let statement = self.events.iter().find_map(|event| match &event.content {
+            Content::Query(query) => Some(query.text.clone()),
+            _ => None,
+        });
+        statement.unwrap_or_else(|| b"rows of tables whose engine cannot roll back".to_vec())
+    }
+}
+
+/// Events of a transaction that is too large to be kept: those behind them follow as further parts, and as the
+/// [`Transaction`].
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The events, in order. The last one is of rows.
+    pub events: Vec<Event>,
+    /// Whether nothing stays if the target rolls back.
+    pub can_roll_back: bool,
 }
 
 /// How a transaction ends.
