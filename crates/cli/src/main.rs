@@ -6,6 +6,7 @@
 mod bench;
 mod connection_args;
 mod load;
+mod replicate;
 mod sandbox;
 mod verify;
 
@@ -25,6 +26,8 @@ struct Cli {
 enum Command {
     /// Load an SQL dump over many connections, with the same result as in order
     Load(load::LoadArgs),
+    /// Apply the binary logs of several servers to one
+    Replicate(replicate::ReplicateArgs),
     /// Compare two servers or schemas: definitions and all rows
     Verify(verify::VerifyArgs),
     /// Start and stop private servers and clusters
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     }
     let result = match Cli::parse().command {
         Command::Load(args) => load::run(args),
+        Command::Replicate(args) => replicate::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Sandbox(args) => sandbox::run(args),
         Command::Bench(args) => bench::run(args),

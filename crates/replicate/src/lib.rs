@@ -18,6 +18,11 @@
 //!
 //! Not in this crate: it prints nothing, and reads no SQL dump.
 
+pub mod agent;
 pub mod apply;
 pub mod binlog;
+pub mod config;
+pub mod control;
+pub mod preflight;
+pub mod source;
 pub mod transaction;

@@ -11,7 +11,17 @@ pub struct Crate {
 
 /// Who may use whom: downward only, as ARCHITECTURE.md draws it. A new crate starts here.
 const EDGES: &[(&str, &[&str])] = &[
-    ("hortator", &["hortator-bench", "hortator-check", "hortator-load", "hortator-mysql", "hortator-sandbox"]),
+    (
+        "hortator",
+        &[
+            "hortator-bench",
+            "hortator-check",
+            "hortator-load",
+            "hortator-mysql",
+            "hortator-replicate",
+            "hortator-sandbox",
+        ],
+    ),
     ("hortator-bench", &["hortator-check", "hortator-core", "hortator-mysql", "hortator-sandbox"]),
     ("hortator-load", &["hortator-check", "hortator-core", "hortator-mysql"]),
     ("hortator-check", &["hortator-mysql"]),

@@ -19,6 +19,8 @@ const GROUP_BYTES: usize = 1 << 20;
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
 
+/// A source may be idle for days.
+const KEEP_IDLE: &[u8] = b"SET SESSION wait_timeout = 31536000";
 /// How long a session of an earlier run may take to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 10;
 
@@ -42,9 +44,8 @@ pub struct Applier {
 #[derive(Debug, Default)]
 struct Group {
     statement: BinlogStatement,
-    transactions: usize,
-    /// Behind the last of them.
-    end: SourcePosition,
+    /// Each of them: its events, in bytes, and the position behind it.
+    members: Vec<(usize, SourcePosition)>,
 }
 
 /// What becomes of a statement that an earlier run had begun and not ended.
@@ -70,6 +71,7 @@ impl Applier {
         if first_value(&mut connection, &lock).map_err(cannot)? != "1" {
             return Err(Error::Busy { name: source.to_owned() });
         }
+        connection.execute(KEEP_IDLE).map_err(cannot)?;
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let collations = Collations::of_server(&mut connection).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
@@ -157,7 +159,7 @@ impl Applier {
             self.flush()?;
             return self.apply_alone(transaction);
         }
-        let is_full = self.group.transactions >= GROUP_TRANSACTIONS
+        let is_full = self.group.members.len() >= GROUP_TRANSACTIONS
             || self.group.statement.text_bytes_with(bytes) > GROUP_BYTES
             || !fits(&self.group.statement);
         if is_full {
@@ -166,8 +168,8 @@ impl Applier {
         for event in &plain {
             self.group.statement.push(event);
         }
-        self.group.end = self.position_behind(transaction);
-        self.group.transactions += 1;
+        let end = self.position_behind(transaction);
+        self.group.members.push((bytes, end));
         Ok(())
     }
 
@@ -192,27 +194,40 @@ impl Applier {
     /// Whether something is taken that is not committed yet.
     #[must_use]
     pub fn has_group(&self) -> bool {
-        self.group.transactions > 0
+        !self.group.members.is_empty()
     }
 
-    /// Commits what has been taken and is not applied yet.
+    /// Commits what has been taken and is not applied yet. Where the target refuses a group, its transactions are applied
+    /// one by one: those before the one at fault stay, and the error names it.
     ///
     /// # Errors
-    /// What the target refuses. The group is rolled back then.
+    /// What the target refuses.
     pub fn flush(&mut self) -> Result<(), Error> {
-        let Group { mut statement, transactions, end } = std::mem::take(&mut self.group);
-        if transactions == 0 {
-            return Ok(());
+        let Group { statement, members } = std::mem::take(&mut self.group);
+        let Some((_, end)) = members.last() else { return Ok(()) };
+        let done = self.commit_rows(statement.clone(), end);
+        match done {
+            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if members.len() > 1 => {
+                let mut rest = statement;
+                for (bytes, end) in &members {
+                    self.commit_rows(rest.take_first(*bytes), end)?;
+                }
+                Ok(())
+            }
+            done => done,
         }
-        let place = format!("{transactions} transactions up to {}", place_of(&end));
+    }
+
+    /// Row events and the position behind them as one transaction.
+    fn commit_rows(&mut self, mut statement: BinlogStatement, end: &SourcePosition) -> Result<(), Error> {
+        let place = place_of(end);
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;
         }
-        let record = self.table.write(&end);
-        self.execute(&record, &place)?;
+        self.execute(&self.table.write(end), &place)?;
         self.execute(b"COMMIT", &place)?;
-        self.committed = Some(end);
+        self.committed = Some(end.clone());
         Ok(())
     }
 
@@ -265,7 +280,7 @@ impl Applier {
 
     /// Behind what is taken so far and this transaction.
     fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
-        let before = if self.group.transactions > 0 { Some(&self.group.end) } else { self.committed.as_ref() };
+        let before = self.group.members.last().map(|(_, end)| end).or(self.committed.as_ref());
         let mut gtid = before.map(|at| at.gtid.clone()).unwrap_or_default();
         if let Some(event) = transaction.gtid {
             gtid.advance(event.gtid);

@@ -1,0 +1,236 @@
+//! `hortator replicate`: the agent in the foreground, and what a person asks of it.
+
+mod setup;
+mod status_table;
+
+use std::io::{self, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use hortator_replicate::agent::{Agent, SourceState, SourceStatus};
+use hortator_replicate::control::{Answer, ControlServer, Request, ask};
+use hortator_replicate::preflight::{self, Severity};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use setup::Setup;
+
+/// How often `status --watch` and `wait` ask.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+const WAIT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Arguments of `hortator replicate`.
+#[derive(Debug, Args)]
+pub struct ReplicateArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Look for what would go wrong: settings, grants, tables without keys, names that collide
+    Check(File),
+    /// Apply all sources until `stop`, Ctrl-C or SIGTERM
+    Run(File),
+    /// Show how each source stands
+    Status {
+        #[command(flatten)]
+        file: File,
+        /// Show it every second
+        #[arg(long)]
+        watch: bool,
+        /// Print JSON: one array, or one for each second
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a source wait; what it has applied is committed
+    Pause(OneSource),
+    /// Let a source go on that is paused, or that an error has stopped
+    Resume(OneSource),
+    /// Pass over the transaction that has stopped a source, and go on
+    Skip(OneSource),
+    /// Wait until the target has what the sources have now
+    Wait {
+        #[command(flatten)]
+        file: File,
+        /// All that the sources have written when the command starts
+        #[arg(long, required = true)]
+        caught_up: bool,
+        /// Give up after this time [default: never]
+        #[arg(long, value_name = "SECONDS")]
+        timeout: Option<u64>,
+    },
+    /// Commit what is under way and end the process of `run`
+    Stop(File),
+}
+
+#[derive(Debug, Args)]
+struct File {
+    /// The configuration, replicate.toml
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct OneSource {
+    #[command(flatten)]
+    file: File,
+    /// The source's name
+    source: String,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When the configuration is wrong, no agent runs, or it refuses.
+pub fn run(args: ReplicateArgs) -> anyhow::Result<ExitCode> {
+    match args.action {
+        Action::Check(file) => check(&file.path),
+        Action::Run(file) => run_agent(&file.path),
+        Action::Status { file, watch, json } => show_status(&file.path, watch, json),
+        Action::Pause(one) => order(&one.file.path, &Request::Pause { source: one.source }),
+        Action::Resume(one) => order(&one.file.path, &Request::Resume { source: one.source }),
+        Action::Skip(one) => order(&one.file.path, &Request::Skip { source: one.source }),
+        Action::Wait { file, timeout, .. } => wait(&file.path, timeout.map(Duration::from_secs)),
+        Action::Stop(file) => stop(&file.path),
+    }
+}
+
+fn check(path: &Path) -> anyhow::Result<ExitCode> {
+    let setup = Setup::read(path)?;
+    let found = preflight::check(&setup.options);
+    for finding in &found {
+        let severity = match finding.severity {
+            Severity::Problem => "problem",
+            Severity::Warning => "warning",
+        };
+        let source = finding.source.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        println!("{severity}: {source}{}", finding.text);
+    }
+    let count = setup.options.sources.len();
+    let problems = found.iter().filter(|finding| finding.severity == Severity::Problem).count();
+    if problems > 0 {
+        println!("{problems} of these must be mended before `run`");
+        return Ok(ExitCode::FAILURE);
+    }
+    println!("the target and {count} sources can be used");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
+    let setup = Setup::read(path)?;
+    let server = ControlServer::open(&setup.socket).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            anyhow::anyhow!("this configuration runs already: {} answers", setup.socket.display())
+        }
+        _ => anyhow::Error::new(error).context(format!("cannot listen at {}", setup.socket.display())),
+    })?;
+    end_on_signals(&setup.socket)?;
+    let notices: Arc<hortator_replicate::agent::Notices> = Arc::new(|source: &str, text: &str| {
+        // A terminal that has gone does not end replication.
+        let _ = writeln!(io::stderr().lock(), "hortator: {source}: {text}");
+    });
+    let agent = Agent::start(setup.options, &notices);
+    while !server.serve_one(&agent).context("cannot take requests any more")? {}
+    let last = agent.stop();
+    drop(server);
+    let stopped: Vec<&SourceStatus> = last.iter().filter(|status| status.state == SourceState::Stopped).collect();
+    for status in &stopped {
+        eprintln!("hortator: {} was stopped by an error: {}", status.name, status.error.as_deref().unwrap_or_default());
+    }
+    Ok(if stopped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A signal is a `stop` of one's own.
+fn end_on_signals(socket: &Path) -> anyhow::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot wait for signals")?;
+    let socket = socket.to_owned();
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            // Where the socket is gone, the process is about to end.
+            let _ = ask(&socket, &Request::Stop);
+        }
+    });
+    Ok(())
+}
+
+fn show_status(path: &Path, watch: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let setup = Setup::read(path)?;
+    loop {
+        let sources = status(&setup.socket)?;
+        let text = match json {
+            true => serde_json::to_string(&sources)?,
+            false => status_table::table(&sources),
+        };
+        let clear = if watch && !json && io::stdout().is_terminal() { "\x1b[2J\x1b[H" } else { "" };
+        writeln!(io::stdout(), "{clear}{text}")?;
+        if !watch {
+            let is_well = sources.iter().all(|source| source.state != SourceState::Stopped);
+            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        thread::sleep(WATCH_INTERVAL);
+    }
+}
+
+fn order(path: &Path, request: &Request) -> anyhow::Result<ExitCode> {
+    send(&Setup::read(path)?.socket, request)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stop(path: &Path) -> anyhow::Result<ExitCode> {
+    let socket = Setup::read(path)?.socket;
+    send(&socket, &Request::Stop)?;
+    // The socket goes with the process.
+    while socket.exists() && ask(&socket, &Request::Status).is_ok() {
+        thread::sleep(WAIT_INTERVAL);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn wait(path: &Path, timeout: Option<Duration>) -> anyhow::Result<ExitCode> {
+    let setup = Setup::read(path)?;
+    let begin = Instant::now();
+    let ends = setup.log_ends()?;
+    loop {
+        let sources = status(&setup.socket)?;
+        let behind: Vec<&SourceStatus> = sources
+            .iter()
+            .filter(|status| ends.iter().any(|(name, end)| *name == status.name && !setup::has_applied(status, end)))
+            .collect();
+        let Some(first) = behind.first() else { return Ok(ExitCode::SUCCESS) };
+        if let Some(stopped) = behind.iter().find(|status| status.state == SourceState::Stopped) {
+            bail!("{} is stopped: {}", stopped.name, stopped.error.as_deref().unwrap_or_default());
+        }
+        if timeout.is_some_and(|timeout| begin.elapsed() >= timeout) {
+            let error = first.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+            bail!("{} of {} sources are not caught up, {} among them{error}", behind.len(), sources.len(), first.name);
+        }
+        thread::sleep(WAIT_INTERVAL);
+    }
+}
+
+fn status(socket: &Path) -> anyhow::Result<Vec<SourceStatus>> {
+    match send(socket, &Request::Status)? {
+        Answer::Status { sources } => Ok(sources),
+        other => bail!("the agent gave another answer than its status: {other:?}"),
+    }
+}
+
+/// Asks the agent; a refusal is an error.
+fn send(socket: &Path, request: &Request) -> anyhow::Result<Answer> {
+    let answer = ask(socket, request).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            anyhow::anyhow!("nothing runs this configuration: `hortator replicate run` starts it")
+        }
+        _ => anyhow::Error::new(error).context(format!("cannot ask the agent at {}", socket.display())),
+    })?;
+    match answer {
+        Answer::Refused { reason } => bail!(reason),
+        answer => Ok(answer),
+    }
+}

@@ -1,0 +1,86 @@
+//! A configuration with everything that it refers to: option files, the environment, the path of the socket.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use hortator_mysql::options::Argument;
+use hortator_mysql::{ConnectOptions, Connection};
+use hortator_replicate::agent::{AgentOptions, SourceOptions, SourceStatus};
+use hortator_replicate::apply::SourcePosition;
+use hortator_replicate::binlog::GtidPosition;
+use hortator_replicate::config::{Config, Endpoint, Source};
+use hortator_replicate::source::log_end;
+
+use crate::connection_args::ConnectionArgs;
+
+/// Stands behind the configuration's name in that of the socket.
+const SOCKET_SUFFIX: &str = ".sock";
+
+/// A configuration that can be used.
+#[derive(Debug)]
+pub struct Setup {
+    pub options: AgentOptions,
+    /// Where the agent listens.
+    pub socket: PathBuf,
+}
+
+impl Setup {
+    /// Reads a configuration and what it refers to.
+    pub fn read(path: &Path) -> anyhow::Result<Setup> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let config = Config::parse(&text).with_context(|| format!("{}", path.display()))?;
+        let mut socket = path.as_os_str().to_owned();
+        socket.push(SOCKET_SUFFIX);
+        let target = resolve(&config.target.endpoint, None)?;
+        let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
+        let options = AgentOptions { target, schema: config.target.schema, sources };
+        Ok(Setup { options, socket: PathBuf::from(socket) })
+    }
+
+    /// Where the log of each source ends now, by its name.
+    pub fn log_ends(&self) -> anyhow::Result<Vec<(String, SourcePosition)>> {
+        let mut ends = Vec::new();
+        for source in &self.options.sources {
+            let mut opened = Err(anyhow::anyhow!("it has no host"));
+            for host in &source.hosts {
+                opened = Connection::open(host).map_err(anyhow::Error::new);
+                if opened.is_ok() {
+                    break;
+                }
+            }
+            let end = opened.and_then(|mut connection| Ok(log_end(&mut connection)?));
+            ends.push((source.name.clone(), end.with_context(|| format!("the source {}", source.name))?));
+        }
+        Ok(ends)
+    }
+}
+
+/// Whether the target has everything up to a place of the source's log.
+pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
+    if !end.gtid.is_empty() {
+        return status.applied_gtid.parse().is_ok_and(|applied: GtidPosition| applied.contains(&end.gtid));
+    }
+    let applied = (status.applied_file.as_bytes(), status.applied_position);
+    applied >= (&end.position.file[..], end.position.position)
+}
+
+fn source(source: Source) -> anyhow::Result<SourceOptions> {
+    let Source { name, endpoint, hosts, start, server_id } = source;
+    let hosts = match hosts.is_empty() {
+        true => vec![resolve(&endpoint, None)],
+        false => hosts.iter().map(|host| resolve(&endpoint, Some(host))).collect(),
+    };
+    let hosts: anyhow::Result<Vec<ConnectOptions>> = hosts.into_iter().collect();
+    let hosts = hosts.with_context(|| format!("the source {name}"))?;
+    Ok(SourceOptions { name, hosts, start, server_id })
+}
+
+fn resolve(endpoint: &Endpoint, host: Option<&str>) -> anyhow::Result<ConnectOptions> {
+    let host = host.map(|host| ("host".to_owned(), host.to_owned()));
+    let options = endpoint.options.iter().cloned().chain(host);
+    let argument = |(name, value): (String, String)| Argument { name, value: Some(OsString::from(value)) };
+    let arguments: Vec<Argument> = options.map(argument).collect();
+    ConnectionArgs::default().with(&arguments, endpoint.group_suffix.as_deref()).resolve()
+}

@@ -1,0 +1,99 @@
+//! The process that applies sources: a thread for each, and what a person can ask of it.
+//!
+//! ```text
+//!   Agent ── a SourceTask for each source ── session: connect, read ahead, apply        a thread, and one that reads
+//!                │                               │ fails
+//!                │                               ▼
+//!                │                            retry: again after a pause, or stopped with a message
+//!                ▼
+//!             SourceStatus
+//! ```
+//!
+//! A source that stops leaves the others alone. It goes on when a person says so.
+
+mod retry;
+mod session;
+mod source_task;
+mod status;
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use hortator_mysql::ConnectOptions;
+
+use crate::config::Start;
+use source_task::SourceTask;
+
+pub use source_task::Wish;
+pub use status::{SourceState, SourceStatus};
+
+/// What an agent needs to know, with connections resolved.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// The target.
+    pub target: ConnectOptions,
+    /// The schema of the target that holds the positions.
+    pub schema: String,
+    /// The sources.
+    pub sources: Vec<SourceOptions>,
+}
+
+/// A source, with connections resolved.
+#[derive(Clone, Debug)]
+pub struct SourceOptions {
+    /// Its name.
+    pub name: String,
+    /// Its hosts, tried in turn; at least one.
+    pub hosts: Vec<ConnectOptions>,
+    /// Where to start if nothing of it is applied yet.
+    pub start: Start,
+    /// The server id with which it registers.
+    pub server_id: u32,
+}
+
+/// Takes what the agent has to say to a person who watches: the source's name and a line.
+pub type Notices = dyn Fn(&str, &str) + Send + Sync;
+
+/// Sources that are being applied.
+pub struct Agent {
+    tasks: Vec<Arc<SourceTask>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Agent {
+    /// Starts a thread for each source.
+    #[must_use]
+    pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
+        let AgentOptions { target, schema, sources } = options;
+        let make = |source| Arc::new(SourceTask::new(source, target.clone(), schema.clone(), notices.clone()));
+        let tasks: Vec<Arc<SourceTask>> = sources.into_iter().map(make).collect();
+        let threads = tasks.iter().cloned().map(|task| thread::spawn(move || task.run())).collect();
+        Agent { tasks, threads }
+    }
+
+    /// How each source stands, in the order of the configuration.
+    #[must_use]
+    pub fn status(&self) -> Vec<SourceStatus> {
+        self.tasks.iter().map(|task| task.status()).collect()
+    }
+
+    /// Says what shall become of a source. False: there is none of that name.
+    #[must_use]
+    pub fn wish(&self, name: &str, wish: Wish) -> bool {
+        let task = self.tasks.iter().find(|task| task.name() == name);
+        task.inspect(|task| task.wish(wish)).is_some()
+    }
+
+    /// Commits what is under way, ends all threads, and gives the last status.
+    #[must_use]
+    pub fn stop(self) -> Vec<SourceStatus> {
+        for task in &self.tasks {
+            task.wish(Wish::End);
+        }
+        for thread in self.threads {
+            // A panic has printed itself; the source's status says that it has ended.
+            let _ = thread.join();
+        }
+        self.tasks.iter().map(|task| task.status()).collect()
+    }
+}

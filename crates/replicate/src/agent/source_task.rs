@@ -1,0 +1,187 @@
+//! One source's life: sessions, pauses between them, and what a person wishes.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hortator_mysql::ConnectOptions;
+
+use super::retry::{Verdict, pause, verdict};
+use super::session::{Ended, Session};
+use super::status::{SourceState, SourceStatus};
+use super::{Notices, SourceOptions};
+use crate::apply::InDoubt;
+
+/// What shall become of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// It runs.
+    Run,
+    /// It commits what is under way and waits.
+    Pause,
+    /// It passes the next transaction over, and runs.
+    Skip,
+    /// It commits what is under way and ends.
+    End,
+}
+
+/// A session that has lived for this long was in order: the next pause is a short one.
+const STABLE_AFTER: Duration = Duration::from_secs(30);
+
+/// A source and its thread.
+pub(super) struct SourceTask {
+    pub(super) options: SourceOptions,
+    pub(super) target: ConnectOptions,
+    pub(super) schema: String,
+    notices: Arc<Notices>,
+    shared: Mutex<Shared>,
+    changed: Condvar,
+}
+
+/// What the thread and others see.
+struct Shared {
+    wish: Wish,
+    /// How often something was wished.
+    wishes: u64,
+    status: SourceStatus,
+}
+
+impl SourceTask {
+    pub(super) fn new(options: SourceOptions, target: ConnectOptions, schema: String, notices: Arc<Notices>) -> Self {
+        let status = SourceStatus {
+            name: options.name.clone(),
+            state: SourceState::Connecting,
+            host: options.hosts.first().map(|host| host.address.to_string()).unwrap_or_default(),
+            applied_file: String::new(),
+            applied_position: 0,
+            applied_gtid: String::new(),
+            lag_s: None,
+            transactions: 0,
+            retries: 0,
+            error: None,
+        };
+        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, status });
+        SourceTask { options, target, schema, notices, shared, changed: Condvar::new() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.options.name
+    }
+
+    pub(super) fn status(&self) -> SourceStatus {
+        self.lock().status.clone()
+    }
+
+    /// Says what shall become of it. The end is final.
+    pub(super) fn wish(&self, wish: Wish) {
+        let mut shared = self.lock();
+        if shared.wish != Wish::End {
+            shared.wish = wish;
+        }
+        shared.wishes += 1;
+        self.changed.notify_all();
+    }
+
+    /// What shall become of it.
+    pub(super) fn wished(&self) -> Wish {
+        self.lock().wish
+    }
+
+    /// Changes the status.
+    pub(super) fn note(&self, change: impl FnOnce(&mut SourceStatus)) {
+        change(&mut self.lock().status);
+    }
+
+    /// Tells the person who watches.
+    pub(super) fn tell(&self, text: &str) {
+        (self.notices)(&self.options.name, text);
+    }
+
+    /// Runs until the end is wished.
+    pub(super) fn run(&self) {
+        let (mut failures, mut host) = (0, 0);
+        let mut in_doubt = InDoubt::Stop;
+        while self.wait_until_wanted() {
+            let skips = self.take_skip();
+            let begin = Instant::now();
+            self.note(|status| {
+                status.state = SourceState::Connecting;
+                status.host = self.options.hosts[host].address.to_string();
+            });
+            let mut session = Session { task: self, host: &self.options.hosts[host], in_doubt, skips };
+            let error = match session.run() {
+                Ok(Ended::AsWished) => {
+                    (failures, in_doubt) = (0, InDoubt::Stop);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            in_doubt = InDoubt::Stop;
+            failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
+            let text = error.to_string();
+            match verdict(&error) {
+                Verdict::Retry => {
+                    if self.status().error.as_ref() != Some(&text) {
+                        self.tell(&format!("{text}: trying again"));
+                    }
+                    self.note(|status| {
+                        (status.error, status.retries) = (Some(text), status.retries + 1);
+                        status.lag_s = None;
+                    });
+                    host = (host + 1) % self.options.hosts.len();
+                    self.wait(pause(failures));
+                }
+                Verdict::Stop => {
+                    self.tell(&format!("stopped: {text}"));
+                    self.note(|status| (status.state, status.error) = (SourceState::Stopped, Some(text)));
+                    self.wait_for_a_person();
+                    (failures, in_doubt) = (0, InDoubt::Decided);
+                }
+            }
+        }
+        self.note(|status| {
+            // One that was stopped stays so: the last status says why.
+            if status.state != SourceState::Stopped {
+                status.state = SourceState::Ended;
+            }
+        });
+    }
+
+    /// Waits while it is paused. False: it shall end.
+    fn wait_until_wanted(&self) -> bool {
+        let mut shared = self.lock();
+        while shared.wish == Wish::Pause {
+            shared.status.state = SourceState::Paused;
+            shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
+        }
+        shared.wish != Wish::End
+    }
+
+    /// Whether the next transaction is to be passed over: once.
+    fn take_skip(&self) -> bool {
+        let mut shared = self.lock();
+        let skips = shared.wish == Wish::Skip;
+        if skips {
+            shared.wish = Wish::Run;
+        }
+        skips
+    }
+
+    /// Waits until someone says what to do, which may be what was wished before.
+    fn wait_for_a_person(&self) {
+        let shared = self.lock();
+        let before = shared.wishes;
+        let is_waiting = |shared: &mut Shared| shared.wishes == before && shared.wish != Wish::End;
+        drop(self.changed.wait_while(shared, is_waiting).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Waits for a time, or until something else is wished.
+    fn wait(&self, time: Duration) {
+        let shared = self.lock();
+        let waited = self.changed.wait_timeout_while(shared, time, |shared| shared.wish == Wish::Run);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,180 @@
+//! `replicate.toml`: the target, the sources, and where each of them starts.
+
+mod error;
+mod start;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use toml::Value;
+
+pub use error::Error;
+pub use start::Start;
+
+/// The schema of the target that holds the positions.
+const DEFAULT_SCHEMA: &str = "hortator";
+
+/// Keys of a connection: the options of the command line, with `_` or `-`.
+const CONNECTION_KEYS: &[&str] = &[
+    "host",
+    "port",
+    "user",
+    "password",
+    "socket",
+    "protocol",
+    "connect-timeout",
+    "ssl",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "ssl-mode",
+    "ssl-verify-server-cert",
+];
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Where everything goes.
+    pub target: Target,
+    /// What is read, each by itself.
+    pub sources: Vec<Source>,
+}
+
+/// The server that the transactions are applied to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// How to connect.
+    pub endpoint: Endpoint,
+    /// The schema that holds the positions.
+    pub schema: String,
+}
+
+/// A server whose binary log is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name in the status, in messages and in the target's table of positions.
+    pub name: String,
+    /// How to connect.
+    pub endpoint: Endpoint,
+    /// Its hosts, tried in turn; empty where the endpoint says it all.
+    pub hosts: Vec<String>,
+    /// Where to start if nothing of it is applied yet.
+    pub start: Start,
+    /// The server id with which Hortator registers as its replica.
+    pub server_id: u32,
+}
+
+/// How to connect: options as on the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Names, without dashes in front, and values.
+    pub options: Vec<(String, String)>,
+    /// The suffix of groups in option files that hold further options, such as the password.
+    pub group_suffix: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawConfig {
+    target: RawTarget,
+    #[serde(default)]
+    source: Vec<RawSource>,
+}
+
+#[derive(Deserialize)]
+struct RawTarget {
+    schema: Option<String>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct RawSource {
+    name: String,
+    start: String,
+    server_id: Option<u32>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn parse(text: &str) -> Result<Config, Error> {
+        let raw: RawConfig = toml::from_str(text).map_err(|error| Error::Syntax(error.to_string()))?;
+        let (endpoint, hosts) = endpoint("[target]", raw.target.rest)?;
+        if !hosts.is_empty() {
+            return Err(Error::HostList);
+        }
+        let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
+        let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
+        if sources.is_empty() {
+            return Err(Error::NoSource);
+        }
+        let mut names = HashSet::new();
+        if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
+            return Err(Error::TwoSources(twice.name.clone()));
+        }
+        Ok(Config { target: Target { endpoint, schema }, sources })
+    }
+}
+
+impl Source {
+    fn read(raw: RawSource) -> Result<Source, Error> {
+        let RawSource { name, start, server_id, rest } = raw;
+        if name.is_empty() || name.len() > NAME_LIMIT_BYTES {
+            return Err(Error::Name(name));
+        }
+        let table = format!("[[source]] {name}");
+        let (endpoint, hosts) = endpoint(&table, rest)?;
+        let start =
+            start.parse().map_err(|found| Error::Value { table: table.clone(), key: "start".to_owned(), found })?;
+        if server_id == Some(0) {
+            let found = "0 is no server id of a replica".to_owned();
+            return Err(Error::Value { table, key: "server_id".to_owned(), found });
+        }
+        let server_id = server_id.unwrap_or_else(|| default_server_id(&name));
+        Ok(Source { name, endpoint, hosts, start, server_id })
+    }
+}
+
+/// The longest name of a source, in bytes.
+const NAME_LIMIT_BYTES: usize = 64;
+
+/// A server id that is the same at every start, and hardly that of a server: people number theirs from 1.
+fn default_server_id(name: &str) -> u32 {
+    0x8000_0000 | crc32fast::hash(name.as_bytes()) >> 1
+}
+
+/// The connection's options, and a list of hosts if `host` is one.
+fn endpoint(table: &str, rest: BTreeMap<String, Value>) -> Result<(Endpoint, Vec<String>), Error> {
+    let (mut endpoint, mut hosts) = (Endpoint::default(), Vec::new());
+    for (key, value) in rest {
+        let name = key.replace('_', "-");
+        let invalid = |found: &str| Error::Value { table: table.to_owned(), key: key.clone(), found: found.to_owned() };
+        match (name.as_str(), value) {
+            ("defaults-group-suffix", Value::String(suffix)) => endpoint.group_suffix = Some(suffix),
+            ("host", Value::Array(list)) => {
+                let names: Option<Vec<String>> = list.iter().map(|host| host.as_str().map(str::to_owned)).collect();
+                hosts = names.filter(|names| !names.is_empty()).ok_or_else(|| invalid("give names of hosts"))?;
+            }
+            (known, value) if CONNECTION_KEYS.contains(&known) => {
+                let text = match value {
+                    Value::String(text) => text,
+                    Value::Integer(number) => number.to_string(),
+                    Value::Boolean(is_on) => if is_on { "ON" } else { "OFF" }.to_owned(),
+                    _ => return Err(invalid("give a text, a number or true or false")),
+                };
+                endpoint.options.push((name, text));
+            }
+            _ => return Err(Error::UnknownKey { table: table.to_owned(), key }),
+        }
+    }
+    Ok((endpoint, hosts))
+}

@@ -1,0 +1,73 @@
+//! Configurations and what is said of wrong ones.
+
+use super::*;
+use crate::transaction::LogPosition;
+
+const HEAD: &str = "[target]\nhost = \"127.0.0.1\"\nport = 3306\n";
+
+fn parse(sources: &str) -> Result<Config, String> {
+    Config::parse(&format!("{HEAD}{sources}")).map_err(|error| error.to_string())
+}
+
+fn start_of(start: &str) -> Result<Start, String> {
+    parse(&format!("[[source]]\nname = \"a\"\nstart = \"{start}\"")).map(|config| config.sources[0].start.clone())
+}
+
+#[test]
+fn a_configuration() {
+    let text = "[[source]]\nname = \"shop1\"\nhost = [\"db1\", \"db2\"]\nuser = \"repl\"\nssl_ca = \"ca.pem\"\n\
+                defaults_group_suffix = \"_shop\"\nstart = \"now\"\n[[source]]\nname = \"b\"\nstart = \"now\"\nserver_id = 7";
+    let config = parse(text).unwrap();
+    let options = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    assert_eq!(config.target.endpoint.options, options(&[("host", "127.0.0.1"), ("port", "3306")]));
+    assert_eq!(config.target.schema, "hortator");
+    let [one, two] = &config.sources[..] else { panic!("{config:?}") };
+    assert_eq!(one.hosts, ["db1", "db2"]);
+    assert_eq!(one.endpoint.options, options(&[("ssl-ca", "ca.pem"), ("user", "repl")]));
+    assert_eq!(one.endpoint.group_suffix.as_deref(), Some("_shop"));
+    assert!(one.server_id >= 0x8000_0000, "far from what people choose");
+    assert_eq!(two.server_id, 7);
+}
+
+#[test]
+fn starts() {
+    assert_eq!(start_of("now"), Ok(Start::Now));
+    assert_eq!(start_of("gtid:0-1-100,1-7-20"), Ok(Start::Gtid("0-1-100,1-7-20".parse().unwrap())));
+    let place = LogPosition { file: b"binlog.000001".to_vec(), position: 4 };
+    assert_eq!(start_of("binlog.000001:4"), Ok(Start::Position(place)));
+    for (start, said) in [
+        ("snapshot", "not implemented yet"),
+        ("gtid:", "has no GTID"),
+        ("gtid:0-1", "DOMAIN-SERVER-NUMBER"),
+        ("binlog.000001", "is no start: give now"),
+        ("binlog.000001:0", "is no start"),
+        ("", "is no start"),
+    ] {
+        let error = start_of(start).unwrap_err();
+        assert!(error.starts_with("[[source]] a, `start`: ") && error.contains(said), "{start}: {error}");
+    }
+}
+
+#[test]
+fn what_is_wrong() {
+    let source = |rest: &str| format!("[[source]]\nname = \"a\"\nstart = \"now\"\n{rest}");
+    for (text, said) in [
+        (String::new(), "there is no source"),
+        (source("hots = \"db1\""), "[[source]] a has the unknown key `hots`"),
+        (source("host = []"), "give names of hosts"),
+        (source("port = 1.5"), "[[source]] a, `port`"),
+        (source("server_id = 0"), "no server id"),
+        ("[[source]]\nstart = \"now\"".to_owned(), "missing field `name`"),
+        ("[[source]]\nname = \"a\"".to_owned(), "missing field `start`"),
+        (source("").repeat(2), "two sources have the name a"),
+        (source("name"), "line"),
+        ("[sources]".to_owned(), "unknown field `sources`"),
+    ] {
+        let error = parse(&text).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    let error = Config::parse("[target]\nhost = [\"a\", \"b\"]").unwrap_err().to_string();
+    assert!(error.contains("a list of hosts is for sources"), "{error}");
+}

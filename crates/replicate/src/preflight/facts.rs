@@ -1,0 +1,95 @@
+//! What servers say of themselves.
+
+use hortator_mysql::{ConnectOptions, Connection, Error};
+
+/// What a source says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceFacts {
+    /// Whether it is MariaDB.
+    pub is_mariadb: bool,
+    /// Its id.
+    pub server_id: String,
+    /// Whether it writes a binary log.
+    pub has_binary_log: bool,
+    /// `binlog_format`.
+    pub format: String,
+    /// SHOW GRANTS of the account.
+    pub grants: Vec<String>,
+    /// Its tables as `schema.table`, as far as the account sees them.
+    pub tables: Vec<String>,
+    /// Those of them without a primary or unique key.
+    pub without_key: Vec<String>,
+}
+
+/// What the target says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// Whether it is MariaDB.
+    pub is_mariadb: bool,
+    /// Its version.
+    pub version: String,
+    /// SHOW GRANTS of the account.
+    pub grants: Vec<String>,
+    /// Whether it takes writes from privileged accounts only.
+    pub is_read_only: bool,
+}
+
+/// Schemas of the server itself, and those that Hortator makes.
+const OTHER_SCHEMAS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
+
+/// Asks the first host that can be reached; the error is that of the last one.
+pub(super) fn of_source(hosts: &[ConnectOptions]) -> Result<SourceFacts, Error> {
+    let mut last = Err(Error::Unsupported("the source has no host".to_owned()));
+    for host in hosts {
+        last = Connection::open(host).and_then(|mut connection| ask_source(&mut connection));
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}
+
+fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
+    let variables = texts(connection, "SELECT @@server_id, @@log_bin, @@binlog_format")?;
+    let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
+    let tables = format!(
+        "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES \
+         WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN {OTHER_SCHEMAS}"
+    );
+    let without_key = format!(
+        "{tables} AND NOT EXISTS (SELECT 1 FROM information_schema.STATISTICS s WHERE s.NON_UNIQUE = 0 \
+         AND s.TABLE_SCHEMA = TABLES.TABLE_SCHEMA AND s.TABLE_NAME = TABLES.TABLE_NAME)"
+    );
+    Ok(SourceFacts {
+        is_mariadb: connection.version().is_mariadb(),
+        server_id: variable(0),
+        has_binary_log: variable(1) == "1",
+        format: variable(2),
+        grants: first_column(connection, "SHOW GRANTS")?,
+        tables: first_column(connection, &tables)?,
+        without_key: first_column(connection, &without_key)?,
+    })
+}
+
+/// Asks the target.
+pub(super) fn of_target(options: &ConnectOptions) -> Result<TargetFacts, Error> {
+    let mut connection = Connection::open(options)?;
+    let variables = texts(&mut connection, "SELECT @@version, @@read_only")?;
+    let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
+    Ok(TargetFacts {
+        is_mariadb: connection.version().is_mariadb(),
+        version: variable(0),
+        grants: first_column(&mut connection, "SHOW GRANTS")?,
+        is_read_only: variable(1) != "0",
+    })
+}
+
+fn texts(connection: &mut Connection, query: &str) -> Result<Vec<Vec<String>>, Error> {
+    let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+    let rows = connection.fetch(query.as_bytes())?;
+    Ok(rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect())
+}
+
+fn first_column(connection: &mut Connection, query: &str) -> Result<Vec<String>, Error> {
+    Ok(texts(connection, query)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
+}

@@ -1,0 +1,136 @@
+//! What follows from what the servers say.
+
+use std::collections::BTreeMap;
+
+use hortator_mysql::Error;
+
+use super::{SourceFacts, TargetFacts};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The source would stop, or not start.
+    Problem,
+    /// It works, and something is slow or may surprise.
+    Warning,
+}
+
+/// Something that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The source; none for the target, or for several sources.
+    pub source: Option<String>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was found, and what to do.
+    pub text: String,
+}
+
+/// How many names a finding lists.
+const NAMES_LIMIT: usize = 5;
+
+/// What follows.
+pub(super) fn findings(
+    target: &Result<TargetFacts, Error>,
+    sources: &[(String, Result<SourceFacts, Error>)],
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    match target {
+        Ok(facts) => of_target(facts, &mut found),
+        Err(error) => found.push(problem(None, format!("the target: {error}"))),
+    }
+    for (name, facts) in sources {
+        match facts {
+            Ok(facts) => of_source(name, facts, &mut found),
+            Err(error) => found.push(problem(Some(name), error.to_string())),
+        }
+    }
+    of_all(sources, &mut found);
+    found
+}
+
+fn of_target(facts: &TargetFacts, found: &mut Vec<Finding>) {
+    if !facts.is_mariadb {
+        let text = format!("the target is no MariaDB server ({}): only these can be targets so far", facts.version);
+        found.push(problem(None, text));
+    }
+    if !has_grant(&facts.grants, &["BINLOG REPLAY", "SUPER"]) {
+        let text = "the account may not apply row events on the target: GRANT BINLOG REPLAY ON *.* TO it";
+        found.push(problem(None, text.to_owned()));
+    }
+    if facts.is_read_only && !has_grant(&facts.grants, &["READ_ONLY ADMIN", "SUPER"]) {
+        found.push(problem(None, "the target is read-only: SET GLOBAL read_only = OFF there".to_owned()));
+    }
+}
+
+fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
+    let mut add = |severity, text: &str| {
+        found.push(Finding { source: Some(name.to_owned()), severity, text: text.to_owned() });
+    };
+    if !facts.has_binary_log {
+        add(Severity::Problem, "it writes no binary log: set log_bin");
+    }
+    if !has_grant(&facts.grants, &["REPLICATION SLAVE", "REPLICATION REPLICA"]) {
+        add(Severity::Problem, "the account may not read the binary log: GRANT REPLICATION SLAVE ON *.* TO it");
+    }
+    if !facts.is_mariadb {
+        add(Severity::Warning, "it is a MySQL server: these have been tried with files of theirs only");
+    }
+    if facts.format != "ROW" {
+        let text = format!(
+            "binlog_format is {}: statements run again on the target, one by one; set binlog_format = ROW",
+            facts.format
+        );
+        add(Severity::Warning, &text);
+    }
+    if !facts.without_key.is_empty() {
+        let text = format!(
+            "tables without a primary or unique key, where each changed row is searched in the whole table: {}",
+            listed(&facts.without_key)
+        );
+        add(Severity::Warning, &text);
+    }
+}
+
+/// What concerns several sources.
+fn of_all(sources: &[(String, Result<SourceFacts, Error>)], found: &mut Vec<Finding>) {
+    let mut owners: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, facts) in sources.iter().filter_map(|(name, facts)| Some((name, facts.as_ref().ok()?))) {
+        for table in &facts.tables {
+            owners.entry(table).or_default().push(name);
+        }
+    }
+    let shared: Vec<String> = owners
+        .into_iter()
+        .filter(|(_, names)| names.len() > 1)
+        .map(|(table, names)| format!("{table} ({})", names.join(", ")))
+        .collect();
+    if !shared.is_empty() {
+        let text = format!(
+            "tables that several sources have: their rows go into one table of the target, and a source stops at a row \
+             that another has written with the same key: {}",
+            listed(&shared)
+        );
+        found.push(Finding { source: None, severity: Severity::Warning, text });
+    }
+}
+
+fn problem(source: Option<&str>, text: String) -> Finding {
+    Finding { source: source.map(str::to_owned), severity: Severity::Problem, text }
+}
+
+/// Whether the account has one of these privileges on everything.
+fn has_grant(grants: &[String], privileges: &[&str]) -> bool {
+    grants.iter().any(|grant| {
+        let Some((list, _)) = grant.split_once(" ON *.* ") else { return false };
+        list.contains("ALL PRIVILEGES") || privileges.iter().any(|privilege| list.contains(privilege))
+    })
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMES_LIMIT)].join(", ");
+    match names.len().checked_sub(NAMES_LIMIT) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        _ => shown,
+    }
+}

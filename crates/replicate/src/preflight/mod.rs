@@ -1,0 +1,23 @@
+//! What would go wrong, before anything is started: settings, grants, names that collide, tables without keys.
+//!
+//! [`facts`] asks the servers; [`findings`] is a pure function of what they say.
+
+mod facts;
+mod findings;
+
+#[cfg(test)]
+mod tests;
+
+use crate::agent::AgentOptions;
+
+pub use facts::{SourceFacts, TargetFacts};
+pub use findings::{Finding, Severity};
+
+/// Asks the target and all sources, and says what was found.
+#[must_use]
+pub fn check(options: &AgentOptions) -> Vec<Finding> {
+    let target = facts::of_target(&options.target);
+    let sources: Vec<_> =
+        options.sources.iter().map(|source| (source.name.clone(), facts::of_source(&source.hosts))).collect();
+    findings::findings(&target, &sources)
+}

@@ -1,0 +1,96 @@
+//! What is found where.
+
+use hortator_mysql::Error;
+
+use super::findings::findings;
+use super::*;
+
+fn good_source() -> SourceFacts {
+    SourceFacts {
+        is_mariadb: true,
+        server_id: "1".to_owned(),
+        has_binary_log: true,
+        format: "ROW".to_owned(),
+        grants: vec!["GRANT REPLICATION SLAVE ON *.* TO `repl`@`%`".to_owned()],
+        tables: vec!["d.t".to_owned()],
+        without_key: Vec::new(),
+    }
+}
+
+fn good_target() -> TargetFacts {
+    TargetFacts {
+        is_mariadb: true,
+        version: "10.11.19-MariaDB".to_owned(),
+        grants: vec!["GRANT SELECT, BINLOG REPLAY ON *.* TO `h`@`%`".to_owned()],
+        is_read_only: false,
+    }
+}
+
+/// What is said of one source, with the first letter of the severity.
+fn check(target: &Result<TargetFacts, Error>, source: Result<SourceFacts, Error>) -> Vec<String> {
+    let found = findings(target, &[("a".to_owned(), source)]);
+    found.iter().map(|one| format!("{:?}: {}", one.severity, one.text)).collect()
+}
+
+#[test]
+fn servers_that_are_right() {
+    assert_eq!(check(&Ok(good_target()), Ok(good_source())), Vec::<String>::new());
+    let all = vec!["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`".to_owned()];
+    let target = TargetFacts { grants: all.clone(), ..good_target() };
+    assert_eq!(check(&Ok(target), Ok(SourceFacts { grants: all, ..good_source() })), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_wrong() {
+    let lost = || Error::Unsupported("not there".to_owned());
+    // Only one schema.
+    let grants = vec!["GRANT ALL PRIVILEGES ON `d`.* TO `h`@`%`".to_owned()];
+    for (target, source, said) in [
+        (Err(lost()), Ok(good_source()), "Problem: the target: not there"),
+        (Ok(good_target()), Err(lost()), "Problem: not there"),
+        (
+            Ok(TargetFacts { is_mariadb: false, ..good_target() }),
+            Ok(good_source()),
+            "Problem: the target is no MariaDB",
+        ),
+        (
+            Ok(TargetFacts { grants: grants.clone(), ..good_target() }),
+            Ok(good_source()),
+            "Problem: the account may not apply",
+        ),
+        (
+            Ok(TargetFacts { is_read_only: true, ..good_target() }),
+            Ok(good_source()),
+            "Problem: the target is read-only",
+        ),
+        (
+            Ok(good_target()),
+            Ok(SourceFacts { has_binary_log: false, ..good_source() }),
+            "Problem: it writes no binary log",
+        ),
+        (Ok(good_target()), Ok(SourceFacts { grants, ..good_source() }), "Problem: the account may not read"),
+        (
+            Ok(good_target()),
+            Ok(SourceFacts { format: "MIXED".to_owned(), ..good_source() }),
+            "Warning: binlog_format is MIXED",
+        ),
+        (Ok(good_target()), Ok(SourceFacts { is_mariadb: false, ..good_source() }), "Warning: it is a MySQL server"),
+        (
+            Ok(good_target()),
+            Ok(SourceFacts { without_key: (1..=7).map(|n| format!("d.t{n}")).collect(), ..good_source() }),
+            "Warning: tables without a primary or unique key, where each changed row is searched in the whole table: d.t1, \
+             d.t2, d.t3, d.t4, d.t5 and 2 more",
+        ),
+    ] {
+        let found = check(&target, source);
+        assert!(found.len() == 1 && found[0].starts_with(said), "{said}: {found:?}");
+    }
+}
+
+#[test]
+fn tables_of_several_sources() {
+    let sources = ["a", "b"].map(|name| (name.to_owned(), Ok(good_source())));
+    let found = findings(&Ok(good_target()), &sources);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].text.ends_with("d.t (a, b)") && found[0].source.is_none(), "{found:?}");
+}

@@ -1,0 +1,17 @@
+//! One source: where its log starts for us, and the thread that reads it ahead of what is applied.
+//!
+//! ```text
+//!   start       config, recorded position ──► what to ask the source for
+//!   reader      stream ──► events ──► transactions ──► queue          a thread
+//!   queue       transactions that are read and not applied; bounded by their bytes
+//! ```
+
+mod error;
+mod queue;
+mod reader;
+mod start;
+
+pub use error::Error;
+pub use queue::{Arrival, Popped, Queue};
+pub use reader::read;
+pub use start::{first_position, log_end, request};

@@ -1,0 +1,113 @@
+//! What is read of a source and not applied yet: bounded by its bytes.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::Error;
+use crate::binlog::Event;
+use crate::transaction::{LogPosition, Part, Transaction};
+
+/// What comes of a source.
+#[derive(Debug)]
+pub enum Arrival {
+    /// How the events behind it are laid out.
+    Format(Event),
+    /// The first events of a large transaction, or further ones.
+    Part(Part),
+    /// A transaction, or the rest of a large one.
+    Transaction(Transaction),
+    /// The source has nothing behind this place.
+    Idle(LogPosition),
+    /// Nothing comes behind it.
+    Failed(Error),
+}
+
+impl Arrival {
+    /// About what it takes in memory.
+    fn bytes(&self) -> usize {
+        let events = match self {
+            Arrival::Part(part) => &part.events,
+            Arrival::Transaction(transaction) => &transaction.events,
+            Arrival::Format(_) | Arrival::Idle(_) | Arrival::Failed(_) => return FIXED_BYTES,
+        };
+        FIXED_BYTES + events.iter().map(|event| event.bytes.len() + FIXED_BYTES).sum::<usize>()
+    }
+}
+
+/// What each event and each arrival is counted as besides its bytes.
+const FIXED_BYTES: usize = 200;
+
+/// What [`Queue::pop`] found.
+#[derive(Debug)]
+pub enum Popped {
+    /// The next arrival.
+    Arrival(Arrival),
+    /// Nothing has come within the time.
+    Nothing,
+}
+
+/// A queue between the thread that reads and the one that applies.
+#[derive(Debug)]
+pub struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+    limit_bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    arrivals: VecDeque<Arrival>,
+    bytes: usize,
+    is_closed: bool,
+}
+
+impl Queue {
+    /// An empty queue. It takes arrivals while it holds fewer bytes than the limit.
+    #[must_use]
+    pub fn new(limit_bytes: usize) -> Queue {
+        Queue { state: Mutex::default(), changed: Condvar::new(), limit_bytes }
+    }
+
+    /// Adds an arrival, and waits for room if there is none. False: nobody takes it.
+    pub fn push(&self, arrival: Arrival) -> bool {
+        let mut state = self.lock();
+        while state.bytes >= self.limit_bytes && !state.is_closed {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_closed {
+            return false;
+        }
+        state.bytes += arrival.bytes();
+        state.arrivals.push_back(arrival);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Takes the next arrival, and waits for it up to a time.
+    pub fn pop(&self, timeout: Duration) -> Popped {
+        let state = self.lock();
+        let waited = self.changed.wait_timeout_while(state, timeout, |state| state.arrivals.is_empty());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let Some(arrival) = state.arrivals.pop_front() else { return Popped::Nothing };
+        state.bytes -= arrival.bytes();
+        self.changed.notify_all();
+        Popped::Arrival(arrival)
+    }
+
+    /// Nobody takes anything any more.
+    pub fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether [`Queue::close`] was called.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,59 @@
+//! Reads a source's log ahead of what is applied.
+
+use hortator_mysql::BinlogStream;
+
+use super::{Arrival, Error, Queue};
+use crate::binlog::{Content, EventReader};
+use crate::transaction::{Assembler, LogPosition};
+
+/// Transactions above this size go on in parts.
+const PART_LIMIT_BYTES: usize = 4 << 20;
+
+/// Reads until the stream ends or nobody takes what is read. The last arrival says why it ended.
+pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
+    let mut reader = EventReader::default();
+    let mut assembler = Assembler::new(start);
+    loop {
+        if queue.is_closed() {
+            return;
+        }
+        match next(&mut stream, &mut reader, &mut assembler) {
+            Ok(Some(arrival)) => {
+                if !queue.push(arrival) {
+                    return;
+                }
+            }
+            Ok(None) => {}
+            Err(error) => {
+                queue.push(Arrival::Failed(error));
+                return;
+            }
+        }
+    }
+}
+
+fn next(
+    stream: &mut BinlogStream,
+    reader: &mut EventReader,
+    assembler: &mut Assembler,
+) -> Result<Option<Arrival>, Error> {
+    let received = stream.next_event();
+    let received = received.map_err(|error| Error::Server { doing: "reading the source's log".to_owned(), error })?;
+    let Some(bytes) = received else {
+        return Err(Error::Unfit("the source ended the stream of its log".to_owned()));
+    };
+    let file = || String::from_utf8_lossy(&assembler.position().file).into_owned();
+    let event = reader.read(bytes).map_err(|error| Error::Binlog { file: file(), error })?;
+    if matches!(event.content, Content::Format(_)) {
+        assembler.take(event.clone())?;
+        return Ok(Some(Arrival::Format(event)));
+    }
+    let is_heartbeat = event.header.kind.is_heartbeat();
+    if let Some(transaction) = assembler.take(event)? {
+        return Ok(Some(Arrival::Transaction(transaction)));
+    }
+    if is_heartbeat && !assembler.is_within() {
+        return Ok(Some(Arrival::Idle(assembler.position().clone())));
+    }
+    Ok(assembler.take_part(PART_LIMIT_BYTES).map(Arrival::Part))
+}
