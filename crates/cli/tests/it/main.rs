@@ -7,7 +7,8 @@
 //! from one. [`deferred`] and [`deferred_unique`] are about checks that are deferred. [`errors`] is about ends that have no
 //! counterpart in the client: killed servers, full disks, Ctrl-C. [`accounts`], [`folded_names`] and [`idle_session`] are about
 //! dumps that need a server or an account of their own, [`resumed_session`] is about what a resumed load misses of its first
-//! session, and [`plan_predictions`] holds `--plan` against the load. [`sandboxes`] is about `hortator sandbox`.
+//! session, and [`plan_predictions`] holds `--plan` against the load. [`sandboxes`] is about `hortator sandbox`,
+//! [`replicate`] about `hortator replicate`.
 //!
 //! `cargo xtask mysql` runs all of this against MySQL's servers and client ([`target`]), with more in [`mysql`].
 //!
@@ -37,6 +38,7 @@ mod mysql;
 mod plan_predictions;
 mod programs;
 mod random;
+mod replicate;
 mod resumed;
 mod resumed_corners;
 mod resumed_in_doubt;

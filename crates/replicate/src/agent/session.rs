@@ -47,6 +47,8 @@ pub(super) struct Session<'t> {
     pub(super) in_doubt: InDoubt,
     /// The next transaction is passed over.
     pub(super) skips: bool,
+    /// Transactions of it that are in the status.
+    pub(super) counted: u64,
 }
 
 impl Session<'_> {
@@ -72,7 +74,7 @@ impl Session<'_> {
         let request =
             BinlogRequest { server_id: task.options.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
         let stream = BinlogStream::open(connection, &request).map_err(cannot)?;
-        task.tell(&format!("reads {} from {}", self.host.address, describe(&at)));
+        task.tell(&format!("reads {} from {}", self.host.address, at));
         task.note(|status| (status.state, status.error) = (SourceState::Running, None));
         let queue = Queue::new(QUEUE_LIMIT_BYTES);
         thread::scope(|scope| {
@@ -90,6 +92,8 @@ impl Session<'_> {
                 Wish::Pause | Wish::End => {
                     applier.flush()?;
                     self.note(applier, None);
+                    // The thread that reads may wait for the source a little longer.
+                    self.task.note(|status| status.state = SourceState::Paused);
                     return Ok(Ended::AsWished);
                 }
                 // It is for a source that has stopped.
@@ -115,7 +119,6 @@ impl Session<'_> {
                     } else {
                         applier.apply(&transaction)?;
                     }
-                    self.task.note(|status| status.transactions += 1);
                     if !applier.has_group() {
                         self.note(applier, timestamp_s);
                     }
@@ -140,7 +143,10 @@ impl Session<'_> {
     }
 
     /// Takes note of what is committed; `timestamp_s` is the source's time of the last transaction.
-    fn note(&self, applier: &Applier, timestamp_s: Option<u64>) {
+    fn note(&mut self, applier: &Applier, timestamp_s: Option<u64>) {
+        let new = applier.transactions() - self.counted;
+        self.counted += new;
+        self.task.note(|status| status.transactions += new);
         if let Some(at) = applier.position() {
             note_applied(self.task, at);
         }
@@ -157,13 +163,4 @@ fn note_applied(task: &SourceTask, at: &SourcePosition) {
         status.applied_position = at.position.position;
         status.applied_gtid = at.gtid.to_string();
     });
-}
-
-fn describe(at: &SourcePosition) -> String {
-    let place = format!("{}:{}", String::from_utf8_lossy(&at.position.file), at.position.position);
-    match (at.gtid.is_empty(), at.position.file.is_empty()) {
-        (true, _) => place,
-        (false, true) => format!("GTID position {}", at.gtid),
-        (false, false) => format!("{place} (GTID position {})", at.gtid),
-    }
 }

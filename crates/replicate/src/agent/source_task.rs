@@ -107,7 +107,7 @@ impl SourceTask {
                 status.state = SourceState::Connecting;
                 status.host = self.options.hosts[host].address.to_string();
             });
-            let mut session = Session { task: self, host: &self.options.hosts[host], in_doubt, skips };
+            let mut session = Session { task: self, host: &self.options.hosts[host], in_doubt, skips, counted: 0 };
             let error = match session.run() {
                 Ok(Ended::AsWished) => {
                     (failures, in_doubt) = (0, InDoubt::Stop);
@@ -131,7 +131,11 @@ impl SourceTask {
                     self.wait(pause(failures));
                 }
                 Verdict::Stop => {
-                    self.tell(&format!("stopped: {text}"));
+                    let name = self.name();
+                    self.tell(&format!(
+                        "stopped: {text}\n  mend it and then `hortator replicate resume FILE {name}`, or pass the \
+                         transaction over with `skip`"
+                    ));
                     self.note(|status| (status.state, status.error) = (SourceState::Stopped, Some(text)));
                     self.wait_for_a_person();
                     (failures, in_doubt) = (0, InDoubt::Decided);

@@ -36,6 +36,10 @@ pub struct Applier {
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
     group: Group,
+    /// The table maps of the statement whose rows have not ended.
+    open_maps: Vec<Vec<u8>>,
+    /// Transactions that it has committed or skipped.
+    transactions: u64,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
 }
@@ -44,8 +48,18 @@ pub struct Applier {
 #[derive(Debug, Default)]
 struct Group {
     statement: BinlogStatement,
-    /// Each of them: its events, in bytes, and the position behind it.
-    members: Vec<(usize, SourcePosition)>,
+    members: Vec<Member>,
+}
+
+/// A transaction of a group.
+#[derive(Debug)]
+struct Member {
+    /// The length of its events.
+    bytes: usize,
+    /// Behind it.
+    end: SourcePosition,
+    /// What it is, for a message.
+    text: Vec<u8>,
 }
 
 /// What becomes of a statement that an earlier run had begun and not ended.
@@ -93,6 +107,8 @@ impl Applier {
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
             committed,
+            open_maps: Vec::new(),
+            transactions: 0,
             group: Group::default(),
             is_within: false,
         })
@@ -102,6 +118,12 @@ impl Applier {
     #[must_use]
     pub fn position(&self) -> Option<&SourcePosition> {
         self.committed.as_ref()
+    }
+
+    /// Transactions that this applier has committed or skipped.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        self.transactions
     }
 
     /// Records where the source starts.
@@ -121,8 +143,9 @@ impl Applier {
     pub fn skip(&mut self, transaction: &Transaction) -> Result<(), Error> {
         self.flush()?;
         let end = self.position_behind(transaction);
-        self.execute(&self.table.write(&end), &place_of(&end))?;
+        self.execute(&self.table.write(&end), &place_of(&end, &transaction.text()))?;
         self.committed = Some(end);
+        self.transactions += 1;
         Ok(())
     }
 
@@ -169,7 +192,7 @@ impl Applier {
             self.group.statement.push(event);
         }
         let end = self.position_behind(transaction);
-        self.group.members.push((bytes, end));
+        self.group.members.push(Member { bytes, end, text: transaction.text() });
         Ok(())
     }
 
@@ -179,8 +202,8 @@ impl Applier {
     /// See [`Applier::apply`].
     pub fn apply_part(&mut self, part: &Part) -> Result<(), Error> {
         self.flush()?;
-        let place = self.committed.as_ref().map_or_else(|| "the first transaction".to_owned(), place_of);
-        let place = format!("a large transaction behind {place}");
+        let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
+        let place = format!("the large transaction behind {place}");
         if !self.is_within {
             if !part.can_roll_back {
                 self.record_begun(b"rows of tables whose engine cannot roll back", &place)?;
@@ -204,23 +227,26 @@ impl Applier {
     /// What the target refuses.
     pub fn flush(&mut self) -> Result<(), Error> {
         let Group { statement, members } = std::mem::take(&mut self.group);
-        let Some((_, end)) = members.last() else { return Ok(()) };
-        let done = self.commit_rows(statement.clone(), end);
-        match done {
+        let Some(last) = members.last() else { return Ok(()) };
+        match self.commit_rows(statement.clone(), last) {
             Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if members.len() > 1 => {
                 let mut rest = statement;
-                for (bytes, end) in &members {
-                    self.commit_rows(rest.take_first(*bytes), end)?;
+                for member in &members {
+                    self.commit_rows(rest.take_first(member.bytes), member)?;
+                    self.transactions += 1;
                 }
-                Ok(())
             }
-            done => done,
+            done => {
+                done?;
+                self.transactions += members.len() as u64;
+            }
         }
+        Ok(())
     }
 
     /// Row events and the position behind them as one transaction.
-    fn commit_rows(&mut self, mut statement: BinlogStatement, end: &SourcePosition) -> Result<(), Error> {
-        let place = place_of(end);
+    fn commit_rows(&mut self, mut statement: BinlogStatement, last: &Member) -> Result<(), Error> {
+        let (end, place) = (&last.end, place_of(&last.end, &last.text));
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;
@@ -234,7 +260,7 @@ impl Applier {
     /// A transaction that is none of rows only, or a large one.
     fn apply_alone(&mut self, transaction: &Transaction) -> Result<(), Error> {
         let end = self.position_behind(transaction);
-        let place = place_of(&end);
+        let place = place_of(&end, &transaction.text());
         let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
         if !has_begun && !transaction.can_roll_back() {
@@ -258,6 +284,7 @@ impl Applier {
             self.execute(second, &place)?;
         }
         self.committed = Some(end);
+        self.transactions += 1;
         Ok(())
     }
 
@@ -280,7 +307,7 @@ impl Applier {
 
     /// Behind what is taken so far and this transaction.
     fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
-        let before = self.group.members.last().map(|(_, end)| end).or(self.committed.as_ref());
+        let before = self.group.members.last().map(|member| &member.end).or(self.committed.as_ref());
         let mut gtid = before.map(|at| at.gtid.clone()).unwrap_or_default();
         if let Some(event) = transaction.gtid {
             gtid.advance(event.gtid);
@@ -294,13 +321,7 @@ impl Applier {
         let mut values = 0;
         for (index, event) in events.iter().enumerate() {
             match &event.content {
-                Content::TableMap(_) | Content::Rows(_) => {
-                    let plain = self.plain(event);
-                    if rows.text_bytes_with(plain.len()) > self.packet_limit_bytes && !rows.is_empty() {
-                        self.execute(&rows.take_text(), place)?;
-                    }
-                    rows.push(&plain);
-                }
+                Content::TableMap(_) | Content::Rows(_) => self.add_rows(event, &mut rows, place)?,
                 Content::Query(query) => {
                     if !rows.is_empty() {
                         self.execute(&rows.take_text(), place)?;
@@ -319,6 +340,29 @@ impl Applier {
             }
         }
         if rows.is_empty() { Ok(()) } else { self.execute(&rows.take_text(), place) }
+    }
+
+    /// Adds a table map or rows to a BINLOG statement; sends it before that if it is full.
+    ///
+    /// A server forgets the table maps at the end of a BINLOG statement, and passes over rows without one as if they were
+    /// filtered (seen with 10.11). So each begins with those of the statement that it is in the middle of.
+    fn add_rows(&mut self, event: &Event, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
+        let plain = self.plain(event).into_owned();
+        if rows.text_bytes_with(plain.len()) > self.packet_limit_bytes && !rows.is_empty() {
+            self.execute(&rows.take_text(), place)?;
+        }
+        if let Content::Rows(found) = &event.content {
+            if rows.is_empty() {
+                self.open_maps.iter().for_each(|map| rows.push(map));
+            }
+            if found.ends_statement {
+                self.open_maps.clear();
+            }
+        } else {
+            self.open_maps.push(plain.clone());
+        }
+        rows.push(&plain);
+        Ok(())
     }
 
     /// An event's bytes as a server takes them in a BINLOG statement.
@@ -356,6 +400,7 @@ impl Applier {
         // A lost connection has rolled back by itself.
         let _ = self.connection.execute(b"ROLLBACK");
         (self.group, self.is_within) = (Group::default(), false);
+        self.open_maps.clear();
         Error::Target { doing: format!("applying {place}"), error }
     }
 }
@@ -366,7 +411,12 @@ fn first_value(connection: &mut Connection, query: &[u8]) -> Result<String, hort
     Ok(String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
 }
 
-fn place_of(end: &SourcePosition) -> String {
-    let place = format!("{}:{}", String::from_utf8_lossy(&end.position.file), end.position.position);
-    if end.gtid.is_empty() { place } else { format!("{place} (GTID position {})", end.gtid) }
+/// A transaction, for a message.
+fn place_of(end: &SourcePosition, text: &[u8]) -> String {
+    let shown = &text[..text.len().min(SHOWN_BYTES)];
+    let more = if shown.len() < text.len() { " …" } else { "" };
+    format!("the transaction that ends at {end}, `{}{more}`", String::from_utf8_lossy(shown))
 }
+
+/// How much of a statement a message shows.
+const SHOWN_BYTES: usize = 300;

@@ -1,5 +1,7 @@
 //! How far each source is applied: a row in the target, written in the transaction of the rows.
 
+use std::fmt;
+
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use crate::binlog::GtidPosition;
@@ -17,6 +19,19 @@ pub struct SourcePosition {
     pub gtid: GtidPosition,
     /// A statement that commits by itself had begun behind `position`, and is not known to have ended: its text.
     pub begun: Option<Vec<u8>>,
+}
+
+impl fmt::Display for SourcePosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LogPosition { file, position } = &self.position;
+        match (file.is_empty(), self.gtid.is_empty()) {
+            (true, _) => write!(f, "GTID position {}", self.gtid),
+            (false, true) => write!(f, "{}:{position}", String::from_utf8_lossy(file)),
+            (false, false) => {
+                write!(f, "{}:{position} (GTID position {})", String::from_utf8_lossy(file), self.gtid)
+            }
+        }
+    }
 }
 
 /// The table of positions.

@@ -52,16 +52,29 @@ impl Transaction {
         self.end == End::Commit && self.gtid.is_none_or(|gtid| gtid.is_transactional())
     }
 
-    /// Its first statement, or what stands for it.
+    /// What it is, in words for a person: its first statement, or the tables of its rows.
     #[must_use]
     pub fn text(&self) -> Vec<u8> {
-        let statement = self.events.iter().find_map(|event| match &event.content {
-            Content::Query(query) => Some(query.text.clone()),
-            _ => None,
-        });
-        statement.unwrap_or_else(|| b"rows of tables whose engine cannot roll back".to_vec())
+        let mut tables: Vec<(&[u8], &[u8])> = Vec::new();
+        for event in &self.events {
+            match &event.content {
+                Content::Query(query) => return query.text.clone(),
+                Content::TableMap(map) if tables.len() < TABLES_LIMIT => {
+                    let name = (&map.schema[..], &map.table[..]);
+                    if !tables.contains(&name) {
+                        tables.push(name);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let names: Vec<Vec<u8>> = tables.iter().map(|(schema, table)| [schema, &b"."[..], table].concat()).collect();
+        [b"rows of ".as_slice(), &names.join(&b", "[..])].concat()
     }
 }
+
+/// Tables of a transaction that are named.
+const TABLES_LIMIT: usize = 3;
 
 /// Events of a transaction that is too large to be kept: those behind them follow as further parts, and as the
 /// [`Transaction`].

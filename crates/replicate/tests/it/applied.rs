@@ -150,6 +150,30 @@ fn statements_larger_than_the_targets_packets() {
 }
 
 #[test]
+fn one_statement_larger_than_the_targets_packets() {
+    let (source, target) = (source(&[]), target(&[("max_allowed_packet", "1M")]));
+    let statements = [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, v TEXT) ENGINE=InnoDB",
+        "CREATE TABLE d.m (id INT PRIMARY KEY, v TEXT) ENGINE=MyISAM",
+        "INSERT INTO d.t SELECT seq, REPEAT('x', 30000) FROM d.seq_1_to_200",
+        "INSERT INTO d.m SELECT * FROM d.t",
+        "UPDATE d.t JOIN d.m USING (id) SET t.v = CONCAT(t.v, 'y'), m.v = CONCAT(m.v, 'z') WHERE t.id > 100",
+        "DELETE FROM d.t WHERE id % 2 = 0",
+    ];
+    run(&mut source.node(0).connect().unwrap(), &statements);
+    let mut applier = open(&target).unwrap();
+    for item in items(log_of(&source)) {
+        match item {
+            Item::Format(event) => applier.format(&event).unwrap(),
+            Item::Transaction(one) => applier.apply(&one).unwrap(),
+        }
+    }
+    applier.flush().unwrap();
+    assert_equal(&source, &target);
+}
+
+#[test]
 fn an_applier_that_is_ended_goes_on_at_its_position() {
     let (source, target) = (source(&[]), target(&[]));
     run(&mut source.node(0).connect().unwrap(), STATEMENTS);

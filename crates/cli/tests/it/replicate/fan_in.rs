@@ -1,0 +1,166 @@
+//! Private servers as sources and target, a configuration for them, and the agent.
+
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hortator_check::state;
+use hortator_sandbox::{Builder, Temporary};
+use tempfile::TempDir;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(50);
+
+/// Servers and a configuration.
+pub struct FanIn {
+    pub sources: Vec<Temporary>,
+    pub target: Temporary,
+    folder: TempDir,
+}
+
+impl FanIn {
+    /// Starts the servers. Sources have the names s1, s2 …, and start now.
+    pub fn new(sources: usize, of_target: &[(&str, &str)]) -> FanIn {
+        let source = || {
+            // What it has sent must not be gone after a crash.
+            let builder =
+                Builder::standalone().set("log_bin", "bin").set("binlog_format", "ROW").set("sync_binlog", "1");
+            builder.start_temporary().unwrap()
+        };
+        let target = of_target.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
+        let mut fan_in = FanIn {
+            sources: (0..sources).map(|_| source()).collect(),
+            target: target.start_temporary().unwrap(),
+            folder: tempfile::tempdir_in("/tmp").unwrap(),
+        };
+        let table = |index: usize| {
+            let socket = fan_in.socket(index);
+            format!("[[source]]\nname = \"s{}\"\nsocket = \"{socket}\"\nuser = \"root\"\nstart = \"now\"\n", index + 1)
+        };
+        let text = fan_in.target_table() + &(0..sources).map(table).collect::<String>();
+        fan_in.write(&text);
+        fan_in
+    }
+
+    /// The configuration's table of the target.
+    pub fn target_table(&self) -> String {
+        format!("[target]\nsocket = \"{}\"\nuser = \"root\"\n", self.target.node(0).socket().display())
+    }
+
+    pub fn socket(&self, index: usize) -> String {
+        self.sources[index].node(0).socket().display().to_string()
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.folder.path().join("replicate.toml")
+    }
+
+    /// Writes the configuration.
+    pub fn write(&mut self, text: &str) {
+        fs::write(self.file(), text).unwrap();
+    }
+
+    /// A subcommand, with its arguments behind the file: what it prints, and its exit status.
+    pub fn says(&self, line: &str) -> (String, Option<i32>) {
+        let mut words = line.split_whitespace();
+        let mut command = self.command(words.next().unwrap());
+        let output = command.args(words).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (String::from_utf8_lossy(&text).trim().to_owned(), output.status.code())
+    }
+
+    fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
+        command.args(["replicate", subcommand]).arg(self.file());
+        command
+    }
+
+    /// Starts the agent, and waits until it reads all sources: what they write from now on is behind `start = "now"`.
+    pub fn start(&self) -> Agent {
+        let agent = self.start_only();
+        self.wait_until("all sources", |shown| !shown.contains(" connecting "));
+        agent
+    }
+
+    /// Starts the agent, and waits until it takes requests.
+    pub fn start_only(&self) -> Agent {
+        let child = self.command("run").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let agent = Agent(child);
+        self.wait_until("the agent to answer", |shown| shown.contains("source"));
+        agent
+    }
+
+    /// Waits for the status to show something.
+    pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let (shown, _) = self.says("status");
+            if is_so(&shown) {
+                return;
+            }
+            assert!(Instant::now() < end, "waited for {what}: {shown}");
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until the target has what the sources have now.
+    pub fn catch_up(&self) {
+        let (shown, code) = self.says(&format!("wait --caught-up --timeout {}", PATIENCE.as_secs()));
+        assert_eq!((&*shown, code), ("", Some(0)), "{}", self.says("status").0);
+    }
+
+    /// The schema of each source is the same in the target.
+    pub fn assert_equal(&self, schemas: &[&str]) {
+        let describe =
+            |server: &Temporary, schema| state::describe(&mut server.node(0).connect().unwrap(), schema).unwrap();
+        for (source, schema) in self.sources.iter().zip(schemas) {
+            let differences = describe(source, schema).differences(&describe(&self.target, schema));
+            assert!(differences.is_empty(), "{schema}: {}", differences.join("\n"));
+        }
+    }
+}
+
+/// A process of `hortator replicate run`, which ends with this.
+pub struct Agent(Child);
+
+impl Agent {
+    /// Sends SIGTERM.
+    pub fn terminate(&self) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    }
+
+    /// Waits for its end: what it has printed, and its exit status.
+    pub fn end(mut self) -> (String, Option<i32>) {
+        let mut log = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (log, self.0.wait().unwrap().code())
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs statements, all of which must succeed.
+pub fn run(server: &Temporary, statements: &[&str]) {
+    let mut connection = server.node(0).connect().unwrap();
+    for statement in statements {
+        connection.execute(statement.as_bytes()).unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
+
+/// Rows of texts.
+pub fn texts(server: &Temporary, query: &str) -> Vec<Vec<String>> {
+    let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
+    let rows = server.node(0).connect().unwrap().fetch(query.as_bytes()).unwrap();
+    rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
+}
