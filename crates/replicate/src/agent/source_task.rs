@@ -99,7 +99,7 @@ impl SourceTask {
     /// Runs until the end is wished.
     pub(super) fn run(&self) {
         let (mut failures, mut host) = (0, 0);
-        let mut in_doubt = InDoubt::Stop;
+        let mut in_doubt = InDoubt::Ask;
         while self.wait_until_wanted() {
             let skips = self.take_skip();
             let begin = Instant::now();
@@ -110,12 +110,12 @@ impl SourceTask {
             let mut session = Session { task: self, host: &self.options.hosts[host], in_doubt, skips, counted: 0 };
             let error = match session.run() {
                 Ok(Ended::AsWished) => {
-                    (failures, in_doubt) = (0, InDoubt::Stop);
+                    (failures, in_doubt) = (0, InDoubt::Ask);
                     continue;
                 }
                 Err(error) => error,
             };
-            in_doubt = InDoubt::Stop;
+            in_doubt = InDoubt::Ask;
             failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
             let text = error.to_string();
             match verdict(&error) {

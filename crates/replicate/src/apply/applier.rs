@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
+use hortator_load::checkpoint::Outcome;
 use hortator_mysql::{Connection, quote_string};
 
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
+use super::definition::Begun;
 use super::error::Error;
 use super::position_table::{PositionTable, SourcePosition};
 use super::statement_session::settings;
-use crate::binlog::{Content, Event, FormatDescription};
+use crate::binlog::{Content, Event, FormatDescription, QueryEvent};
 use crate::transaction::{End, Part, Transaction};
 
 /// Transactions that become one of the target's.
@@ -35,6 +37,8 @@ pub struct Applier {
     format: Option<(FormatDescription, Vec<u8>)>,
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
+    /// What an earlier run had begun behind that, and what became of it is not known.
+    begun: Option<Begun>,
     group: Group,
     /// The table maps of the statement whose rows have not ended.
     open_maps: Vec<Vec<u8>>,
@@ -62,11 +66,11 @@ struct Member {
     text: Vec<u8>,
 }
 
-/// What becomes of a statement that an earlier run had begun and not ended.
+/// What to do about a statement that an earlier run had begun and not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InDoubt {
-    /// It stops the source: [`Error::InDoubt`].
-    Stop,
+    /// The target is asked what became of it; where it cannot tell, that is [`Error::InDoubt`].
+    Ask,
     /// It runs again, or is skipped: a person has decided.
     Decided,
 }
@@ -76,8 +80,7 @@ impl Applier {
     /// applier of the same source out.
     ///
     /// # Errors
-    /// What the target refuses, [`Error::Busy`] while another session applies the source, and [`Error::InDoubt`] where an
-    /// earlier run ended within a statement that commits by itself.
+    /// What the target refuses, and [`Error::Busy`] while another session applies the source.
     pub fn open(mut connection: Connection, schema: &str, source: &str, in_doubt: InDoubt) -> Result<Applier, Error> {
         let cannot = |error| Error::Target { doing: "preparing the target".to_owned(), error };
         let lock = quote_string(format!("hortator.replicate.{schema}.{source}"));
@@ -91,15 +94,7 @@ impl Applier {
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
         let limit: usize = limit.parse().unwrap_or_default();
         let mut committed = table.read(&mut connection).map_err(cannot)?;
-        if let Some(SourcePosition { position, begun, .. }) = &mut committed
-            && let Some(text) = begun.take()
-            && in_doubt == InDoubt::Stop
-        {
-            return Err(Error::InDoubt {
-                place: format!("{}:{}", String::from_utf8_lossy(&position.file), position.position),
-                text: String::from_utf8_lossy(&text).into_owned(),
-            });
-        }
+        let begun = committed.as_mut().and_then(|at| at.begun.take()).filter(|_| in_doubt == InDoubt::Ask);
         Ok(Applier {
             connection,
             table,
@@ -107,6 +102,7 @@ impl Applier {
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
             committed,
+            begun,
             open_maps: Vec::new(),
             transactions: 0,
             group: Group::default(),
@@ -142,6 +138,7 @@ impl Applier {
     /// What the target refuses.
     pub fn skip(&mut self, transaction: &Transaction) -> Result<(), Error> {
         self.flush()?;
+        self.begun = None;
         let end = self.position_behind(transaction);
         self.execute(&self.table.write(&end), &place_of(&end, &transaction.text()))?;
         self.committed = Some(end);
@@ -172,6 +169,9 @@ impl Applier {
     /// See [`Error`]. Nothing of the transaction is applied then, and nothing behind it must be; those before it may not
     /// be committed yet.
     pub fn apply(&mut self, transaction: &Transaction) -> Result<(), Error> {
+        if self.begun.is_some() && self.was_applied(transaction)? {
+            return self.skip(transaction);
+        }
         let plain: Vec<_> = transaction.events.iter().map(|event| self.plain(event)).collect();
         let bytes: usize = plain.iter().map(|event| event.len()).sum();
         let is_of_rows =
@@ -201,12 +201,15 @@ impl Applier {
     /// # Errors
     /// See [`Applier::apply`].
     pub fn apply_part(&mut self, part: &Part) -> Result<(), Error> {
+        if let Some(begun) = &self.begun {
+            return Err(self.in_doubt(begun));
+        }
         self.flush()?;
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
         let place = format!("the large transaction behind {place}");
         if !self.is_within {
             if !part.can_roll_back {
-                self.record_begun(b"rows of tables whose engine cannot roll back", &place)?;
+                self.record_begun(Begun::of_rows(b"rows of tables whose engine cannot roll back".to_vec()), &place)?;
             }
             self.execute(b"START TRANSACTION", &place)?;
             self.is_within = true;
@@ -264,7 +267,8 @@ impl Applier {
         let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
         if !has_begun && !transaction.can_roll_back() {
-            self.record_begun(&transaction.text(), &place)?;
+            let begun = self.look(transaction, &place)?;
+            self.record_begun(begun, &place)?;
         }
         if transaction.end == End::ByItself {
             self.run_by_itself(transaction, &place)?;
@@ -299,10 +303,61 @@ impl Applier {
     }
 
     /// Records that what cannot be rolled back is about to run.
-    fn record_begun(&mut self, text: &[u8], place: &str) -> Result<(), Error> {
+    fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
         let before = self.committed.clone().unwrap_or_default();
-        let begun = self.table.write(&SourcePosition { begun: Some(text.to_vec()), ..before });
+        let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before });
         self.execute(&begun, place)
+    }
+
+    /// How things stand before a transaction that cannot be rolled back.
+    fn look(&mut self, transaction: &Transaction, place: &str) -> Result<Begun, Error> {
+        let Some(text) = self.settle(transaction, place)? else { return Ok(Begun::of_rows(transaction.text())) };
+        Begun::look(&mut self.connection, &text).map_err(|error| self.failed(error, place))
+    }
+
+    /// Makes the session that of a transaction that is one statement, and gives its text.
+    fn settle(&mut self, transaction: &Transaction, place: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some((event, before)) = transaction.events.split_last() else { return Ok(None) };
+        let Content::Query(query) = &event.content else { return Ok(None) };
+        if transaction.end != End::ByItself {
+            return Ok(None);
+        }
+        for setting in self.settings(event, query, before, place)? {
+            self.execute(&setting, place)?;
+        }
+        Ok(Some(query.text.clone()))
+    }
+
+    fn settings(
+        &self,
+        event: &Event,
+        query: &QueryEvent,
+        before: &[Event],
+        place: &str,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let settings = settings(event, query, before, &self.collations);
+        settings.map_err(|found| Error::Event { place: place.to_owned(), found })
+    }
+
+    /// Whether a statement that an earlier run had begun was applied.
+    fn was_applied(&mut self, transaction: &Transaction) -> Result<bool, Error> {
+        let Some(begun) = self.begun.take() else { return Ok(false) };
+        let place = place_of(&self.position_behind(transaction), &begun.text);
+        let is_it = self.settle(transaction, &place)?.as_ref() == Some(&begun.text);
+        let outcome = match is_it {
+            true => begun.outcome(&mut self.connection).map_err(|error| self.failed(error, &place))?,
+            false => Outcome::InDoubt,
+        };
+        match outcome {
+            Outcome::Applied => Ok(true),
+            Outcome::Reapply => Ok(false),
+            Outcome::InDoubt => Err(self.in_doubt(&begun)),
+        }
+    }
+
+    fn in_doubt(&self, begun: &Begun) -> Error {
+        let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
+        Error::InDoubt { place, text: String::from_utf8_lossy(&begun.text).into_owned() }
     }
 
     /// Behind what is taken so far and this transaction.
@@ -327,9 +382,7 @@ impl Applier {
                         self.execute(&rows.take_text(), place)?;
                     }
                     let before = &events[index - values..index];
-                    let settings = settings(event, query, before, &self.collations);
-                    let settings = settings.map_err(|found| Error::Event { place: place.to_owned(), found })?;
-                    for setting in settings {
+                    for setting in self.settings(event, query, before, place)? {
                         self.execute(&setting, place)?;
                     }
                     let done = self.connection.execute(&query.text);

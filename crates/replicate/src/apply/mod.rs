@@ -3,7 +3,7 @@
 //! ```text
 //!   transactions of rows, one after the other      START TRANSACTION; BINLOG '…'; position; COMMIT      (a group)
 //!   a transaction with statements                  START TRANSACTION; SET …; statement; … position; COMMIT
-//!   a statement that commits by itself (DDL)       intent; SET …; statement; position
+//!   a statement that commits by itself (DDL)       SET …; intent; statement; position
 //!   rows of an engine that cannot roll back        intent; as above
 //! ```
 //!
@@ -13,6 +13,7 @@
 mod applier;
 mod binlog_statement;
 mod collations;
+mod definition;
 mod error;
 mod position_table;
 mod statement_session;
@@ -20,5 +21,6 @@ mod statement_session;
 pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;
 pub use collations::Collations;
+pub use definition::Begun;
 pub use error::Error;
 pub use position_table::{PositionTable, SourcePosition};

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use hortator_load::checkpoint::RecoveryHint;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
+use super::definition::Begun;
 use crate::binlog::GtidPosition;
 use crate::transaction::LogPosition;
 
@@ -17,8 +19,8 @@ pub struct SourcePosition {
     pub position: LogPosition,
     /// MariaDB: the last transaction of each domain.
     pub gtid: GtidPosition,
-    /// A statement that commits by itself had begun behind `position`, and is not known to have ended: its text.
-    pub begun: Option<Vec<u8>>,
+    /// What had begun behind `position`, cannot be rolled back, and is not known to have ended.
+    pub begun: Option<Begun>,
 }
 
 impl fmt::Display for SourcePosition {
@@ -52,7 +54,7 @@ impl PositionTable {
         let table = [quote_identifier(schema), b".".to_vec(), quote_identifier(TABLE)].concat();
         connection.execute(&[b"CREATE DATABASE IF NOT EXISTS ".as_slice(), &quote_identifier(schema)].concat())?;
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
-            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB) ENGINE=InnoDB";
+            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
         Ok(PositionTable { table, source: quote_string(source) })
     }
@@ -62,9 +64,13 @@ impl PositionTable {
     /// # Errors
     /// As for any statement.
     pub fn read(&self, connection: &mut Connection) -> Result<Option<SourcePosition>, Error> {
-        let query =
-            [b"SELECT file, position, gtid, begun FROM ".as_slice(), &self.table, b" WHERE source = ", &self.source]
-                .concat();
+        let query = [
+            b"SELECT file, position, gtid, begun, before_it FROM ".as_slice(),
+            &self.table,
+            b" WHERE source = ",
+            &self.source,
+        ]
+        .concat();
         let Some(row) = connection.fetch(&query)?.into_iter().next() else { return Ok(None) };
         let mut values = row.into_iter();
         let mut next = || values.next().flatten();
@@ -74,17 +80,23 @@ impl PositionTable {
         let position = text(next());
         let position = position.parse().map_err(|_| invalid(format!("`{position}` is no position in a file")))?;
         let gtid = text(next()).parse().map_err(invalid)?;
-        Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun: next() }))
+        let begun = next();
+        let before = RecoveryHint::from_text(&text(next()));
+        let begun = begun.map(|text| Begun { text, before });
+        Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun }))
     }
 
     /// The statement that records a position.
     #[must_use]
     pub fn write(&self, at: &SourcePosition) -> Vec<u8> {
-        let begun = at.begun.as_deref().map_or_else(|| b"NULL".to_vec(), quote_string);
+        let (begun, before) = match &at.begun {
+            Some(begun) => (quote_string(&begun.text), quote_string(begun.before.to_text())),
+            None => (b"NULL".to_vec(), b"NULL".to_vec()),
+        };
         [
             b"REPLACE INTO ".as_slice(),
             &self.table,
-            b" (source, file, position, gtid, begun) VALUES (",
+            b" (source, file, position, gtid, begun, before_it) VALUES (",
             &self.source,
             b", ",
             &quote_string(&at.position.file),
@@ -92,6 +104,8 @@ impl PositionTable {
             &quote_string(at.gtid.to_string().as_bytes()),
             b", ",
             &begun,
+            b", ",
+            &before,
             b")",
         ]
         .concat()

@@ -149,7 +149,7 @@ impl Assembler {
             return None;
         }
         open.bytes = 0;
-        let can_roll_back = open.gtid.is_none_or(|gtid| gtid.is_transactional());
+        let can_roll_back = open.gtid.is_none_or(|gtid| gtid.is_transactional() && !gtid.is_ddl());
         Some(Part { events: std::mem::take(&mut open.events), can_roll_back })
     }
 

@@ -49,7 +49,7 @@ impl Transaction {
     /// ones that can.
     #[must_use]
     pub fn can_roll_back(&self) -> bool {
-        self.end == End::Commit && self.gtid.is_none_or(|gtid| gtid.is_transactional())
+        self.end == End::Commit && self.gtid.is_none_or(|gtid| gtid.is_transactional() && !gtid.is_ddl())
     }
 
     /// What it is, in words for a person: its first statement, or the tables of its rows.

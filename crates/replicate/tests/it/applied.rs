@@ -2,7 +2,7 @@
 //! was ended in between.
 
 use hortator_check::state;
-use hortator_replicate::apply::{Applier, Error, InDoubt};
+use hortator_replicate::apply::{Applier, Error, InDoubt, SourcePosition};
 use hortator_replicate::binlog::{Content, Event};
 use hortator_replicate::transaction::{Assembler, LogPosition, Transaction};
 use hortator_sandbox::{Builder, Temporary};
@@ -101,7 +101,7 @@ fn items(events: Vec<Event>) -> Vec<Item> {
 }
 
 fn open(target: &Temporary) -> Result<Applier, Error> {
-    Applier::open(target.node(0).connect().unwrap(), OWN, "one", InDoubt::Stop)
+    Applier::open(target.node(0).connect().unwrap(), OWN, "one", InDoubt::Ask)
 }
 
 fn assert_equal(source: &Temporary, target: &Temporary) {
@@ -248,12 +248,105 @@ fn a_row_that_is_there_already() {
     assert_eq!(applier.position().unwrap().gtid.to_string(), "0-1-3");
 }
 
+/// Definitions that an earlier run has begun and that have run, but the record of their end is missing.
 #[test]
-fn a_definition_that_an_earlier_run_had_begun() {
-    let target = target(&[]);
-    drop(open(&target).unwrap());
-    let insert = "INSERT INTO hortator.replicate_positions VALUES ('one', 'bin.000007', 1234, '0-1-5', 'DROP TABLE t')";
-    run(&mut target.node(0).connect().unwrap(), &[insert]);
-    let error = open(&target).unwrap_err().to_string();
-    assert!(error.contains("bin.000007:1234") && error.contains("DROP TABLE t"), "{error}");
+fn definitions_that_an_earlier_run_had_begun() {
+    let (source, target) = (source(&[]), target(&[]));
+    let statements = [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE t (id INT PRIMARY KEY)",
+        "ALTER TABLE t ADD COLUMN v INT, ADD KEY (v)",
+        "ALTER TABLE t ADD KEY (v)",
+        "RENAME TABLE t TO u",
+        "CREATE VIEW v AS SELECT * FROM u",
+        "CREATE TRIGGER tr BEFORE INSERT ON u FOR EACH ROW SET NEW.v = 1",
+        "CREATE OR REPLACE VIEW v AS SELECT id FROM u",
+        "CREATE PROCEDURE p() SELECT 1",
+        "TRUNCATE TABLE u",
+        "CREATE USER someone@localhost",
+        "DROP USER someone@localhost",
+        "DROP PROCEDURE p",
+        "CREATE TABLE w (id INT)",
+        "DROP TABLE u, w",
+        "DROP VIEW v",
+        "CREATE SEQUENCE s",
+    ];
+    run(&mut source.node(0).connect().unwrap(), &statements);
+    let mut connection = target.node(0).connect().unwrap();
+    let place = LogPosition { file: b"bin.000001".to_vec(), position: 4 };
+    open(&target).unwrap().start_at(SourcePosition { position: place, ..SourcePosition::default() }).unwrap();
+    // Takes down what is on record while a statement runs.
+    run(
+        &mut connection,
+        &[
+            "CREATE TABLE hortator.marks (begun LONGBLOB, before_it BLOB)",
+            "INSERT INTO hortator.marks VALUES (NULL, NULL)",
+            "CREATE TRIGGER hortator.mark AFTER INSERT ON hortator.replicate_positions FOR EACH ROW \
+             UPDATE hortator.marks SET before_it = IF(NEW.begun IS NULL, before_it, NEW.before_it), \
+             begun = COALESCE(NEW.begun, begun)",
+        ],
+    );
+    let mut format = None;
+    for item in items(log_of(&source)) {
+        let transaction = match item {
+            Item::Format(event) => {
+                format = Some(event);
+                continue;
+            }
+            Item::Transaction(transaction) => transaction,
+        };
+        let text = String::from_utf8(transaction.text()).unwrap();
+        let before = open(&target).unwrap().position().cloned().unwrap();
+        let apply = || {
+            let mut applier = open(&target).unwrap();
+            applier.format(format.as_ref().unwrap()).unwrap();
+            applier.apply(&transaction).unwrap_or_else(|error| panic!("{text}: {error}"));
+        };
+        apply();
+        let after = state::describe(&mut connection, "d").unwrap();
+        open(&target).unwrap().start_at(before).unwrap();
+        let mark = "UPDATE hortator.replicate_positions SET begun = (SELECT begun FROM hortator.marks), \
+                    before_it = (SELECT before_it FROM hortator.marks)";
+        run(&mut connection, &[mark]);
+        assert_eq!(texts(&mut connection, "SELECT begun FROM hortator.replicate_positions")[0][0], text);
+        apply();
+        let differences = after.differences(&state::describe(&mut connection, "d").unwrap());
+        assert!(differences.is_empty(), "{text}: {}", differences.join("\n"));
+    }
+    assert_equal(&source, &target);
+}
+
+/// The first of two tables is gone, as a server leaves it that ends between them.
+#[test]
+fn a_definition_that_is_in_doubt() {
+    let (source, target) = (source(&[]), target(&[]));
+    let statements =
+        ["CREATE DATABASE d", "CREATE TABLE d.one (id INT)", "CREATE TABLE d.two (id INT)", "DROP TABLE d.one, d.two"];
+    run(&mut source.node(0).connect().unwrap(), &statements);
+    for item in items(log_of(&source)) {
+        let mut applier = open(&target).unwrap();
+        match item {
+            Item::Format(event) => applier.format(&event).unwrap(),
+            Item::Transaction(one) if !one.text().starts_with(b"DROP") => applier.apply(&one).unwrap(),
+            Item::Transaction(one) => {
+                drop(applier);
+                let text = String::from_utf8(one.text()).unwrap();
+                let mark =
+                    format!("UPDATE hortator.replicate_positions SET begun = '{text}', before_it = 'definition 00'");
+                run(&mut target.node(0).connect().unwrap(), &[&mark.replace('`', "\\`"), "DROP TABLE d.one"]);
+                let error = open(&target).unwrap().apply(&one).unwrap_err().to_string();
+                assert!(
+                    error.contains("DROP TABLE") && error.contains("0-1-3") && error.contains("`skip` it"),
+                    "{error}"
+                );
+                // A person says that it runs again.
+                let connection = target.node(0).connect().unwrap();
+                let mut applier = Applier::open(connection, OWN, "one", InDoubt::Decided).unwrap();
+                let error = applier.apply(&one).unwrap_err().to_string();
+                assert!(error.contains("Unknown table 'd.one'"), "{error}");
+            }
+        }
+    }
+    assert_equal(&source, &target);
 }

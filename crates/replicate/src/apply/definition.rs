@@ -1,0 +1,58 @@
+//! A statement that commits by itself: how things stand before it, and what became of one that an earlier run had begun.
+//!
+//! Read by the loader's rules (`hortator_load::checkpoint`): a definition that is another than before is applied, one that is
+//! the same can run again.
+
+use hortator_load::analysis::{FunctionSet, SessionFacts, StatementInfo, analyze};
+use hortator_load::checkpoint::{Outcome, RecoveryHint, fingerprint, outcome};
+use hortator_load::lexer::{Charset, Dialect};
+use hortator_mysql::{Connection, Error};
+
+/// What is on record of a statement that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Its text, or what stands for it.
+    pub text: Vec<u8>,
+    /// How things stood before it.
+    pub before: RecoveryHint,
+}
+
+impl Begun {
+    /// Looks at what a statement is about to change, in the session in which it will run.
+    pub(super) fn look(connection: &mut Connection, text: &[u8]) -> Result<Begun, Error> {
+        let (info, _) = read(connection, text)?;
+        Ok(Begun { text: text.to_vec(), before: fingerprint(connection, &info)? })
+    }
+
+    /// Of rows that cannot be rolled back: nothing tells how many of them are there.
+    pub(super) fn of_rows(text: Vec<u8>) -> Begun {
+        Begun { text, before: RecoveryHint::NotInTransaction }
+    }
+
+    /// What became of it, asked in a session as it ran in.
+    pub(super) fn outcome(&self, connection: &mut Connection) -> Result<Outcome, Error> {
+        if self.before == RecoveryHint::NotInTransaction {
+            return Ok(Outcome::InDoubt);
+        }
+        let (info, dialect) = read(connection, &self.text)?;
+        outcome(connection, &self.text, &info, &dialect, &self.before)
+    }
+}
+
+/// Reads a statement as the session does.
+fn read(connection: &mut Connection, text: &[u8]) -> Result<(StatementInfo, Dialect), Error> {
+    let row = connection.fetch(b"SELECT @@session.sql_mode, @@session.character_set_client")?.into_iter().next();
+    let mut values = row.into_iter().flatten().map(Option::unwrap_or_default);
+    let (sql_mode, charset) = (values.next().unwrap_or_default(), values.next().unwrap_or_default());
+    let has_mode = |name: &[u8]| sql_mode.split(|byte| *byte == b',').any(|mode| mode == name);
+    let version = connection.version();
+    let dialect = Dialect {
+        server_version: version.comment_number(),
+        mariadb: version.is_mariadb(),
+        no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
+        ansi_quotes: has_mode(b"ANSI_QUOTES"),
+        charset: Charset::from_name(&charset),
+    };
+    let functions = FunctionSet::all();
+    Ok((analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None }), dialect))
+}
