@@ -49,6 +49,9 @@ pub enum Error {
         /// The error of the server or of the connection.
         source: hortator_mysql::Error,
     },
+    /// A server or a contender answered what cannot be, or left another state than it should.
+    #[error("{0}")]
+    Answer(String),
     /// A contender ended without an error but did not load all rows.
     #[error("{contender} ended without an error but left {rows} rows of {expected}")]
     Incomplete {

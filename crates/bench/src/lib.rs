@@ -11,6 +11,7 @@ pub mod contenders;
 pub mod employees;
 mod error;
 pub mod experiment;
+pub mod fan_in;
 pub mod galera;
 pub mod measure;
 mod nodes;

@@ -1,5 +1,6 @@
 //! `hortator bench`: reproducible experiments.
 
+mod fan_in;
 mod provider;
 mod shapes;
 
@@ -15,6 +16,7 @@ use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
+use fan_in::FanInArgs;
 use provider::{ClusterArgs, ProviderArgs};
 use shapes::ShapesArgs;
 
@@ -38,6 +40,8 @@ enum ExperimentCommand {
     Provider(ProviderArgs),
     /// Insert, update and load on three nodes with Hortator's wsrep provider and with Galera
     Cluster(ClusterArgs),
+    /// Replicate several servers into one with MariaDB's own replication and with `hortator replicate`
+    FanIn(FanInArgs),
     /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
     Shapes(ShapesArgs),
 }
@@ -139,6 +143,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::Load(args) => galera_experiment(args),
         ExperimentCommand::Provider(args) => provider::single(args),
         ExperimentCommand::Cluster(args) => provider::cluster(args),
+        ExperimentCommand::FanIn(args) => fan_in::run(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
     }
 }

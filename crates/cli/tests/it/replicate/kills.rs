@@ -35,6 +35,19 @@ fn create(source: usize) -> Vec<String> {
 /// Some transaction.
 fn write(connection: &mut Connection, dice: &mut Dice) -> Result<(), hortator_mysql::Error> {
     let (id, n) = (1 + dice.below(200), dice.below(1000));
+    if dice.below(40) == 0 {
+        let (column, table) = (id % 4, id % 3);
+        let statement = match dice.below(7) {
+            0 => format!("ALTER TABLE no_key ADD COLUMN IF NOT EXISTS c{column} INT DEFAULT {n}"),
+            1 => format!("ALTER TABLE no_key DROP COLUMN IF EXISTS c{column}"),
+            2 => format!("CREATE TABLE IF NOT EXISTS x{table} (id INT PRIMARY KEY, v INT DEFAULT {n}) ENGINE=InnoDB"),
+            3 => format!("DROP TABLE IF EXISTS x{table}"),
+            4 => "TRUNCATE TABLE no_key".to_owned(),
+            5 => format!("CREATE OR REPLACE VIEW w AS SELECT id, {n} AS n FROM t"),
+            _ => format!("CREATE OR REPLACE TABLE y{table} (id INT, c{column} INT) ENGINE=InnoDB"),
+        };
+        connection.execute(statement.as_bytes())?;
+    }
     connection.execute(b"BEGIN")?;
     for _ in 0..=dice.below(3) {
         let statement = match dice.below(6) {

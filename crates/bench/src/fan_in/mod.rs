@@ -1,0 +1,16 @@
+//! Replication of several sources into one target: MariaDB's own at several settings, and `hortator replicate`.
+//!
+//! Each source first writes a backlog. Then each contender in turn drains all backlogs into a new target, which begins with
+//! the tables as the backlogs found them. The clock runs from its start until the last source is applied; then the tables
+//! of the target have the checksums of the sources'.
+
+mod contender;
+mod experiment;
+mod report;
+mod sources;
+mod workload;
+
+pub use contender::Contender;
+pub use experiment::{Experiment, Outcome, Run};
+pub use report::{markdown, table};
+pub use workload::Workload;
