@@ -19,6 +19,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 const INTERRUPTED_STATUS: u8 = 130;
 /// The default number of cluster nodes: the fewest that survive the loss of one.
 const DEFAULT_NODES: usize = 3;
+/// The default number of sources: those of the server that this was first done for.
+const DEFAULT_SOURCES: usize = 15;
 /// The environment variable with the folder of MySQL's programs.
 const MYSQL_VARIABLE: &str = "HORTATOR_MYSQL";
 
@@ -84,7 +86,8 @@ struct UpArgs {
     /// The topology of the sandbox
     #[arg(value_enum, default_value = "standalone")]
     topology: Kind,
-    /// The number of nodes of a cluster: 1 to 9 with Galera, 1 to 5 with Hortator's own provider [default: 3]
+    /// The number of nodes of a cluster: 1 to 9 with Galera, 1 to 5 with Hortator's own provider [default: 3]; or of the
+    /// sources of `fan-in`: 1 to 30 [default: 15]
     nodes: Option<usize>,
     /// The sandbox's name [default: that of the topology, with a number if the name is in use]
     #[arg(long)]
@@ -140,6 +143,8 @@ enum Kind {
     Cluster,
     /// A source and its semi-synchronous replica
     Semisync,
+    /// Sources that write all the time, a target, and a replicate.toml for `hortator replicate`
+    FanIn,
 }
 
 /// Runs the subcommand. An interrupted `up` leaves nothing behind.
@@ -278,12 +283,13 @@ fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<To
     match (kind, nodes) {
         (Kind::Galera, nodes) => Ok(Topology::Galera(nodes.unwrap_or(DEFAULT_NODES))),
         (Kind::Cluster, nodes) => Ok(Topology::Cluster(nodes.unwrap_or(DEFAULT_NODES))),
+        (Kind::FanIn, sources) => Ok(Topology::FanIn(sources.unwrap_or(DEFAULT_SOURCES))),
         (Kind::Standalone, None) => Ok(Topology::Standalone),
         (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
         (_, Some(nodes)) => Err(clap::Error::raw(
             ErrorKind::ArgumentConflict,
-            format!("only `galera` and `cluster` take a number of nodes, but {nodes} was given\n"),
+            format!("only `galera`, `cluster` and `fan-in` take a number, but {nodes} was given\n"),
         )),
     }
 }

@@ -306,7 +306,7 @@ impl<'a> Node<'a> {
         self.wait_until(process, "was not ready", |connection| match topology {
             Topology::Galera(_) => wsrep::is_synced(connection),
             Topology::Cluster(_) => cluster::is_ready(connection),
-            Topology::Standalone | Topology::Mysql | Topology::Semisync => {
+            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => {
                 connection.execute(b"SELECT 1").map(|_| true)
             }
         })
@@ -352,7 +352,9 @@ impl<'a> Node<'a> {
     fn denied(self, error: hortator_mysql::Error) -> Result<(), Error> {
         match self.sandbox.topology() {
             Topology::Standalone | Topology::Mysql => Ok(()),
-            Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync => Err(self.statement(error)),
+            Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync | Topology::FanIn(_) => {
+                Err(self.statement(error))
+            }
         }
     }
 

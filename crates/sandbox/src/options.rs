@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Ports, Topology, galera, mysql, semisync, wsrep};
+use crate::{Error, Ports, Topology, fan_in, galera, mysql, semisync, wsrep};
 
 /// The options that the sandbox itself sets, with advice.
 const OWN_OPTIONS: [(&str, &str); 15] = [
@@ -108,6 +108,7 @@ pub(crate) fn arguments(
         Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
         Topology::Cluster(_) => arguments.extend(wsrep::arguments(files.provider, ports, index, &provider_settings)?),
         Topology::Semisync => arguments.extend(semisync::arguments(index)),
+        Topology::FanIn(sources) => arguments.extend(fan_in::arguments(sources, index)),
     }
     let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
     arguments.extend(plain.map(|(name, value)| format!("--{name}={value}")));
@@ -118,7 +119,7 @@ pub(crate) fn arguments(
 /// which would otherwise read the system's option file, and which do not know the plain form.
 fn no_option_file(topology: Topology) -> &'static str {
     match topology {
-        Topology::Standalone | Topology::Mysql | Topology::Semisync => "--no-defaults",
+        Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => "--no-defaults",
         Topology::Galera(_) | Topology::Cluster(_) => "--defaults-file=/dev/null",
     }
 }

@@ -39,7 +39,11 @@ impl Programs {
     pub(crate) fn of(topology: Topology, mysql: Option<&Path>, account: Account) -> Result<Programs, Error> {
         match topology {
             Topology::Mysql => mysql::programs(mysql, account),
-            Topology::Standalone | Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync => {
+            Topology::Standalone
+            | Topology::Galera(_)
+            | Topology::Cluster(_)
+            | Topology::Semisync
+            | Topology::FanIn(_) => {
                 let server = program("mariadbd", "mariadb-server")?;
                 let installer = program("mariadb-install-db", "mariadb-server")?;
                 Ok(Programs { version: version(&server)?, server, installer, mysql: None })

@@ -15,7 +15,7 @@ use crate::node::{Node, SOCKET_FILE};
 use crate::ports::Ports;
 use crate::process::Process;
 use crate::program::Programs;
-use crate::{Error, Topology, cluster, data_folder, galera, paths, semisync};
+use crate::{Error, Topology, cluster, data_folder, fan_in, galera, paths, semisync};
 
 /// The capacity of sockaddr_un, less its final zero byte (unix(7)).
 const SOCKET_PATH_LIMIT_BYTES: usize = 107;
@@ -134,9 +134,18 @@ impl Sandbox {
                     data_folder::create(&node.data_dir(), &node.folder(), programs, self.account)?;
                     node.launch(&[])?;
                 }
-                if topology == Topology::Semisync { semisync::set_up(self) } else { Ok(()) }
+                match topology {
+                    Topology::Semisync => semisync::set_up(self),
+                    Topology::FanIn(_) => fan_in::set_up(self),
+                    _ => Ok(()),
+                }
             }
         }
+    }
+
+    /// The configuration for `hortator replicate`, of a sandbox of several sources.
+    pub fn replicate_file(&self) -> Option<PathBuf> {
+        matches!(self.topology(), Topology::FanIn(_)).then(|| self.folder.join(fan_in::CONFIGURATION))
     }
 
     /// The folder's name.

@@ -13,6 +13,9 @@ pub const MAX_NODES: usize = 9;
 /// nodes survive the loss of two.
 pub const MAX_CLUSTER_NODES: usize = 5;
 
+/// The maximum number of sources of one target: each is a server of its own.
+pub const MAX_SOURCES: usize = 30;
+
 /// The topology of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -27,6 +30,8 @@ pub enum Topology {
     Cluster(usize),
     /// Node 1 is the source, node 2 its semi-synchronous replica.
     Semisync,
+    /// That many sources, 1 to [`MAX_SOURCES`], and behind them a target, for `hortator replicate`.
+    FanIn(usize),
 }
 
 impl Topology {
@@ -36,10 +41,17 @@ impl Topology {
             Topology::Standalone | Topology::Mysql => 1,
             Topology::Galera(nodes) | Topology::Cluster(nodes) => nodes,
             Topology::Semisync => 2,
+            Topology::FanIn(sources) => sources + 1,
         }
     }
 
     pub(crate) fn check(self) -> Result<(), Error> {
+        if let Topology::FanIn(sources) = self {
+            return match (1..=MAX_SOURCES).contains(&sources) {
+                true => Ok(()),
+                false => Err(Error::Invalid(format!("{sources} sources are not possible: give 1 to {MAX_SOURCES}"))),
+            };
+        }
         let (kind, most) = match self {
             Topology::Cluster(_) => ("cluster of Hortator's own provider", MAX_CLUSTER_NODES),
             _ => ("cluster", MAX_NODES),
@@ -64,6 +76,7 @@ impl fmt::Display for Topology {
             Topology::Cluster(nodes) => write!(f, "cluster {nodes}"),
             Topology::Galera(nodes) => write!(f, "galera {nodes}"),
             Topology::Semisync => f.write_str("semisync"),
+            Topology::FanIn(sources) => write!(f, "fan-in {sources}"),
         }
     }
 }

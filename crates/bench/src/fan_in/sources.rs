@@ -26,7 +26,7 @@ pub(super) const ACCOUNT: &str = "bench";
 
 /// A place of a source's log.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct LogPosition {
     pub(super) file: String,
     pub(super) position: u64,
 }
@@ -36,8 +36,8 @@ pub(super) struct Source {
     pub(super) server: Temporary,
     /// Its schema: one for each source.
     pub(super) schema: String,
-    pub(super) begin: Place,
-    pub(super) end: Place,
+    pub(super) begin: LogPosition,
+    pub(super) end: LogPosition,
     /// Of the tables at the end.
     pub(super) checksums: Vec<Vec<u8>>,
 }
@@ -60,9 +60,9 @@ impl Source {
         ];
         run(&mut connection, &account)?;
         set_up(&mut connection, &schema, workload)?;
-        let begin = place(&mut connection)?;
+        let begin = log_position(&mut connection)?;
         write(&server, &schema, &workload.backlog(number, transactions))?;
-        let end = place(&mut connection)?;
+        let end = log_position(&mut connection)?;
         let checksums = checksums(&mut connection, &schema, workload)?;
         Ok(Source { server, schema, begin, end, checksums })
     }
@@ -94,13 +94,13 @@ pub(super) fn checksums(connection: &mut Connection, schema: &str, workload: Wor
 }
 
 /// The end of the log.
-fn place(connection: &mut Connection) -> Result<Place, Error> {
+fn log_position(connection: &mut Connection) -> Result<LogPosition, Error> {
     let rows = connection.fetch(b"SHOW MASTER STATUS").map_err(Error::server("asking for the end of the log"))?;
     let mut values = rows.into_iter().next().into_iter().flatten().flatten();
     let mut text = || String::from_utf8_lossy(&values.next().unwrap_or_default()).into_owned();
     let (file, position) = (text(), text());
     let position = position.parse().map_err(|_| Error::Answer(format!("the log ends at `{file}:{position}`")))?;
-    Ok(Place { file, position })
+    Ok(LogPosition { file, position })
 }
 
 /// Runs a script with the client.

@@ -10,7 +10,7 @@ use hortator_mysql::{ConnectOptions, Connection};
 use hortator_replicate::agent::{AgentOptions, SourceOptions, SourceStatus};
 use hortator_replicate::apply::SourcePosition;
 use hortator_replicate::binlog::GtidPosition;
-use hortator_replicate::config::{Config, Endpoint, Source};
+use hortator_replicate::config::{Config, Endpoint, Host, Source};
 use hortator_replicate::source::log_end;
 
 use crate::connection_args::ConnectionArgs;
@@ -77,9 +77,10 @@ fn source(source: Source) -> anyhow::Result<SourceOptions> {
     Ok(SourceOptions { name, hosts, start, server_id })
 }
 
-fn resolve(endpoint: &Endpoint, host: Option<&str>) -> anyhow::Result<ConnectOptions> {
-    let host = host.map(|host| ("host".to_owned(), host.to_owned()));
-    let options = endpoint.options.iter().cloned().chain(host);
+fn resolve(endpoint: &Endpoint, host: Option<&Host>) -> anyhow::Result<ConnectOptions> {
+    let name = host.map(|host| ("host".to_owned(), host.name.clone()));
+    let port = host.and_then(|host| Some(("port".to_owned(), host.port?.to_string())));
+    let options = endpoint.options.iter().cloned().chain(name).chain(port);
     let argument = |(name, value): (String, String)| Argument { name, value: Some(OsString::from(value)) };
     let arguments: Vec<Argument> = options.map(argument).collect();
     ConnectionArgs::default().with(&arguments, endpoint.group_suffix.as_deref()).resolve()

@@ -68,6 +68,10 @@ pub(super) fn summary(sandbox: &Sandbox, took: Duration) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}: {}", node.name(), client_command(node));
     }
+    if let Some(file) = sandbox.replicate_file() {
+        let file = quoted(&file.display().to_string());
+        let _ = writeln!(text, "the last node is the target; hortator replicate run {file}");
+    }
     text
 }
 

@@ -42,7 +42,7 @@ fn up_names_a_topology() {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
     assert!(topology_of("up galera --mysql /opt/mysql").unwrap_err().contains("only `mysql` takes --mysql"));
-    assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera` and `cluster` take a number of nodes"));
+    assert!(topology_of("up semisync 2").unwrap_err().contains("only `galera`, `cluster` and `fan-in` take a number"));
 }
 
 #[test]

@@ -270,3 +270,37 @@ fn configurations_that_are_wrong() {
     let (shown, code) = fan_in.says("run");
     assert!(code == Some(1) && shown.contains("cannot read"), "{shown}");
 }
+
+/// A source that has a second host: a replica of the first, with the same GTIDs.
+#[test]
+fn the_next_host_of_a_source_goes_on() {
+    let mut fan_in = FanIn::new(2, &[]);
+    let [first, second] = &fan_in.sources[..] else { unreachable!("two were asked for") };
+    run(first, &["CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON *.* TO repl@'127.0.0.1'"]);
+    let change = format!(
+        "CHANGE MASTER TO master_host = '127.0.0.1', master_port = {}, master_user = 'repl', master_password = 'secret', \
+         master_use_gtid = slave_pos",
+        first.node(0).port()
+    );
+    run(second, &["SET GLOBAL server_id = 7", "SET GLOBAL gtid_slave_pos = ''", &change, "START SLAVE"]);
+    run(first, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    let address = |port: u16| format!("127.0.0.1:{port}");
+    let hosts = [first, second].map(|server| address(server.node(0).port()));
+    fan_in.write(&format!(
+        "{}[[source]]\nname = \"s1\"\nhost = [\"{}\", \"{}\"]\nuser = \"repl\"\npassword = \"secret\"\nstart = \
+         \"bin.000001:4\"\n",
+        fan_in.target_table(),
+        hosts[0],
+        hosts[1],
+    ));
+    let agent = fan_in.start();
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1)"]);
+    fan_in.wait_until("the first row", |_| texts(&fan_in.target, "SELECT id FROM d1.t").len() == 1);
+    fan_in.wait_until("the replica", |_| texts(&fan_in.sources[1], "SELECT id FROM d1.t").len() == 1);
+    fan_in.sources[0].node(0).kill().unwrap();
+    run(&fan_in.sources[1], &["STOP SLAVE", "INSERT INTO d1.t VALUES (2)"]);
+    fan_in.wait_until("the second row", |_| texts(&fan_in.target, "SELECT id FROM d1.t").len() == 2);
+    let (shown, _) = fan_in.says("status --json");
+    assert!(shown.contains("\"applied_gtid\":\"0-7-"), "the second server's own: {shown}");
+    drop(agent);
+}

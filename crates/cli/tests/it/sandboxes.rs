@@ -1,7 +1,9 @@
 //! `hortator sandbox` on the command line: its output about nodes, and its error messages.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -17,6 +19,17 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ended = sandbox(self.0.path(), "down --all");
+    }
+}
+
+/// A process that ends with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
@@ -84,4 +97,48 @@ fn a_single_server_cannot_be_isolated() {
     assert!(said.contains("sandbox `standalone` is standalone: only a node of a cluster with several nodes"), "{said}");
     assert_eq!(status(dir, "node1"), "running - - - -");
     assert_eq!(sandbox(dir, "down --all"), (String::new(), Some(0)));
+}
+
+/// The README's third example.
+#[test]
+fn sources_that_write_by_themselves() {
+    let folder = Folder::new();
+    let dir = folder.0.path();
+    let (made, code) = sandbox(dir, "up fan-in 2 --name shops");
+    let file = dir.join("shops/replicate.toml");
+    assert!(code == Some(0) && made.ends_with(&format!("hortator replicate run {}", file.display())), "{made}");
+    let replicate = |subcommand: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
+        command.args(["replicate", subcommand]).arg(&file);
+        command
+    };
+    let text =
+        |output: std::process::Output| String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let checked = text(replicate("check").output().unwrap());
+    assert_eq!(checked, "the target and 2 sources can be used\n");
+    let mut agent = Running(replicate("run").spawn().unwrap());
+    let socket = dir.join("shops/replicate.toml.sock");
+    while !socket.exists() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let orders = || {
+        let sandbox = hortator_sandbox::Sandbox::open(dir, "shops").unwrap();
+        let mut connection = sandbox.numbered(3).unwrap().connect().unwrap();
+        let query = b"SELECT (SELECT COUNT(*) FROM shop1.orders) * (SELECT COUNT(*) FROM shop2.orders)";
+        connection.fetch(query).ok().and_then(|rows| String::from_utf8(rows[0][0].clone()?).ok()?.parse::<u64>().ok())
+    };
+    let end = Instant::now() + Duration::from_secs(120);
+    while orders().is_none_or(|count| count < 1_000) {
+        assert!(Instant::now() < end, "{}", text(replicate("status").output().unwrap()));
+        assert!(agent.0.try_wait().unwrap().is_none(), "the agent has ended");
+        thread::sleep(Duration::from_millis(100));
+    }
+    let status = text(replicate("status").output().unwrap());
+    assert_eq!(status.matches(" running ").count(), 2, "{status}");
+    assert!(replicate("stop").status().unwrap().success());
+    assert!(agent.0.wait().unwrap().success());
+    for (line, said) in [("up fan-in 0", "0 sources are not possible"), ("up fan-in 31", "give 1 to 30")] {
+        let (shown, code) = sandbox(dir, line);
+        assert!(code == Some(1) && shown.contains(said), "{shown}");
+    }
 }

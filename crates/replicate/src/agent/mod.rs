@@ -27,6 +27,13 @@ use source_task::SourceTask;
 pub use source_task::Wish;
 pub use status::{SourceState, SourceStatus};
 
+/// What is read ahead of all sources together, in bytes,
+const QUEUES_BYTES: usize = 96 << 20;
+/// but of each of them at least
+const SMALLEST_QUEUE_BYTES: usize = 1 << 20;
+/// and at most this.
+const LARGEST_QUEUE_BYTES: usize = 16 << 20;
+
 /// What an agent needs to know, with connections resolved.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
@@ -65,7 +72,12 @@ impl Agent {
     #[must_use]
     pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
         let AgentOptions { target, schema, sources } = options;
-        let make = |source| Arc::new(SourceTask::new(source, target.clone(), schema.clone(), notices.clone()));
+        let target = Arc::new(source_task::Target {
+            connect: target,
+            schema,
+            queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
+        });
+        let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));
         let tasks: Vec<Arc<SourceTask>> = sources.into_iter().map(make).collect();
         let threads = tasks.iter().cloned().map(|task| thread::spawn(move || task.run())).collect();
         Agent { tasks, threads }

@@ -11,8 +11,6 @@ use crate::apply::{Applier, InDoubt, SourcePosition};
 use crate::source::{Arrival, Popped, Queue};
 use crate::{apply, source};
 
-/// What is read ahead of a source, in bytes.
-const QUEUE_LIMIT_BYTES: usize = 16 << 20;
 /// How often an idle source reports, in milliseconds: a paused source is noticed within this time.
 const HEARTBEAT_MS: u64 = 500;
 /// A source that says nothing for this long is taken for lost.
@@ -55,9 +53,9 @@ impl Session<'_> {
     /// Connects, and applies what comes.
     pub(super) fn run(&mut self) -> Result<Ended, Error> {
         let task = self.task;
-        let target = Connection::open(&task.target)
+        let target = Connection::open(&task.target.connect)
             .map_err(|error| apply::Error::Target { doing: "connecting to the target".to_owned(), error })?;
-        let mut applier = Applier::open(target, &task.schema, &task.options.name, self.in_doubt)?;
+        let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?;
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
@@ -76,7 +74,7 @@ impl Session<'_> {
         let stream = BinlogStream::open(connection, &request).map_err(cannot)?;
         task.tell(&format!("reads {} from {}", self.host.address, at));
         task.note(|status| (status.state, status.error) = (SourceState::Running, None));
-        let queue = Queue::new(QUEUE_LIMIT_BYTES);
+        let queue = Queue::new(task.target.queue_limit_bytes);
         thread::scope(|scope| {
             scope.spawn(|| source::read(stream, at.position, &queue));
             let ended = self.apply(&mut applier, &queue);

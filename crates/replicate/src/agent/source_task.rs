@@ -27,11 +27,19 @@ pub enum Wish {
 /// A session that has lived for this long was in order: the next pause is a short one.
 const STABLE_AFTER: Duration = Duration::from_secs(30);
 
+/// What is the same for all sources.
+pub(super) struct Target {
+    pub(super) connect: ConnectOptions,
+    /// The schema of the positions.
+    pub(super) schema: String,
+    /// What is read ahead of a source, in bytes.
+    pub(super) queue_limit_bytes: usize,
+}
+
 /// A source and its thread.
 pub(super) struct SourceTask {
     pub(super) options: SourceOptions,
-    pub(super) target: ConnectOptions,
-    pub(super) schema: String,
+    pub(super) target: Arc<Target>,
     notices: Arc<Notices>,
     shared: Mutex<Shared>,
     changed: Condvar,
@@ -46,7 +54,7 @@ struct Shared {
 }
 
 impl SourceTask {
-    pub(super) fn new(options: SourceOptions, target: ConnectOptions, schema: String, notices: Arc<Notices>) -> Self {
+    pub(super) fn new(options: SourceOptions, target: Arc<Target>, notices: Arc<Notices>) -> Self {
         let status = SourceStatus {
             name: options.name.clone(),
             state: SourceState::Connecting,
@@ -60,7 +68,7 @@ impl SourceTask {
             error: None,
         };
         let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, status });
-        SourceTask { options, target, schema, notices, shared, changed: Condvar::new() }
+        SourceTask { options, target, notices, shared, changed: Condvar::new() }
     }
 
     pub(super) fn name(&self) -> &str {

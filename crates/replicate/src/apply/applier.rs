@@ -1,17 +1,18 @@
 //! One connection that applies one source's transactions in their order.
 
-use std::borrow::Cow;
+mod begun;
 
-use hortator_load::checkpoint::Outcome;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use hortator_mysql::{Connection, quote_string};
 
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
-use super::definition::Begun;
+use super::definition::{Begun, disable_event};
 use super::error::Error;
-use super::position_table::{PositionTable, SourcePosition};
-use super::statement_session::settings;
-use crate::binlog::{Content, Event, FormatDescription, QueryEvent};
+use super::position_table::{PositionTable, SourcePosition, TABLE};
+use crate::binlog::{Content, Event, FormatDescription, TableMap};
 use crate::transaction::{End, Part, Transaction};
 
 /// Transactions that become one of the target's.
@@ -21,8 +22,10 @@ const GROUP_BYTES: usize = 1 << 20;
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
 
-/// A source may be idle for days.
-const KEEP_IDLE: &[u8] = b"SET SESSION wait_timeout = 31536000";
+/// What the target's defaults may be otherwise: each statement commits by itself, COMMIT is no more than that, no statement
+/// has a time limit; and a source may be idle for days.
+const SETTINGS: &[u8] =
+    b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, wait_timeout = 31536000";
 /// How long a session of an earlier run may take to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 10;
 
@@ -31,6 +34,7 @@ const LOCK_TIMEOUT_S: u32 = 10;
 pub struct Applier {
     connection: Connection,
     table: PositionTable,
+    schema: String,
     collations: Collations,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
@@ -88,7 +92,7 @@ impl Applier {
         if first_value(&mut connection, &lock).map_err(cannot)? != "1" {
             return Err(Error::Busy { name: source.to_owned() });
         }
-        connection.execute(KEEP_IDLE).map_err(cannot)?;
+        connection.execute(SETTINGS).map_err(cannot)?;
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let collations = Collations::of_server(&mut connection).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
@@ -98,6 +102,7 @@ impl Applier {
         Ok(Applier {
             connection,
             table,
+            schema: schema.to_owned(),
             collations,
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
@@ -140,7 +145,7 @@ impl Applier {
         self.flush()?;
         self.begun = None;
         let end = self.position_behind(transaction);
-        self.execute(&self.table.write(&end), &place_of(&end, &transaction.text()))?;
+        self.execute(&self.table.write(&end), &describe(&end, &transaction.text()))?;
         self.committed = Some(end);
         self.transactions += 1;
         Ok(())
@@ -172,6 +177,14 @@ impl Applier {
         if self.begun.is_some() && self.was_applied(transaction)? {
             return self.skip(transaction);
         }
+        let stripped;
+        let transaction = match self.without_positions(&transaction.events) {
+            None => transaction,
+            Some(events) => {
+                stripped = Transaction { events, ..transaction.clone() };
+                &stripped
+            }
+        };
         let plain: Vec<_> = transaction.events.iter().map(|event| self.plain(event)).collect();
         let bytes: usize = plain.iter().map(|event| event.len()).sum();
         let is_of_rows =
@@ -214,7 +227,29 @@ impl Applier {
             self.execute(b"START TRANSACTION", &place)?;
             self.is_within = true;
         }
-        self.run(&part.events, &place)
+        match self.without_positions(&part.events) {
+            None => self.run(&part.events, &place),
+            Some(events) => self.run(&events, &place),
+        }
+    }
+
+    /// The events without rows of a table of positions, which a source has that is a target itself: they are about its
+    /// sources. None: there are none.
+    fn without_positions(&self, events: &[Event]) -> Option<Vec<Event>> {
+        let is_own = |map: &TableMap| map.table == TABLE.as_bytes() && map.schema == self.schema.as_bytes();
+        let mut own = HashSet::new();
+        for event in events {
+            match &event.content {
+                Content::TableMap(map) if is_own(map) => drop(own.insert(map.table_id)),
+                _ => {}
+            }
+        }
+        let is_left = |event: &&Event| match &event.content {
+            Content::TableMap(map) => !own.contains(&map.table_id),
+            Content::Rows(rows) => !own.contains(&rows.table_id),
+            _ => true,
+        };
+        (!own.is_empty()).then(|| events.iter().filter(is_left).cloned().collect())
     }
 
     /// Whether something is taken that is not committed yet.
@@ -249,7 +284,7 @@ impl Applier {
 
     /// Row events and the position behind them as one transaction.
     fn commit_rows(&mut self, mut statement: BinlogStatement, last: &Member) -> Result<(), Error> {
-        let (end, place) = (&last.end, place_of(&last.end, &last.text));
+        let (end, place) = (&last.end, describe(&last.end, &last.text));
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;
@@ -263,7 +298,7 @@ impl Applier {
     /// A transaction that is none of rows only, or a large one.
     fn apply_alone(&mut self, transaction: &Transaction) -> Result<(), Error> {
         let end = self.position_behind(transaction);
-        let place = place_of(&end, &transaction.text());
+        let place = describe(&end, &transaction.text());
         let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
         if !has_begun && !transaction.can_roll_back() {
@@ -290,74 +325,6 @@ impl Applier {
         self.committed = Some(end);
         self.transactions += 1;
         Ok(())
-    }
-
-    /// A definition that the target refuses leaves nothing: then it is not in doubt.
-    fn run_by_itself(&mut self, transaction: &Transaction, place: &str) -> Result<(), Error> {
-        let done = self.run(&transaction.events, place);
-        if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
-            let before = self.committed.clone().unwrap_or_default();
-            self.execute(&self.table.write(&before), place)?;
-        }
-        done
-    }
-
-    /// Records that what cannot be rolled back is about to run.
-    fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
-        let before = self.committed.clone().unwrap_or_default();
-        let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before });
-        self.execute(&begun, place)
-    }
-
-    /// How things stand before a transaction that cannot be rolled back.
-    fn look(&mut self, transaction: &Transaction, place: &str) -> Result<Begun, Error> {
-        let Some(text) = self.settle(transaction, place)? else { return Ok(Begun::of_rows(transaction.text())) };
-        Begun::look(&mut self.connection, &text).map_err(|error| self.failed(error, place))
-    }
-
-    /// Makes the session that of a transaction that is one statement, and gives its text.
-    fn settle(&mut self, transaction: &Transaction, place: &str) -> Result<Option<Vec<u8>>, Error> {
-        let Some((event, before)) = transaction.events.split_last() else { return Ok(None) };
-        let Content::Query(query) = &event.content else { return Ok(None) };
-        if transaction.end != End::ByItself {
-            return Ok(None);
-        }
-        for setting in self.settings(event, query, before, place)? {
-            self.execute(&setting, place)?;
-        }
-        Ok(Some(query.text.clone()))
-    }
-
-    fn settings(
-        &self,
-        event: &Event,
-        query: &QueryEvent,
-        before: &[Event],
-        place: &str,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let settings = settings(event, query, before, &self.collations);
-        settings.map_err(|found| Error::Event { place: place.to_owned(), found })
-    }
-
-    /// Whether a statement that an earlier run had begun was applied.
-    fn was_applied(&mut self, transaction: &Transaction) -> Result<bool, Error> {
-        let Some(begun) = self.begun.take() else { return Ok(false) };
-        let place = place_of(&self.position_behind(transaction), &begun.text);
-        let is_it = self.settle(transaction, &place)?.as_ref() == Some(&begun.text);
-        let outcome = match is_it {
-            true => begun.outcome(&mut self.connection).map_err(|error| self.failed(error, &place))?,
-            false => Outcome::InDoubt,
-        };
-        match outcome {
-            Outcome::Applied => Ok(true),
-            Outcome::Reapply => Ok(false),
-            Outcome::InDoubt => Err(self.in_doubt(&begun)),
-        }
-    }
-
-    fn in_doubt(&self, begun: &Begun) -> Error {
-        let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
-        Error::InDoubt { place, text: String::from_utf8_lossy(&begun.text).into_owned() }
     }
 
     /// Behind what is taken so far and this transaction.
@@ -387,6 +354,9 @@ impl Applier {
                     }
                     let done = self.connection.execute(&query.text);
                     self.check_as_source(done.map(drop), query.error_code, place)?;
+                    if let Some(disable) = disable_event(&query.text) {
+                        self.execute(&disable, place)?;
+                    }
                     values = 0;
                 }
                 _ => values += 1,
@@ -465,7 +435,7 @@ fn first_value(connection: &mut Connection, query: &[u8]) -> Result<String, hort
 }
 
 /// A transaction, for a message.
-fn place_of(end: &SourcePosition, text: &[u8]) -> String {
+fn describe(end: &SourcePosition, text: &[u8]) -> String {
     let shown = &text[..text.len().min(SHOWN_BYTES)];
     let more = if shown.len() < text.len() { " …" } else { "" };
     format!("the transaction that ends at {end}, `{}{more}`", String::from_utf8_lossy(shown))

@@ -56,3 +56,43 @@ fn read(connection: &mut Connection, text: &[u8]) -> Result<(StatementInfo, Dial
     let functions = FunctionSet::all();
     Ok((analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None }), dialect))
 }
+
+/// What keeps an event that a statement creates or changes from running on the target too: the source's changes come from
+/// there.
+pub(super) fn disable_event(text: &[u8]) -> Option<Vec<u8>> {
+    let is_of = |verb: &[u8]| text.get(..verb.len()).is_some_and(|head| head.eq_ignore_ascii_case(verb));
+    if !is_of(b"CREATE") && !is_of(b"ALTER") {
+        return None;
+    }
+    let functions = FunctionSet::all();
+    let dialect = Dialect::mariadb(u32::MAX);
+    let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
+    let target = info.ddl_target?;
+    // The last one: an event may be renamed.
+    let name = target.questions.last()?.strip_prefix(SHOW_EVENT)?;
+    Some([b"ALTER EVENT ".as_slice(), name, b" DISABLE ON SLAVE"].concat())
+}
+
+const SHOW_EVENT: &[u8] = b"SHOW CREATE EVENT ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_do_not_run_on_the_target() {
+        for (text, expected) in [
+            ("CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO CALL p()", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
+            (
+                "CREATE DEFINER=`root`@`localhost` EVENT IF NOT EXISTS `d`.`e` ON SCHEDULE AT NOW() DO SELECT 1",
+                Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE"),
+            ),
+            ("alter event d.e ENABLE", Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE")),
+            ("CREATE TABLE event (id INT)", None),
+            ("DROP EVENT e", None),
+        ] {
+            let found = disable_event(text.as_bytes()).map(|found| String::from_utf8(found).unwrap());
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+}

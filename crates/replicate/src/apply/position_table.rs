@@ -3,14 +3,14 @@
 use std::fmt;
 
 use hortator_load::checkpoint::RecoveryHint;
-use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
+use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::definition::Begun;
 use crate::binlog::GtidPosition;
 use crate::transaction::LogPosition;
 
 /// Tables of Hortator's own in the target.
-const TABLE: &str = "replicate_positions";
+pub(super) const TABLE: &str = "replicate_positions";
 
 /// How far a source is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl fmt::Display for SourcePosition {
 pub struct PositionTable {
     /// Quoted schema and name.
     table: Vec<u8>,
-    /// Quoted name of the source.
+    /// The source's name, as a literal.
     source: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl PositionTable {
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
             position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
-        Ok(PositionTable { table, source: quote_string(source) })
+        Ok(PositionTable { table, source: literal(source.as_bytes()) })
     }
 
     /// How far the source is applied; `None` before its first transaction.
@@ -90,7 +90,7 @@ impl PositionTable {
     #[must_use]
     pub fn write(&self, at: &SourcePosition) -> Vec<u8> {
         let (begun, before) = match &at.begun {
-            Some(begun) => (quote_string(&begun.text), quote_string(begun.before.to_text())),
+            Some(begun) => (literal(&begun.text), literal(begun.before.to_text().as_bytes())),
             None => (b"NULL".to_vec(), b"NULL".to_vec()),
         };
         [
@@ -99,9 +99,9 @@ impl PositionTable {
             b" (source, file, position, gtid, begun, before_it) VALUES (",
             &self.source,
             b", ",
-            &quote_string(&at.position.file),
+            &literal(&at.position.file),
             format!(", {}, ", at.position.position).as_bytes(),
-            &quote_string(at.gtid.to_string().as_bytes()),
+            &literal(at.gtid.to_string().as_bytes()),
             b", ",
             &begun,
             b", ",
@@ -110,4 +110,15 @@ impl PositionTable {
         ]
         .concat()
     }
+}
+
+/// A text that means the same under every SQL mode and character set: those of the source's last statement are in force.
+fn literal(text: &[u8]) -> Vec<u8> {
+    if text.is_empty() {
+        return b"''".to_vec();
+    }
+    text.iter().fold(b"0x".to_vec(), |mut literal, byte| {
+        literal.extend_from_slice(format!("{byte:02x}").as_bytes());
+        literal
+    })
 }

@@ -109,8 +109,9 @@ impl Event {
         let (Content::Rows(rows), Some(kind)) = (&self.content, plain_kind(self.header.kind)) else {
             return Cow::Borrowed(&self.bytes);
         };
+        let Some(images) = &rows.uncompressed else { return Cow::Borrowed(&self.bytes) };
         let mut plain = self.bytes[..HEADER_BYTES + rows.images_at].to_vec();
-        plain.extend_from_slice(&rows.images);
+        plain.extend_from_slice(images);
         let checksum_bytes = if format.has_checksums { CHECKSUM_BYTES } else { 0 };
         let length = u32::try_from(plain.len() + checksum_bytes).unwrap_or(u32::MAX);
         plain[KIND_AT] = kind.0;

@@ -70,14 +70,14 @@ pub struct RowsEvent {
     pub present: [Vec<u8>; 2],
     /// Where the images begin in the event's body, in bytes.
     pub(super) images_at: usize,
-    /// The images.
-    pub images: Vec<u8>,
+    /// The images of a compressed event; others stand in the event as they are.
+    pub(super) uncompressed: Option<Vec<u8>>,
 }
 
 impl RowsEvent {
     /// Rows without a table.
     #[cfg(test)]
-    pub(crate) fn of_images(form: RowsForm, images: Vec<u8>) -> RowsEvent {
+    pub(crate) fn empty(form: RowsForm) -> RowsEvent {
         RowsEvent {
             form,
             table_id: 0,
@@ -85,7 +85,7 @@ impl RowsEvent {
             columns: 0,
             present: [Vec::new(), Vec::new()],
             images_at: 0,
-            images,
+            uncompressed: None,
         }
     }
 
@@ -118,9 +118,9 @@ impl RowsEvent {
             RowsForm::Write | RowsForm::Delete => Vec::new(),
         };
         let images_at = body.len() - fields.0.len();
-        let images = if is_compressed { uncompress(fields.0)? } else { fields.0.to_vec() };
+        let uncompressed = if is_compressed { Some(uncompress(fields.0)?) } else { None };
         let ends_statement = flags & END_OF_STATEMENT != 0;
-        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images_at, images })
+        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images_at, uncompressed })
     }
 }
 

@@ -61,11 +61,37 @@ pub struct Source {
     /// How to connect.
     pub endpoint: Endpoint,
     /// Its hosts, tried in turn; empty where the endpoint says it all.
-    pub hosts: Vec<String>,
+    pub hosts: Vec<Host>,
     /// Where to start if nothing of it is applied yet.
     pub start: Start,
     /// The server id with which Hortator registers as its replica.
     pub server_id: u32,
+}
+
+/// A host of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name or address.
+    pub name: String,
+    /// Its port; none where it is that of the endpoint.
+    pub port: Option<u16>,
+}
+
+impl Host {
+    /// Reads `HOST`, `HOST:PORT`, an IPv6 address, or one as `[ADDRESS]:PORT`.
+    fn parse(text: &str) -> Option<Host> {
+        let (name, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, "")) => (address, None),
+            Some((address, port)) => (address, Some(port.strip_prefix(':')?)),
+            // An IPv6 address has more than one colon.
+            None => match text.split_once(':') {
+                Some((name, port)) if !port.contains(':') => (name, Some(port)),
+                _ => (text, None),
+            },
+        };
+        let port = port.map(str::parse).transpose().ok()?;
+        (!name.is_empty()).then(|| Host { name: name.to_owned(), port })
+    }
 }
 
 /// How to connect: options as on the command line.
@@ -153,7 +179,7 @@ fn default_server_id(name: &str) -> u32 {
 }
 
 /// The connection's options, and a list of hosts if `host` is one.
-fn endpoint(table: &str, rest: BTreeMap<String, Value>) -> Result<(Endpoint, Vec<String>), Error> {
+fn endpoint(table: &str, rest: BTreeMap<String, Value>) -> Result<(Endpoint, Vec<Host>), Error> {
     let (mut endpoint, mut hosts) = (Endpoint::default(), Vec::new());
     for (key, value) in rest {
         let name = key.replace('_', "-");
@@ -161,8 +187,9 @@ fn endpoint(table: &str, rest: BTreeMap<String, Value>) -> Result<(Endpoint, Vec
         match (name.as_str(), value) {
             ("defaults-group-suffix", Value::String(suffix)) => endpoint.group_suffix = Some(suffix),
             ("host", Value::Array(list)) => {
-                let names: Option<Vec<String>> = list.iter().map(|host| host.as_str().map(str::to_owned)).collect();
-                hosts = names.filter(|names| !names.is_empty()).ok_or_else(|| invalid("give names of hosts"))?;
+                let named: Option<Vec<Host>> = list.iter().map(|host| Host::parse(host.as_str()?)).collect();
+                let named = named.filter(|named| !named.is_empty());
+                hosts = named.ok_or_else(|| invalid("give names of hosts, as HOST or HOST:PORT"))?;
             }
             (known, value) if CONNECTION_KEYS.contains(&known) => {
                 let text = match value {

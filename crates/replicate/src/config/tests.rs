@@ -15,7 +15,7 @@ fn start_of(start: &str) -> Result<Start, String> {
 
 #[test]
 fn a_configuration() {
-    let text = "[[source]]\nname = \"shop1\"\nhost = [\"db1\", \"db2\"]\nuser = \"repl\"\nssl_ca = \"ca.pem\"\n\
+    let text = "[[source]]\nname = \"shop1\"\nhost = [\"db1\", \"db2:3307\"]\nuser = \"repl\"\nssl_ca = \"ca.pem\"\n\
                 defaults_group_suffix = \"_shop\"\nstart = \"now\"\n[[source]]\nname = \"b\"\nstart = \"now\"\nserver_id = 7";
     let config = parse(text).unwrap();
     let options = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -24,11 +24,31 @@ fn a_configuration() {
     assert_eq!(config.target.endpoint.options, options(&[("host", "127.0.0.1"), ("port", "3306")]));
     assert_eq!(config.target.schema, "hortator");
     let [one, two] = &config.sources[..] else { panic!("{config:?}") };
-    assert_eq!(one.hosts, ["db1", "db2"]);
+    let host = |name: &str, port| Host { name: name.to_owned(), port };
+    assert_eq!(one.hosts, [host("db1", None), host("db2", Some(3307))]);
     assert_eq!(one.endpoint.options, options(&[("ssl-ca", "ca.pem"), ("user", "repl")]));
     assert_eq!(one.endpoint.group_suffix.as_deref(), Some("_shop"));
     assert!(one.server_id >= 0x8000_0000, "far from what people choose");
     assert_eq!(two.server_id, 7);
+}
+
+#[test]
+fn hosts() {
+    let host = |name: &str, port| Some(Host { name: name.to_owned(), port });
+    for (text, expected) in [
+        ("db1", host("db1", None)),
+        ("db1:3307", host("db1", Some(3307))),
+        ("::1", host("::1", None)),
+        ("[::1]", host("::1", None)),
+        ("[::1]:3307", host("::1", Some(3307))),
+        ("db1:x", None),
+        ("db1:70000", None),
+        (":3306", None),
+        ("", None),
+        ("[::1]3307", None),
+    ] {
+        assert_eq!(Host::parse(text), expected, "{text}");
+    }
 }
 
 #[test]

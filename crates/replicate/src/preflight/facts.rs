@@ -32,6 +32,8 @@ pub struct TargetFacts {
     pub grants: Vec<String>,
     /// Whether it takes writes from privileged accounts only.
     pub is_read_only: bool,
+    /// `slave_exec_mode`.
+    pub exec_mode: String,
 }
 
 /// Schemas of the server itself, and those that Hortator makes.
@@ -76,11 +78,15 @@ pub(super) fn of_target(options: &ConnectOptions) -> Result<TargetFacts, Error> 
     let mut connection = Connection::open(options)?;
     let variables = texts(&mut connection, "SELECT @@version, @@read_only")?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
+    let is_mariadb = connection.version().is_mariadb();
+    let exec_mode =
+        if is_mariadb { first_column(&mut connection, "SELECT @@slave_exec_mode")?.concat() } else { String::new() };
     Ok(TargetFacts {
-        is_mariadb: connection.version().is_mariadb(),
+        is_mariadb,
         version: variable(0),
         grants: first_column(&mut connection, "SHOW GRANTS")?,
         is_read_only: variable(1) != "0",
+        exec_mode,
     })
 }
 

@@ -58,6 +58,13 @@ fn of_target(facts: &TargetFacts, found: &mut Vec<Finding>) {
         let text = "the account may not apply row events on the target: GRANT BINLOG REPLAY ON *.* TO it";
         found.push(problem(None, text.to_owned()));
     }
+    if facts.is_mariadb && facts.exec_mode != "STRICT" {
+        let text = format!(
+            "slave_exec_mode is {} on the target: rows that are missing or there already are passed over without a word",
+            facts.exec_mode
+        );
+        found.push(Finding { source: None, severity: Severity::Warning, text });
+    }
     if facts.is_read_only && !has_grant(&facts.grants, &["READ_ONLY ADMIN", "SUPER"]) {
         found.push(problem(None, "the target is read-only: SET GLOBAL read_only = OFF there".to_owned()));
     }

@@ -23,6 +23,7 @@ fn good_target() -> TargetFacts {
         version: "10.11.19-MariaDB".to_owned(),
         grants: vec!["GRANT SELECT, BINLOG REPLAY ON *.* TO `h`@`%`".to_owned()],
         is_read_only: false,
+        exec_mode: "STRICT".to_owned(),
     }
 }
 
@@ -57,6 +58,11 @@ fn what_is_wrong() {
             Ok(TargetFacts { grants: grants.clone(), ..good_target() }),
             Ok(good_source()),
             "Problem: the account may not apply",
+        ),
+        (
+            Ok(TargetFacts { exec_mode: "IDEMPOTENT".to_owned(), ..good_target() }),
+            Ok(good_source()),
+            "Warning: slave_exec_mode is IDEMPOTENT",
         ),
         (
             Ok(TargetFacts { is_read_only: true, ..good_target() }),

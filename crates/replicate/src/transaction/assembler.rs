@@ -144,8 +144,9 @@ impl Assembler {
     /// known.
     pub fn take_part(&mut self, limit_bytes: usize) -> Option<Part> {
         let State::Within(open) = &mut self.state else { return None };
-        let ends_with_rows = open.events.last().is_some_and(|event| matches!(event.content, Content::Rows(_)));
-        if open.bytes <= limit_bytes || !ends_with_rows {
+        // Values and table maps stand before what needs them.
+        let is_whole = |event: &Event| matches!(event.content, Content::Rows(_) | Content::Query(_));
+        if open.bytes <= limit_bytes || !open.events.last().is_some_and(is_whole) {
             return None;
         }
         open.bytes = 0;

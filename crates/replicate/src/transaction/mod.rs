@@ -80,7 +80,7 @@ const TABLES_LIMIT: usize = 3;
 /// [`Transaction`].
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The events, in order. The last one is of rows.
+    /// The events, in order. The last one is of rows, or a statement.
     pub events: Vec<Event>,
     /// Whether nothing stays if the target rolls back.
     pub can_roll_back: bool,

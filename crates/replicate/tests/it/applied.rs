@@ -213,6 +213,39 @@ fn an_applier_that_is_ended_goes_on_at_its_position() {
     assert_equal(&source, &target);
 }
 
+/// The source is the target of another agent: what it says of its sources is not what this target says of its own.
+#[test]
+fn positions_in_the_log_are_left_out() {
+    let (source, target) = (source(&[]), target(&[("autocommit", "0"), ("completion_type", "RELEASE")]));
+    let mut connection = source.node(0).connect().unwrap();
+    drop(Applier::open(source.node(0).connect().unwrap(), OWN, "one", InDoubt::Ask).unwrap());
+    run(
+        &mut connection,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "BEGIN",
+            "INSERT INTO d.t VALUES (1)",
+            "REPLACE INTO hortator.replicate_positions VALUES ('one', 'other.000009', 99, '7-7-7', NULL, NULL)",
+            "COMMIT",
+            "REPLACE INTO hortator.replicate_positions VALUES ('two', 'other.000009', 99, '7-7-7', NULL, NULL)",
+            "INSERT INTO d.t VALUES (2)",
+        ],
+    );
+    let mut applier = open(&target).unwrap();
+    for item in items(log_of(&source)) {
+        match item {
+            Item::Format(event) => applier.format(&event).unwrap(),
+            Item::Transaction(one) => applier.apply(&one).unwrap(),
+        }
+    }
+    applier.flush().unwrap();
+    assert_equal(&source, &target);
+    let gtid = texts(&mut connection, "SELECT @@gtid_binlog_pos")[0][0].clone();
+    let rows = texts(&mut target.node(0).connect().unwrap(), "SELECT source, gtid FROM hortator.replicate_positions");
+    assert_eq!(rows, [["one".to_owned(), gtid]]);
+}
+
 #[test]
 fn a_row_that_is_there_already() {
     let (source, target) = (source(&[]), target(&[]));

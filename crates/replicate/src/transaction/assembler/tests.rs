@@ -34,7 +34,7 @@ fn query(text: &str) -> QueryEvent {
 }
 
 fn rows() -> RowsEvent {
-    RowsEvent::of_images(RowsForm::Write, Vec::new())
+    RowsEvent::empty(RowsForm::Write)
 }
 
 /// Each transaction as the number of its events, how it ends, and its position; then what stops the source, or what is open.

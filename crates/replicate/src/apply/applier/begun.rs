@@ -1,0 +1,81 @@
+//! What cannot be rolled back: on record before it runs, and looked at if a run ends within it.
+
+use hortator_load::checkpoint::Outcome;
+
+use super::{Applier, describe};
+use crate::apply::definition::Begun;
+use crate::apply::error::Error;
+use crate::apply::position_table::SourcePosition;
+use crate::apply::statement_session::settings;
+use crate::binlog::{Content, Event, QueryEvent};
+use crate::transaction::{End, Transaction};
+
+impl Applier {
+    /// A definition that the target refuses leaves nothing: then it is not in doubt.
+    pub(super) fn run_by_itself(&mut self, transaction: &Transaction, place: &str) -> Result<(), Error> {
+        let done = self.run(&transaction.events, place);
+        if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
+            let before = self.committed.clone().unwrap_or_default();
+            self.execute(&self.table.write(&before), place)?;
+        }
+        done
+    }
+
+    /// Records that what cannot be rolled back is about to run.
+    pub(super) fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
+        let before = self.committed.clone().unwrap_or_default();
+        let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before });
+        self.execute(&begun, place)
+    }
+
+    /// How things stand before a transaction that cannot be rolled back.
+    pub(super) fn look(&mut self, transaction: &Transaction, place: &str) -> Result<Begun, Error> {
+        let Some(text) = self.settle(transaction, place)? else { return Ok(Begun::of_rows(transaction.text())) };
+        Begun::look(&mut self.connection, &text).map_err(|error| self.failed(error, place))
+    }
+
+    /// Makes the session that of a transaction that is one statement, and gives its text.
+    pub(super) fn settle(&mut self, transaction: &Transaction, place: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some((event, before)) = transaction.events.split_last() else { return Ok(None) };
+        let Content::Query(query) = &event.content else { return Ok(None) };
+        if transaction.end != End::ByItself {
+            return Ok(None);
+        }
+        for setting in self.settings(event, query, before, place)? {
+            self.execute(&setting, place)?;
+        }
+        Ok(Some(query.text.clone()))
+    }
+
+    pub(super) fn settings(
+        &self,
+        event: &Event,
+        query: &QueryEvent,
+        before: &[Event],
+        place: &str,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let settings = settings(event, query, before, &self.collations);
+        settings.map_err(|found| Error::Event { place: place.to_owned(), found })
+    }
+
+    /// Whether a statement that an earlier run had begun was applied.
+    pub(super) fn was_applied(&mut self, transaction: &Transaction) -> Result<bool, Error> {
+        let Some(begun) = self.begun.take() else { return Ok(false) };
+        let place = describe(&self.position_behind(transaction), &begun.text);
+        let is_it = self.settle(transaction, &place)?.as_ref() == Some(&begun.text);
+        let outcome = match is_it {
+            true => begun.outcome(&mut self.connection).map_err(|error| self.failed(error, &place))?,
+            false => Outcome::InDoubt,
+        };
+        match outcome {
+            Outcome::Applied => Ok(true),
+            Outcome::Reapply => Ok(false),
+            Outcome::InDoubt => Err(self.in_doubt(&begun)),
+        }
+    }
+
+    pub(super) fn in_doubt(&self, begun: &Begun) -> Error {
+        let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
+        Error::InDoubt { place, text: String::from_utf8_lossy(&begun.text).into_owned() }
+    }
+}
