@@ -22,6 +22,8 @@ use setup::Setup;
 
 /// How often `status --watch` and `wait` ask.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the end may take: a server may keep a transaction waiting.
+const END_LIMIT: Duration = Duration::from_secs(20);
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Arguments of `hortator replicate`.
@@ -137,13 +139,22 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
     });
     let agent = Agent::start(setup.options, &notices);
     while !server.serve_one(&agent).context("cannot take requests any more")? {}
-    let last = agent.stop();
+    let last = agent.stop(END_LIMIT);
     drop(server);
-    let stopped: Vec<&SourceStatus> = last.iter().filter(|status| status.state == SourceState::Stopped).collect();
-    for status in &stopped {
-        eprintln!("hortator: {} was stopped by an error: {}", status.name, status.error.as_deref().unwrap_or_default());
+    let mut is_well = true;
+    for status in last {
+        let text = match (status.state, status.error) {
+            (SourceState::Ended, _) => continue,
+            (SourceState::Stopped, error) => format!("was stopped by an error: {}", error.unwrap_or_default()),
+            _ => format!(
+                "has waited for a server for {} s: its last transaction is not committed, and is applied at the next start",
+                END_LIMIT.as_secs()
+            ),
+        };
+        eprintln!("hortator: {} {text}", status.name);
+        is_well = false;
     }
-    Ok(if stopped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A signal is a `stop` of one's own.

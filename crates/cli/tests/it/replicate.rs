@@ -200,6 +200,44 @@ fn rows_that_cannot_roll_back_are_in_doubt_after_a_crash() {
     assert_eq!(fan_in.says("skip s1").1, Some(0));
     fan_in.catch_up();
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d.m ORDER BY id"), [["1"], ["2"], ["3"]]);
+
+    // A part of such a transaction is applied when the target refuses the rest: that is in doubt, too.
+    run(&fan_in.target, &["ALTER TABLE d.m ADD UNIQUE KEY (id)"]);
+    run(&fan_in.sources[0], &["INSERT INTO d.m VALUES (4), (3), (5)"]);
+    fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+    assert!(fan_in.says("status").0.contains("Duplicate entry '3'"));
+    run(&fan_in.target, &["ALTER TABLE d.m DROP KEY id"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.wait_until("it to ask", |shown| shown.contains("had begun when an earlier run ended"));
+    run(&fan_in.target, &["DELETE FROM d.m WHERE id = 4"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    let rows = texts(&fan_in.target, "SELECT id FROM d.m ORDER BY id");
+    assert_eq!(rows, [["1"], ["2"], ["3"], ["3"], ["4"], ["5"]]);
+}
+
+/// A locked target does not keep the agent from ending, and loses nothing by it.
+#[test]
+fn an_agent_ends_while_the_target_is_locked() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    run(&fan_in.sources[0], &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    fan_in.catch_up();
+    let mut locks = fan_in.target.node(0).connect().unwrap();
+    locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1)", "INSERT INTO d1.t VALUES (2)"]);
+    fan_in.wait_until("the target to wait", |_| {
+        texts(&fan_in.target, "SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for %lock%'")
+            .len()
+            == 1
+    });
+    agent.terminate();
+    let (log, code) = agent.end();
+    assert!(code == Some(1) && log.contains("s1 has waited for a server for 20 s"), "{log}");
+    drop(locks);
+    let _agent = fan_in.start();
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
 }
 
 #[test]

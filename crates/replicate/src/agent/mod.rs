@@ -18,6 +18,7 @@ mod status;
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
@@ -33,6 +34,9 @@ const QUEUES_BYTES: usize = 96 << 20;
 const SMALLEST_QUEUE_BYTES: usize = 1 << 20;
 /// and at most this.
 const LARGEST_QUEUE_BYTES: usize = 16 << 20;
+
+/// How often it is looked whether threads have ended.
+const END_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What an agent needs to know, with connections resolved.
 #[derive(Clone, Debug)]
@@ -96,15 +100,17 @@ impl Agent {
         task.inspect(|task| task.wish(wish)).is_some()
     }
 
-    /// Commits what is under way, ends all threads, and gives the last status.
+    /// Commits what is under way, ends all threads, and gives the last status. A thread that waits for a server longer than
+    /// the limit is left behind, and its source's state is not [`SourceState::Ended`]: what it has not committed is applied
+    /// by the next agent.
     #[must_use]
-    pub fn stop(self) -> Vec<SourceStatus> {
+    pub fn stop(self, limit: Duration) -> Vec<SourceStatus> {
         for task in &self.tasks {
             task.wish(Wish::End);
         }
-        for thread in self.threads {
-            // A panic has printed itself; the source's status says that it has ended.
-            let _ = thread.join();
+        let end = Instant::now() + limit;
+        while self.threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < end {
+            thread::sleep(END_INTERVAL);
         }
         self.tasks.iter().map(|task| task.status()).collect()
     }

@@ -30,8 +30,8 @@ const LONGEST_PAUSE_MS: u64 = 10_000;
 pub(super) fn verdict(error: &Error) -> Verdict {
     let of_server = match error {
         Error::Source(source::Error::Server { error, .. }) | Error::Apply(apply::Error::Target { error, .. }) => error,
-        // The former session may be about to end.
-        Error::Apply(apply::Error::Busy { .. }) => return Verdict::Retry,
+        // The former session may be about to end; the source starts again.
+        Error::Apply(apply::Error::Busy { .. }) | Error::Source(source::Error::Ended) => return Verdict::Retry,
         Error::Source(_) | Error::Apply(_) => return Verdict::Stop,
     };
     match of_server {
@@ -82,6 +82,7 @@ mod tests {
             (of_source(server(1045)), Verdict::Stop),
             (of_source(server(1236)), Verdict::Stop),
             (Error::Source(source::Error::Unfit("no log".to_owned())), Verdict::Stop),
+            (Error::Source(source::Error::Ended), Verdict::Retry),
             (Error::Apply(apply::Error::Busy { name: "a".to_owned() }), Verdict::Retry),
         ] {
             assert_eq!(verdict(&error), expected, "{error}");

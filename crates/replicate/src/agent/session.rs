@@ -13,8 +13,8 @@ use crate::{apply, source};
 
 /// How often an idle source reports, in milliseconds: a paused source is noticed within this time.
 const HEARTBEAT_MS: u64 = 500;
-/// A source that says nothing for this long is taken for lost.
-const SILENCE_LIMIT: Duration = Duration::from_secs(15);
+/// A source that says nothing for this long is taken for lost. It may have to search its log for the start.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
 /// How long a group waits for further transactions while none comes.
 const GROUP_WAIT: Duration = Duration::from_millis(2);
 /// How often it is asked what is wished.

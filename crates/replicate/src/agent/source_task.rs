@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use hortator_mysql::ConnectOptions;
 
 use super::retry::{Verdict, pause, verdict};
-use super::session::{Ended, Session};
+use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
 use super::{Notices, SourceOptions};
-use crate::apply::InDoubt;
+use crate::apply::{self, InDoubt};
 
 /// What shall become of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,9 @@ impl SourceTask {
                     ));
                     self.note(|status| (status.state, status.error) = (SourceState::Stopped, Some(text)));
                     self.wait_for_a_person();
-                    (failures, in_doubt) = (0, InDoubt::Decided);
+                    // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.
+                    let is_in_doubt = matches!(error, Error::Apply(apply::Error::InDoubt { .. }));
+                    (failures, in_doubt) = (0, if is_in_doubt { InDoubt::Decided } else { InDoubt::Ask });
                 }
             }
         }

@@ -27,6 +27,10 @@ pub enum Error {
     #[error(transparent)]
     Transaction(#[from] transaction::Error),
 
+    /// The source has nothing more to send, as one that shuts down.
+    #[error("the source ended the stream of its log")]
+    Ended,
+
     /// The source cannot serve as one, or not from there.
     #[error("{0}")]
     Unfit(String),

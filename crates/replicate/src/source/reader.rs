@@ -40,7 +40,7 @@ fn next(
     let received = stream.next_event();
     let received = received.map_err(|error| Error::Server { doing: "reading the source's log".to_owned(), error })?;
     let Some(bytes) = received else {
-        return Err(Error::Unfit("the source ended the stream of its log".to_owned()));
+        return Err(Error::Ended);
     };
     let file = || String::from_utf8_lossy(&assembler.position().file).into_owned();
     let event = reader.read(bytes).map_err(|error| Error::Binlog { file: file(), error })?;
