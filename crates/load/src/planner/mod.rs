@@ -20,6 +20,9 @@ pub(crate) type Reason = &'static str;
 /// Why rows of such a table need the main session.
 pub(crate) const NUMBERED_IN_MAIN: Reason = "MySQL generates AUTO_INCREMENT values from the state of the session";
 
+/// The server reads and writes its tables when it pleases: statistics, time zones, routines.
+const SYSTEM_SCHEMA: &[u8] = b"mysql";
+
 const NAME_NOT_CERTAIN: Reason = "the table name cannot be resolved";
 
 /// What is to be done with a statement.
@@ -270,6 +273,9 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
     let Some((tables, references)) = facts.names.resolve_with_references(info) else {
         return Step::Main { reason: NAME_NOT_CERTAIN };
     };
+    if tables.iter().any(|name| name.schema.eq_ignore_ascii_case(SYSTEM_SCHEMA)) {
+        return Step::Main { reason: "it changes a table of the server itself" };
+    }
     if !info.is(Trait::CreatesTable) {
         for name in tables.iter().filter(|name| facts.gathered != Some(*name)) {
             match facts.catalog.known(name) {
