@@ -213,10 +213,10 @@ fn wait(path: &Path, timeout: Option<Duration>) -> anyhow::Result<ExitCode> {
             .iter()
             .filter(|status| ends.iter().any(|(name, end)| *name == status.name && !setup::has_applied(status, end)))
             .collect();
-        let Some(first) = behind.first() else { return Ok(ExitCode::SUCCESS) };
-        if let Some(stopped) = behind.iter().find(|status| status.state == SourceState::Stopped) {
+        if let Some(stopped) = sources.iter().find(|status| status.state == SourceState::Stopped) {
             bail!("{} is stopped: {}", stopped.name, stopped.error.as_deref().unwrap_or_default());
         }
+        let Some(first) = behind.first() else { return Ok(ExitCode::SUCCESS) };
         if timeout.is_some_and(|timeout| begin.elapsed() >= timeout) {
             let error = first.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
             bail!("{} of {} sources are not caught up, {} among them{error}", behind.len(), sources.len(), first.name);

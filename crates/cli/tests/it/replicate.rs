@@ -64,7 +64,7 @@ fn three_servers_into_one() {
 
     assert_eq!(fan_in.says("pause s4"), ("hortator: there is no source s4".to_owned(), Some(1)));
     let (shown, code) = fan_in.says("skip s1");
-    assert_eq!((&*shown, code), ("hortator: the source s1 is not stopped by an error", Some(1)));
+    assert_eq!((&*shown, code), ("hortator: the source s1 is not stopped by a transaction", Some(1)));
     let (json, _) = fan_in.says("status --json");
     assert!(json.starts_with("[{\"name\":\"s1\",\"state\":\"running\","), "{json}");
 

@@ -108,6 +108,8 @@ fn prepare_session(connection: &mut Connection, request: &BinlogRequest) -> Resu
     connection.execute(
         b"SET @master_binlog_checksum = @@global.binlog_checksum, @source_binlog_checksum = @@global.binlog_checksum",
     )?;
+    // A replica that applies a large transaction may not read for long.
+    connection.execute(b"SET SESSION net_write_timeout = 31536000")?;
     let heartbeat_ns = request.heartbeat_ms.saturating_mul(1_000_000);
     let heartbeat = format!("SET @master_heartbeat_period = {heartbeat_ns}, @source_heartbeat_period = {heartbeat_ns}");
     connection.execute(heartbeat.as_bytes())?;

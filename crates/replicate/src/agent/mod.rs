@@ -100,6 +100,12 @@ impl Agent {
         task.inspect(|task| task.wish(wish)).is_some()
     }
 
+    /// Whether a source is stopped by a transaction that can be passed over.
+    #[must_use]
+    pub fn can_skip(&self, name: &str) -> bool {
+        self.tasks.iter().any(|task| task.name() == name && task.can_skip())
+    }
+
     /// Commits what is under way, ends all threads, and gives the last status. A thread that waits for a server longer than
     /// the limit is left behind, and its source's state is not [`SourceState::Ended`]: what it has not committed is applied
     /// by the next agent.

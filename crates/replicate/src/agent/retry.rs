@@ -29,7 +29,8 @@ const LONGEST_PAUSE_MS: u64 = 10_000;
 /// What to do about an error.
 pub(super) fn verdict(error: &Error) -> Verdict {
     let of_server = match error {
-        Error::Source(source::Error::Server { error, .. }) | Error::Apply(apply::Error::Target { error, .. }) => error,
+        Error::Source(source::Error::Server { error, .. })
+        | Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => error,
         // The former session may be about to end; the source starts again.
         Error::Apply(apply::Error::Busy { .. }) | Error::Source(source::Error::Ended) => return Verdict::Retry,
         Error::Source(_) | Error::Apply(_) => return Verdict::Stop,

@@ -54,7 +54,7 @@ impl Session<'_> {
     pub(super) fn run(&mut self) -> Result<Ended, Error> {
         let task = self.task;
         let target = Connection::open(&task.target.connect)
-            .map_err(|error| apply::Error::Target { doing: "connecting to the target".to_owned(), error })?;
+            .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?;
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
@@ -87,7 +87,7 @@ impl Session<'_> {
         let mut timestamp_s = None;
         loop {
             match self.task.wished() {
-                Wish::Pause | Wish::End => {
+                Wish::Pause | Wish::End if !applier.must_finish() => {
                     applier.flush()?;
                     self.note(applier, None);
                     // The thread that reads may wait for the source a little longer.
@@ -96,7 +96,7 @@ impl Session<'_> {
                 }
                 // It is for a source that has stopped.
                 Wish::Skip => self.task.wish(Wish::Run),
-                Wish::Run => {}
+                Wish::Run | Wish::Pause | Wish::End => {}
             }
             let wait = if applier.has_group() { GROUP_WAIT } else { WISH_INTERVAL };
             let had_group = applier.has_group();
@@ -127,8 +127,11 @@ impl Session<'_> {
                     // What the source's log has behind the last transaction changes nothing.
                     self.task.note(|status| {
                         status.lag_s = Some(0);
-                        status.applied_file = String::from_utf8_lossy(&at.file).into_owned();
-                        status.applied_position = at.position;
+                        let applied = (status.applied_file.as_bytes(), status.applied_position);
+                        if (&at.file[..], at.position) > applied {
+                            status.applied_file = String::from_utf8_lossy(&at.file).into_owned();
+                            status.applied_position = at.position;
+                        }
                     });
                 }
                 Popped::Arrival(Arrival::Failed(error)) => {

@@ -51,7 +51,20 @@ struct Shared {
     /// How often something was wished.
     wishes: u64,
     status: SourceStatus,
+    /// What has stopped it is a transaction.
+    can_skip: bool,
+    /// When the status has changed last.
+    noted: Instant,
 }
+
+/// Whether an error is about one transaction, which can be passed over.
+fn names_transaction(error: &Error) -> bool {
+    use apply::Error::{Event, InDoubt, Target};
+    matches!(error, Error::Apply(Target { .. } | Event { .. } | InDoubt { .. }))
+}
+
+/// A running source changes its status more often than that, in seconds: an idle one too.
+const FRESH_S: u64 = 2;
 
 impl SourceTask {
     pub(super) fn new(options: SourceOptions, target: Arc<Target>, notices: Arc<Notices>) -> Self {
@@ -67,7 +80,7 @@ impl SourceTask {
             retries: 0,
             error: None,
         };
-        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, status });
+        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, status, can_skip: false, noted: Instant::now() });
         SourceTask { options, target, notices, shared, changed: Condvar::new() }
     }
 
@@ -76,7 +89,20 @@ impl SourceTask {
     }
 
     pub(super) fn status(&self) -> SourceStatus {
-        self.lock().status.clone()
+        let shared = self.lock();
+        let mut status = shared.status.clone();
+        // Where a transaction takes long, the target falls behind meanwhile.
+        let silent_s = shared.noted.elapsed().as_secs();
+        if silent_s >= FRESH_S && status.state == SourceState::Running {
+            status.lag_s = status.lag_s.map(|lag_s| lag_s + silent_s);
+        }
+        status
+    }
+
+    /// Whether it is stopped by a transaction that can be passed over.
+    pub(super) fn can_skip(&self) -> bool {
+        let shared = self.lock();
+        shared.status.state == SourceState::Stopped && shared.can_skip
     }
 
     /// Says what shall become of it. The end is final.
@@ -96,7 +122,9 @@ impl SourceTask {
 
     /// Changes the status.
     pub(super) fn note(&self, change: impl FnOnce(&mut SourceStatus)) {
-        change(&mut self.lock().status);
+        let mut shared = self.lock();
+        change(&mut shared.status);
+        shared.noted = Instant::now();
     }
 
     /// Tells the person who watches.
@@ -140,10 +168,12 @@ impl SourceTask {
                 }
                 Verdict::Stop => {
                     let name = self.name();
+                    let can_skip = names_transaction(&error);
+                    let skip = if can_skip { ", or pass the transaction over with `skip`" } else { "" };
                     self.tell(&format!(
-                        "stopped: {text}\n  mend it and then `hortator replicate resume FILE {name}`, or pass the \
-                         transaction over with `skip`"
+                        "stopped: {text}\n  mend it and then `hortator replicate resume FILE {name}`{skip}"
                     ));
+                    self.lock().can_skip = can_skip;
                     self.note(|status| (status.state, status.error) = (SourceState::Stopped, Some(text)));
                     self.wait_for_a_person();
                     // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.

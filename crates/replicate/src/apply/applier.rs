@@ -9,7 +9,7 @@ use hortator_mysql::{Connection, quote_string};
 
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
-use super::definition::{Begun, disable_event};
+use super::definition::Begun;
 use super::error::Error;
 use super::position_table::{PositionTable, SourcePosition, TABLE};
 use crate::binlog::{Content, Event, FormatDescription, TableMap};
@@ -48,6 +48,10 @@ pub struct Applier {
     open_maps: Vec<Vec<u8>>,
     /// Transactions that it has committed or skipped.
     transactions: u64,
+    /// The target has rows of a transaction that it has refused: their engine cannot roll back.
+    has_leftovers: bool,
+    /// The parts of the open transaction can be rolled back.
+    is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
 }
@@ -86,13 +90,15 @@ impl Applier {
     /// # Errors
     /// What the target refuses, and [`Error::Busy`] while another session applies the source.
     pub fn open(mut connection: Connection, schema: &str, source: &str, in_doubt: InDoubt) -> Result<Applier, Error> {
-        let cannot = |error| Error::Target { doing: "preparing the target".to_owned(), error };
+        let cannot = |error| Error::Prepare { doing: "preparing the target".to_owned(), error };
         let lock = quote_string(format!("hortator.replicate.{schema}.{source}"));
         let lock = [b"SELECT GET_LOCK(SHA1(".as_slice(), &lock, format!("), {LOCK_TIMEOUT_S})").as_bytes()].concat();
         if first_value(&mut connection, &lock).map_err(cannot)? != "1" {
             return Err(Error::Busy { name: source.to_owned() });
         }
         connection.execute(SETTINGS).map_err(cannot)?;
+        // Positions as rows can be told from others by who reads this log. An account may lack the right.
+        let _ = connection.execute(b"SET SESSION binlog_format = ROW");
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let collations = Collations::of_server(&mut connection).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
@@ -111,6 +117,8 @@ impl Applier {
             open_maps: Vec::new(),
             transactions: 0,
             group: Group::default(),
+            has_leftovers: false,
+            is_open_safe: true,
             is_within: false,
         })
     }
@@ -193,7 +201,8 @@ impl Applier {
         let fits = |statement: &BinlogStatement| statement.text_bytes_with(bytes) <= self.packet_limit_bytes;
         if !can_wait || !fits(&BinlogStatement::default()) {
             self.flush()?;
-            return self.apply_alone(transaction);
+            let done = self.apply_alone(transaction);
+            return done.map_err(|error| self.keep_in_doubt(error, transaction.text()));
         }
         let is_full = self.group.members.len() >= GROUP_TRANSACTIONS
             || self.group.statement.text_bytes_with(bytes) > GROUP_BYTES
@@ -225,7 +234,7 @@ impl Applier {
                 self.record_begun(Begun::of_rows(b"rows of tables whose engine cannot roll back".to_vec()), &place)?;
             }
             self.execute(b"START TRANSACTION", &place)?;
-            self.is_within = true;
+            (self.is_within, self.is_open_safe) = (true, part.can_roll_back);
         }
         match self.without_positions(&part.events) {
             None => self.run(&part.events, &place),
@@ -252,6 +261,12 @@ impl Applier {
         (!own.is_empty()).then(|| events.iter().filter(is_left).cloned().collect())
     }
 
+    /// Whether the transaction that is open must come to its end: it could not be rolled back.
+    #[must_use]
+    pub fn must_finish(&self) -> bool {
+        self.is_within && !self.is_open_safe
+    }
+
     /// Whether something is taken that is not committed yet.
     #[must_use]
     pub fn has_group(&self) -> bool {
@@ -267,10 +282,13 @@ impl Applier {
         let Group { statement, members } = std::mem::take(&mut self.group);
         let Some(last) = members.last() else { return Ok(()) };
         match self.commit_rows(statement.clone(), last) {
+            Err(error) if self.has_leftovers => return Err(self.keep_in_doubt(error, last.text.clone())),
             Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if members.len() > 1 => {
                 let mut rest = statement;
                 for member in &members {
-                    self.commit_rows(rest.take_first(member.bytes), member)?;
+                    if let Err(error) = self.commit_rows(rest.take_first(member.bytes), member) {
+                        return Err(self.keep_in_doubt(error, member.text.clone()));
+                    }
                     self.transactions += 1;
                 }
             }
@@ -349,14 +367,15 @@ impl Applier {
                         self.execute(&rows.take_text(), place)?;
                     }
                     let before = &events[index - values..index];
+                    if self.table.is_written_by(&query.text) {
+                        continue;
+                    }
                     for setting in self.settings(event, query, before, place)? {
                         self.execute(&setting, place)?;
                     }
                     let done = self.connection.execute(&query.text);
                     self.check_as_source(done.map(drop), query.error_code, place)?;
-                    if let Some(disable) = disable_event(&query.text) {
-                        self.execute(&disable, place)?;
-                    }
+                    self.disable_event(&query.text, place)?;
                     values = 0;
                 }
                 _ => values += 1,
@@ -420,8 +439,9 @@ impl Applier {
     }
 
     fn failed(&mut self, error: hortator_mysql::Error, place: &str) -> Error {
-        // A lost connection has rolled back by itself.
-        let _ = self.connection.execute(b"ROLLBACK");
+        // A lost connection has rolled back by itself. A warning says that rows of some engine could not be.
+        let rolled_back = self.connection.execute(b"ROLLBACK");
+        self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
         Error::Target { doing: format!("applying {place}"), error }

@@ -3,7 +3,7 @@
 //! Read by the loader's rules (`hortator_load::checkpoint`): a definition that is another than before is applied, one that is
 //! the same can run again.
 
-use hortator_load::analysis::{FunctionSet, SessionFacts, StatementInfo, analyze};
+use hortator_load::analysis::{FunctionSet, Postcondition, SessionFacts, StatementInfo, analyze};
 use hortator_load::checkpoint::{Outcome, RecoveryHint, fingerprint, outcome};
 use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::{Connection, Error};
@@ -57,22 +57,26 @@ fn read(connection: &mut Connection, text: &[u8]) -> Result<(StatementInfo, Dial
     Ok((analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None }), dialect))
 }
 
-/// What keeps an event that a statement creates or changes from running on the target too: the source's changes come from
-/// there.
-pub(super) fn disable_event(text: &[u8]) -> Option<Vec<u8>> {
-    let is_of = |verb: &[u8]| text.get(..verb.len()).is_some_and(|head| head.eq_ignore_ascii_case(verb));
-    if !is_of(b"CREATE") && !is_of(b"ALTER") {
-        return None;
+/// What keeps an event that a statement has created or changed from running on the target too, asked in the session in which
+/// the statement ran.
+pub(super) fn disable_event(connection: &mut Connection, text: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    let is_candidate = text.windows(SHORT_EVENT.len()).any(|window| window.eq_ignore_ascii_case(SHORT_EVENT));
+    if !is_candidate {
+        return Ok(None);
     }
+    let (_, dialect) = read(connection, text)?;
+    Ok(disabled_event(text, dialect))
+}
+
+fn disabled_event(text: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     let functions = FunctionSet::all();
-    let dialect = Dialect::mariadb(u32::MAX);
     let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
-    let target = info.ddl_target?;
-    // The last one: an event may be renamed.
+    let target = info.ddl_target.filter(|target| target.postcondition == Postcondition::Changed)?;
     let name = target.questions.last()?.strip_prefix(SHOW_EVENT)?;
     Some([b"ALTER EVENT ".as_slice(), name, b" DISABLE ON SLAVE"].concat())
 }
 
+const SHORT_EVENT: &[u8] = b"EVENT";
 const SHOW_EVENT: &[u8] = b"SHOW CREATE EVENT ";
 
 #[cfg(test)]
@@ -88,10 +92,12 @@ mod tests {
                 Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE"),
             ),
             ("alter event d.e ENABLE", Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE")),
+            ("/* c */ ALTER EVENT e ENABLE", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
             ("CREATE TABLE event (id INT)", None),
             ("DROP EVENT e", None),
         ] {
-            let found = disable_event(text.as_bytes()).map(|found| String::from_utf8(found).unwrap());
+            let found = disabled_event(text.as_bytes(), Dialect::mariadb(u32::MAX))
+                .map(|found| String::from_utf8(found).unwrap());
             assert_eq!(found.as_deref(), expected, "{text}");
         }
     }

@@ -14,6 +14,15 @@ pub enum Error {
         error: hortator_mysql::Error,
     },
 
+    /// The target cannot be used: no transaction is at fault.
+    #[error("{doing}: {error}")]
+    Prepare {
+        /// What was under way.
+        doing: String,
+        /// The target's answer.
+        error: hortator_mysql::Error,
+    },
+
     /// An event that cannot be carried over.
     #[error("{place}: {found}")]
     Event {

@@ -16,6 +16,7 @@ mod collations;
 mod definition;
 mod error;
 mod position_table;
+mod refusal;
 mod statement_session;
 
 pub use applier::{Applier, InDoubt};

@@ -12,6 +12,8 @@ use crate::transaction::LogPosition;
 /// Tables of Hortator's own in the target.
 pub(super) const TABLE: &str = "replicate_positions";
 
+const REPLACE: &[u8] = b"REPLACE INTO ";
+
 /// How far a source is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourcePosition {
@@ -86,6 +88,11 @@ impl PositionTable {
         Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun }))
     }
 
+    /// Whether a statement records a position in such a table: one of another agent, for which its target is our source.
+    pub(super) fn is_written_by(&self, text: &[u8]) -> bool {
+        text.strip_prefix(REPLACE).is_some_and(|rest| rest.starts_with(&self.table))
+    }
+
     /// The statement that records a position.
     #[must_use]
     pub fn write(&self, at: &SourcePosition) -> Vec<u8> {
@@ -94,7 +101,7 @@ impl PositionTable {
             None => (b"NULL".to_vec(), b"NULL".to_vec()),
         };
         [
-            b"REPLACE INTO ".as_slice(),
+            REPLACE,
             &self.table,
             b" (source, file, position, gtid, begun, before_it) VALUES (",
             &self.source,
@@ -115,7 +122,8 @@ impl PositionTable {
 /// A text that means the same under every SQL mode and character set: those of the source's last statement are in force.
 fn literal(text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
-        return b"''".to_vec();
+        // Not `''`: sql_mode may take that for NULL.
+        return b"REPEAT('', 0)".to_vec();
     }
     text.iter().fold(b"0x".to_vec(), |mut literal, byte| {
         literal.extend_from_slice(format!("{byte:02x}").as_bytes());

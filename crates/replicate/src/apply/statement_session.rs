@@ -5,6 +5,7 @@
 use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
+use super::refusal::refusal;
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
 
 /// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
@@ -32,10 +33,15 @@ pub(super) fn settings(
     before: &[Event],
     collations: &Collations,
 ) -> Result<Vec<Vec<u8>>, String> {
+    if let Some(reason) = refusal(&query.text) {
+        return Err(reason.to_owned());
+    }
     let mut assigned = assignments(&query.status_variables)?;
     let (micros, named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
     let micros = micros.first().map_or("0", |(_, value)| value.as_str());
     let mut texts = Vec::new();
+    // Names in events are in UTF-8; the session is in the character set of the statement before.
+    texts.push(b"SET NAMES utf8mb4".to_vec());
     if !query.schema.is_empty() && !event.header.needs_no_schema() {
         texts.push([b"USE ".as_slice(), &quote_identifier(&query.schema)].concat());
     }
@@ -43,7 +49,6 @@ pub(super) fn settings(
     let thread = format!("pseudo_thread_id = {}", query.thread_id);
     let list = named.iter().map(|(name, value)| format!("{name} = {value}"));
     let list: Vec<String> = [timestamp, thread].into_iter().chain(list).map(|one| format!("@@session.{one}")).collect();
-    texts.push(format!("SET {}", list.join(", ")).into_bytes());
     for value in before {
         texts.push(match &value.content {
             Content::IntVar { kind: LAST_INSERT_ID, value } => format!("SET last_insert_id = {value}").into_bytes(),
@@ -60,6 +65,7 @@ pub(super) fn settings(
             _ => return Err("an event before a statement that is no value for it".to_owned()),
         });
     }
+    texts.push(format!("SET {}", list.join(", ")).into_bytes());
     Ok(texts)
 }
 
@@ -151,7 +157,7 @@ fn literal(value: &UserValue, collations: &Collations) -> Result<Vec<u8>, String
             let unknown = || format!("the target has no collation of the number {id}");
             let (charset, collation) = collations.names(*id).ok_or_else(unknown)?;
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("_{charset} X'{hex}' COLLATE {collation}").into_bytes()
+            format!("_{charset} X'{hex}' COLLATE `{collation}`").into_bytes()
         }
         UserValue::Real(bits) => format!("{:e}", f64::from_bits(*bits)).into_bytes(),
         UserValue::Int(number) => number.to_string().into_bytes(),

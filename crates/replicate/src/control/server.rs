@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use super::{Answer, Request, TIMEOUT, read_line, write_line};
-use crate::agent::{Agent, SourceState, Wish};
+use crate::agent::{Agent, Wish};
 
 /// A socket that takes requests.
 #[derive(Debug)]
@@ -63,12 +63,9 @@ fn answer(agent: &Agent, request: &Request) -> (Answer, bool) {
         Request::Pause { source } => wish(agent, source, Wish::Pause),
         Request::Resume { source } => wish(agent, source, Wish::Run),
         Request::Skip { source } => {
-            let is_stopped = |name: &str| {
-                agent.status().iter().any(|status| status.name == name && status.state == SourceState::Stopped)
-            };
-            match is_stopped(source) {
+            match agent.can_skip(source) || !agent.status().iter().any(|status| status.name == *source) {
                 true => wish(agent, source, Wish::Skip),
-                false => Answer::Refused { reason: format!("the source {source} is not stopped by an error") },
+                false => Answer::Refused { reason: format!("the source {source} is not stopped by a transaction") },
             }
         }
         Request::Stop => return (Answer::Done, true),

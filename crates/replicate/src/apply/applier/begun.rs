@@ -3,7 +3,7 @@
 use hortator_load::checkpoint::Outcome;
 
 use super::{Applier, describe};
-use crate::apply::definition::Begun;
+use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
 use crate::apply::statement_session::settings;
@@ -68,7 +68,10 @@ impl Applier {
             false => Outcome::InDoubt,
         };
         match outcome {
-            Outcome::Applied => Ok(true),
+            Outcome::Applied => {
+                self.disable_event(&begun.text, &place)?;
+                Ok(true)
+            }
             Outcome::Reapply => Ok(false),
             Outcome::InDoubt => Err(self.in_doubt(&begun)),
         }
@@ -77,5 +80,23 @@ impl Applier {
     pub(super) fn in_doubt(&self, begun: &Begun) -> Error {
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
         Error::InDoubt { place, text: String::from_utf8_lossy(&begun.text).into_owned() }
+    }
+
+    /// Where rows are left of a transaction that the target has refused, the next run must not apply it again.
+    pub(super) fn keep_in_doubt(&mut self, error: Error, text: Vec<u8>) -> Error {
+        if std::mem::take(&mut self.has_leftovers) {
+            // Where that fails too, the first error says more.
+            let _ = self.record_begun(Begun::of_rows(text), "rows that cannot be rolled back");
+        }
+        error
+    }
+
+    /// An event must not run on the target too: what it does on the source comes from there.
+    pub(super) fn disable_event(&mut self, text: &[u8], place: &str) -> Result<(), Error> {
+        let disable = disable_event(&mut self.connection, text);
+        match disable.map_err(|error| self.failed(error, place))? {
+            Some(disable) => self.execute(&disable, place),
+            None => Ok(()),
+        }
     }
 }

@@ -1,0 +1,72 @@
+//! Statements that would do something else on the target than on the source.
+
+const TEMPORARY: &str = "a temporary table of statements ends with the connection that applies them: set binlog_format = ROW \
+                         on the source, and apply by hand what depends on this one";
+const RENAMED_EVENT: &str = "an event under another name would run on the target too: drop it there, and create it under \
+                             the new name with DISABLE ON SLAVE";
+const ACCOUNT: &str =
+    "the statement is about the account that runs it, which is another one on the target: run it there by hand";
+
+/// Words of a statement that are looked at: more than an account statement has before its list of accounts.
+const WORDS_LIMIT: usize = 500;
+
+/// Why a statement is not applied.
+pub(super) fn refusal(text: &[u8]) -> Option<&'static str> {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let words = behind_comments(text).split(|byte| !is_of_word(byte)).filter(|word| !word.is_empty()).take(WORDS_LIMIT);
+    let words: Vec<Vec<u8>> = words.map(<[u8]>::to_ascii_uppercase).collect();
+    let has = |wanted: &str| words.iter().any(|word| word == wanted.as_bytes());
+    let verb = words.first()?.as_slice();
+    let next = |index: usize| words.get(index).map(Vec::as_slice);
+    let kind = (1..=3).filter_map(next).find(|word| !matches!(*word, b"OR" | b"REPLACE"));
+    match (verb, kind) {
+        (b"CREATE", Some(b"TEMPORARY")) => Some(TEMPORARY),
+        (b"ALTER", Some(b"EVENT" | b"DEFINER")) if has("EVENT") && has("RENAME") => Some(RENAMED_EVENT),
+        (b"CREATE", Some(b"ROLE")) if !has("ADMIN") || has("CURRENT_USER") || has("CURRENT_ROLE") => Some(ACCOUNT),
+        (b"CREATE" | b"ALTER" | b"DROP", Some(b"USER")) | (b"GRANT" | b"REVOKE", _) if has("CURRENT_USER") => {
+            Some(ACCOUNT)
+        }
+        (b"SET", Some(b"PASSWORD" | b"DEFAULT")) if has("CURRENT_USER") => Some(ACCOUNT),
+        _ => None,
+    }
+}
+
+/// A statement without the comments before it.
+fn behind_comments(text: &[u8]) -> &[u8] {
+    let mut rest = text.trim_ascii_start();
+    while rest.starts_with(b"/*") && !rest.starts_with(b"/*!") && !rest.starts_with(b"/*M!") {
+        let Some(end) = rest.windows(2).position(|window| window == b"*/") else { return rest };
+        rest = rest[end + 2..].trim_ascii_start();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements() {
+        for (text, expected) in [
+            ("CREATE TEMPORARY TABLE t (id INT)", Some(TEMPORARY)),
+            ("create or replace temporary table t select 1", Some(TEMPORARY)),
+            ("/* c */ CREATE TEMPORARY TABLE t (id INT)", Some(TEMPORARY)),
+            ("CREATE TABLE temporary (id INT)", None),
+            ("ALTER EVENT e RENAME TO f", Some(RENAMED_EVENT)),
+            ("ALTER DEFINER=`a`@`b` EVENT e ENABLE RENAME TO f", Some(RENAMED_EVENT)),
+            ("ALTER EVENT e ENABLE", None),
+            ("GRANT SELECT ON d.t TO CURRENT_USER()", Some(ACCOUNT)),
+            ("GRANT SELECT ON d.t TO app@localhost", None),
+            ("CREATE ROLE r", Some(ACCOUNT)),
+            ("CREATE ROLE r WITH ADMIN CURRENT_USER", Some(ACCOUNT)),
+            ("CREATE ROLE r WITH ADMIN app@localhost", None),
+            ("ALTER USER CURRENT_USER IDENTIFIED BY 'x'", Some(ACCOUNT)),
+            ("CREATE DEFINER=CURRENT_USER VIEW v AS SELECT 1", None),
+            ("CREATE TABLE t (v VARCHAR(80) DEFAULT CURRENT_USER())", None),
+            ("INSERT INTO t VALUES ('CREATE TEMPORARY TABLE')", None),
+            ("TRUNCATE t", None),
+        ] {
+            assert_eq!(refusal(text.as_bytes()), expected, "{text}");
+        }
+    }
+}
