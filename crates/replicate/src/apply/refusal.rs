@@ -1,7 +1,8 @@
 //! Statements that would do something else on the target than on the source.
 
 const TEMPORARY: &str = "a temporary table of statements ends with the connection that applies them: set binlog_format = ROW \
-                         on the source, and apply by hand what depends on this one";
+                         on the source, and apply by hand what depends on this one. Do not skip it where a permanent table has its \
+                         name: the statements behind it would change that";
 const RENAMED_EVENT: &str = "an event under another name would run on the target too: drop it there, and create it under \
                              the new name with DISABLE ON SLAVE";
 const ACCOUNT: &str =

@@ -1,0 +1,188 @@
+//! Logs that a reader with fresh eyes found to go wrong.
+
+use super::fan_in::{FanIn, run, texts};
+use super::line_of;
+
+/// Runs statements in one session of the only source.
+fn write(fan_in: &FanIn, statements: &[&str]) {
+    run(&fan_in.sources[0], statements);
+}
+
+fn stops_with(fan_in: &FanIn, said: &str) {
+    fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+    let (shown, _) = fan_in.says("status");
+    assert!(shown.contains(said), "{said}: {shown}");
+}
+
+#[test]
+fn statements_of_other_character_sets() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE dé",
+            "CREATE TABLE dé.t (id INT PRIMARY KEY, v VARCHAR(20), b VARBINARY(20)) ENGINE=InnoDB",
+            "SET SESSION binlog_format = STATEMENT",
+            "USE dé",
+            "SET @é = 'ü', @bytes = X'00FF'",
+            "SET NAMES latin1",
+            "INSERT INTO t (id, b) VALUES (1, @bytes)",
+            "SET NAMES utf8mb4",
+            "INSERT INTO t VALUES (2, @é, NULL)",
+            "SET NAMES latin1",
+            "INSERT INTO t (id) VALUES (3)",
+            "SET NAMES utf8mb4",
+            "INSERT INTO t VALUES (4, @é, @bytes)",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["dé"]);
+    assert_eq!(texts(&fan_in.target, "SELECT v FROM dé.t WHERE id = 4"), [["ü"]]);
+}
+
+#[test]
+fn statements_that_would_do_something_else() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    let temporary =
+        ["SET SESSION binlog_format = MIXED", "CREATE TEMPORARY TABLE d1.x (id INT)", "INSERT INTO d1.x VALUES (1)"];
+    for (statements, said) in [
+        (&temporary[..], "a temporary table of statements ends with the connection"),
+        (&["GRANT SELECT ON d1.* TO CURRENT_USER()"], "is about the account that runs it"),
+        (
+            &["CREATE EVENT d1.e ON SCHEDULE EVERY 1 HOUR DO SELECT 1", "ALTER EVENT d1.e RENAME TO d1.f"],
+            "drop it there",
+        ),
+    ] {
+        write(&fan_in, statements);
+        stops_with(&fan_in, said);
+        assert_eq!(fan_in.says("skip s1"), (String::new(), Some(0)));
+        // The end of the session with a temporary table is in the log, too.
+        fan_in.wait_until("it to go on", |shown| !line_of(shown, "s1").contains("connecting"));
+        while fan_in.says("wait --caught-up --timeout 60").1 != Some(0) {
+            assert_eq!(fan_in.says("skip s1"), (String::new(), Some(0)));
+        }
+    }
+}
+
+#[test]
+fn events_do_not_run_on_the_target() {
+    let fan_in = FanIn::new(1, &[("event_scheduler", "ON")]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "USE d1",
+            "CREATE EVENT a ON SCHEDULE EVERY 1 HOUR DO SELECT 1",
+            "CREATE EVENT b ON SCHEDULE EVERY 1 HOUR DISABLE DO SELECT 1",
+            "/* c */ ALTER EVENT b ENABLE",
+            "SET SESSION sql_mode = 'ANSI_QUOTES'",
+            "CREATE EVENT \"c\" ON SCHEDULE EVERY 1 HOUR DO SELECT 1",
+        ],
+    );
+    fan_in.catch_up();
+    let states = texts(&fan_in.target, "SELECT EVENT_NAME, STATUS FROM information_schema.EVENTS ORDER BY 1");
+    let disabled = |name: &str| [name.to_owned(), "SLAVESIDE_DISABLED".to_owned()];
+    assert_eq!(states, [disabled("a"), disabled("b"), disabled("c")]);
+}
+
+#[test]
+fn only_transactions_are_skipped() {
+    let mut fan_in = FanIn::new(1, &[]);
+    write(&fan_in, &["CREATE USER repl@localhost IDENTIFIED BY 'secret'", "GRANT ALL ON *.* TO repl@localhost"]);
+    fan_in.write(&format!(
+        "{}[[source]]\nname = \"s1\"\nsocket = \"{}\"\nuser = \"repl\"\npassword = \"secret\"\nstart = \"now\"\n",
+        fan_in.target_table(),
+        fan_in.socket(0),
+    ));
+    let _agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    fan_in.catch_up();
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    let lock = ["SET SESSION sql_log_bin = 0", "ALTER USER repl@localhost ACCOUNT LOCK"];
+    write(&fan_in, &[lock[0], lock[1], "SET SESSION sql_log_bin = 1", "INSERT INTO d1.t VALUES (1)"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    stops_with(&fan_in, "connecting to the source");
+    let (shown, code) = fan_in.says("skip s1");
+    assert_eq!((&*shown, code), ("hortator: the source s1 is not stopped by a transaction", Some(1)));
+    write(&fan_in, &[lock[0], "ALTER USER repl@localhost ACCOUNT UNLOCK"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+#[test]
+fn a_table_that_can_roll_back_on_the_source_only() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "CREATE TABLE d1.t (id INT) ENGINE=InnoDB",
+            "CREATE TABLE d1.u (id INT PRIMARY KEY) ENGINE=InnoDB",
+        ],
+    );
+    fan_in.catch_up();
+    run(&fan_in.target, &["ALTER TABLE d1.t ENGINE=MyISAM", "INSERT INTO d1.u VALUES (1)"]);
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    write(&fan_in, &["INSERT INTO d1.t VALUES (1)", "INSERT INTO d1.t VALUES (2)", "INSERT INTO d1.u VALUES (1)"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    stops_with(&fan_in, "Duplicate entry '1'");
+    run(&fan_in.target, &["DELETE FROM d1.u"]);
+    // What is there of the group is not applied a second time unasked.
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.wait_until("it to ask", |shown| shown.contains("had begun when an earlier run ended"));
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t ORDER BY id"), [["1"], ["2"]]);
+}
+
+#[test]
+fn a_pause_in_the_middle_of_rows_that_cannot_roll_back() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT, v TEXT) ENGINE=MyISAM"]);
+    fan_in.catch_up();
+    write(&fan_in, &["INSERT INTO d1.t SELECT seq, REPEAT('x', 200) FROM d1.seq_1_to_200000"]);
+    fan_in.wait_until("the first rows", |_| texts(&fan_in.target, "SELECT id FROM d1.t LIMIT 1").len() == 1);
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+#[test]
+fn positions_of_a_source_that_is_a_target() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE hortator", "CREATE TABLE hortator.other (id INT PRIMARY KEY)"]);
+    fan_in.wait_until("it to stop or go on", |shown| !line_of(shown, "s1").contains("connecting"));
+    // The schema is there already, as a target's.
+    fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+    assert_eq!(fan_in.says("skip s1").1, Some(0));
+    write(
+        &fan_in,
+        &["CREATE TABLE hortator.replicate_positions (source VARBINARY(255) PRIMARY KEY, gtid BLOB) ENGINE=InnoDB"],
+    );
+    fan_in.wait_until("it to stop", |shown| shown.contains("already exists"));
+    assert_eq!(fan_in.says("skip s1").1, Some(0));
+    write(
+        &fan_in,
+        &[
+            "SET SESSION binlog_format = STATEMENT",
+            "REPLACE INTO `hortator`.`replicate_positions` (source, gtid) VALUES (0x7331, 0x302d392d39)",
+            "SET SESSION binlog_format = ROW",
+            "REPLACE INTO `hortator`.`replicate_positions` (source, gtid) VALUES (0x7332, 0x302d392d39)",
+            "INSERT INTO hortator.other VALUES (1)",
+        ],
+    );
+    fan_in.catch_up();
+    let rows = texts(&fan_in.target, "SELECT source, gtid LIKE '0-1-%' FROM hortator.replicate_positions");
+    assert_eq!(rows, [["s1", "1"]]);
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM hortator.other"), [["1"]]);
+}
