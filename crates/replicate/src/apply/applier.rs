@@ -373,9 +373,12 @@ impl Applier {
                     for setting in self.settings(event, query, before, place)? {
                         self.execute(&setting, place)?;
                     }
+                    let disable = self.disabled_event(&query.text, place)?;
                     let done = self.connection.execute(&query.text);
                     self.check_as_source(done.map(drop), query.error_code, place)?;
-                    self.disable_event(&query.text, place)?;
+                    if let Some(disable) = disable {
+                        self.execute(&disable, place)?;
+                    }
                     values = 0;
                 }
                 _ => values += 1,

@@ -83,6 +83,10 @@ fn events_do_not_run_on_the_target() {
             "CREATE EVENT \"c\" ON SCHEDULE EVERY 1 HOUR DO SELECT 1",
         ],
     );
+    // There, one would run between its creation and our statement that disables it.
+    stops_with(&fan_in, "the target runs events");
+    run(&fan_in.target, &["SET GLOBAL event_scheduler = OFF"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
     fan_in.catch_up();
     let states = texts(&fan_in.target, "SELECT EVENT_NAME, STATUS FROM information_schema.EVENTS ORDER BY 1");
     let disabled = |name: &str| [name.to_owned(), "SLAVESIDE_DISABLED".to_owned()];

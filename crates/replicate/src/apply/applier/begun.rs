@@ -2,7 +2,7 @@
 
 use hortator_load::checkpoint::Outcome;
 
-use super::{Applier, describe};
+use super::{Applier, describe, first_value};
 use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
@@ -69,7 +69,9 @@ impl Applier {
         };
         match outcome {
             Outcome::Applied => {
-                self.disable_event(&begun.text, &place)?;
+                if let Some(disable) = self.disabled_event(&begun.text, &place)? {
+                    self.execute(&disable, &place)?;
+                }
                 Ok(true)
             }
             Outcome::Reapply => Ok(false),
@@ -91,12 +93,20 @@ impl Applier {
         error
     }
 
-    /// An event must not run on the target too: what it does on the source comes from there.
-    pub(super) fn disable_event(&mut self, text: &[u8], place: &str) -> Result<(), Error> {
-        let disable = disable_event(&mut self.connection, text);
-        match disable.map_err(|error| self.failed(error, place))? {
-            Some(disable) => self.execute(&disable, place),
-            None => Ok(()),
+    /// What disables the event that a statement creates or changes: it must not run on the target too, what it does on the
+    /// source comes from there.
+    pub(super) fn disabled_event(&mut self, text: &[u8], place: &str) -> Result<Option<Vec<u8>>, Error> {
+        let disable = disable_event(&mut self.connection, text).map_err(|error| self.failed(error, place))?;
+        if disable.is_some() && self.runs_events(place)? {
+            let found = "the target runs events, and would run this one too before it is disabled: SET GLOBAL \
+                         event_scheduler = OFF there";
+            return Err(Error::Event { place: place.to_owned(), found: found.to_owned() });
         }
+        Ok(disable)
+    }
+
+    fn runs_events(&mut self, place: &str) -> Result<bool, Error> {
+        let asked = first_value(&mut self.connection, b"SELECT @@global.event_scheduler");
+        asked.map(|state| state == "ON").map_err(|error| self.failed(error, place))
     }
 }
