@@ -1,6 +1,6 @@
 //! What would go wrong, before anything is started: settings, grants, names that collide, tables without keys.
 //!
-//! [`facts`] asks the servers; [`findings`] is a pure function of what they say.
+//! `facts` asks the servers; `findings` is a pure function of what they say.
 
 mod facts;
 mod findings;
