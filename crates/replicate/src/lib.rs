@@ -24,5 +24,6 @@ pub mod binlog;
 pub mod config;
 pub mod control;
 pub mod preflight;
+mod query;
 pub mod source;
 pub mod transaction;

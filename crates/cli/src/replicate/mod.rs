@@ -130,6 +130,10 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
         io::ErrorKind::AddrInUse => {
             anyhow::anyhow!("this configuration runs already: {} answers", setup.socket.display())
         }
+        io::ErrorKind::InvalidInput => anyhow::anyhow!(
+            "cannot listen at {}: {error}; give the configuration a shorter path",
+            setup.socket.display()
+        ),
         _ => anyhow::Error::new(error).context(format!("cannot listen at {}", setup.socket.display())),
     })?;
     end_on_signals(&setup.socket)?;

@@ -5,6 +5,7 @@ mod fan_in;
 mod kills;
 
 use std::fs;
+use std::process::Command;
 
 use fan_in::{FanIn, run, texts};
 
@@ -232,6 +233,8 @@ fn an_agent_ends_while_the_target_is_locked() {
             .len()
             == 1
     });
+    // The status does not say that all is well.
+    fan_in.wait_until("the lag", |shown| !line_of(shown, "s1").contains(" 0 s "));
     agent.terminate();
     let (log, code) = agent.end();
     assert!(code == Some(1) && log.contains("s1 has waited for a server for 20 s"), "{log}");
@@ -305,6 +308,13 @@ fn configurations_that_are_wrong() {
             assert!(code == Some(1) && shown.contains(said), "{command} of {text}: {shown}");
         }
     }
+    let deep = fan_in.file().parent().unwrap().join("x".repeat(100));
+    fs::create_dir(&deep).unwrap();
+    let file = deep.join("replicate.toml");
+    fs::write(&file, "[target]\n[[source]]\nname = \"a\"\nstart = \"now\"\n").unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_hortator")).args(["replicate", "run"]).arg(&file).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("give the configuration a shorter path") && ran.status.code() == Some(1), "{said}");
     fs::remove_file(fan_in.file()).unwrap();
     let (shown, code) = fan_in.says("run");
     assert!(code == Some(1) && shown.contains("cannot read"), "{shown}");

@@ -60,7 +60,14 @@ impl Session<'_> {
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
         let at = match applier.position() {
-            Some(at) => at.clone(),
+            Some(at) => {
+                let at = at.clone();
+                // Another host of the source has other files.
+                if task.options.hosts.len() == 1 {
+                    source::check_history(&mut connection, &at)?;
+                }
+                at
+            }
             None => {
                 let start = source::first_position(&mut connection, &task.options.start)?;
                 applier.start_at(start.clone())?;
@@ -106,7 +113,7 @@ impl Session<'_> {
                     self.note(applier, timestamp_s);
                 }
                 Popped::Arrival(Arrival::Format(event)) => applier.format(&event)?,
-                Popped::Arrival(Arrival::Part(part)) if !self.skips => applier.apply_part(&part)?,
+                Popped::Arrival(Arrival::Part(part)) if !self.skips => applier.apply_part(part)?,
                 // Nothing has come, or it is skipped.
                 Popped::Nothing | Popped::Arrival(Arrival::Part(_)) => {}
                 Popped::Arrival(Arrival::Transaction(transaction)) => {
@@ -115,7 +122,7 @@ impl Session<'_> {
                         self.task.tell(&format!("skipped: {}", String::from_utf8_lossy(&transaction.text())));
                         applier.skip(&transaction)?;
                     } else {
-                        applier.apply(&transaction)?;
+                        applier.apply(transaction)?;
                     }
                     if !applier.has_group() {
                         self.note(applier, timestamp_s);

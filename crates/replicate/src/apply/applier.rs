@@ -1,9 +1,7 @@
 //! One connection that applies one source's transactions in their order.
 
 mod begun;
-
-use std::borrow::Cow;
-use std::collections::HashSet;
+mod group;
 
 use hortator_mysql::{Connection, quote_string};
 
@@ -11,14 +9,13 @@ use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
 use super::definition::Begun;
 use super::error::Error;
-use super::position_table::{PositionTable, SourcePosition, TABLE};
-use crate::binlog::{Content, Event, FormatDescription, TableMap};
-use crate::transaction::{End, Part, Transaction};
+use super::position_table::{PositionTable, SourcePosition};
+use super::target_engines::TargetEngines;
+use crate::binlog::{Content, Event, FormatDescription};
+use crate::query::first_value;
+use crate::transaction::{End, Part, Transaction, text_of};
+use group::Group;
 
-/// Transactions that become one of the target's.
-const GROUP_TRANSACTIONS: usize = 100;
-/// Bytes of their events.
-const GROUP_BYTES: usize = 1 << 20;
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
 
@@ -34,8 +31,8 @@ const LOCK_TIMEOUT_S: u32 = 10;
 pub struct Applier {
     connection: Connection,
     table: PositionTable,
-    schema: String,
     collations: Collations,
+    engines: TargetEngines,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
     format: Option<(FormatDescription, Vec<u8>)>,
@@ -54,24 +51,6 @@ pub struct Applier {
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
-}
-
-/// Transactions of rows that are not sent yet.
-#[derive(Debug, Default)]
-struct Group {
-    statement: BinlogStatement,
-    members: Vec<Member>,
-}
-
-/// A transaction of a group.
-#[derive(Debug)]
-struct Member {
-    /// The length of its events.
-    bytes: usize,
-    /// Behind it.
-    end: SourcePosition,
-    /// What it is, for a message.
-    text: Vec<u8>,
 }
 
 /// What to do about a statement that an earlier run had begun and not ended.
@@ -108,8 +87,8 @@ impl Applier {
         Ok(Applier {
             connection,
             table,
-            schema: schema.to_owned(),
             collations,
+            engines: TargetEngines::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
             committed,
@@ -181,84 +160,62 @@ impl Applier {
     /// # Errors
     /// See [`Error`]. Nothing of the transaction is applied then, and nothing behind it must be; those before it may not
     /// be committed yet.
-    pub fn apply(&mut self, transaction: &Transaction) -> Result<(), Error> {
-        if self.begun.is_some() && self.was_applied(transaction)? {
-            return self.skip(transaction);
+    pub fn apply(&mut self, mut transaction: Transaction) -> Result<(), Error> {
+        if self.begun.is_some() && self.was_applied(&transaction)? {
+            return self.skip(&transaction);
         }
-        let stripped;
-        let transaction = match self.without_positions(&transaction.events) {
-            None => transaction,
-            Some(events) => {
-                stripped = Transaction { events, ..transaction.clone() };
-                &stripped
-            }
-        };
-        let plain: Vec<_> = transaction.events.iter().map(|event| self.plain(event)).collect();
-        let bytes: usize = plain.iter().map(|event| event.len()).sum();
+        self.prepare(&mut transaction.events);
+        let bytes: usize = transaction.events.iter().map(|event| event.bytes.len()).sum();
         let is_of_rows =
             transaction.events.iter().all(|event| matches!(event.content, Content::TableMap(_) | Content::Rows(_)));
-        let can_wait = is_of_rows && !self.is_within && transaction.can_roll_back();
-        let fits = |statement: &BinlogStatement| statement.text_bytes_with(bytes) <= self.packet_limit_bytes;
-        if !can_wait || !fits(&BinlogStatement::default()) {
+        let is_small = BinlogStatement::default().text_bytes_with(bytes) <= self.packet_limit_bytes;
+        let is_safe = transaction.can_roll_back() && self.target_can_roll_back(&transaction.events)?;
+        if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
-            let done = self.apply_alone(transaction);
+            let done = self.apply_alone(&transaction, is_safe);
             return done.map_err(|error| self.keep_in_doubt(error, transaction.text()));
         }
-        let is_full = self.group.members.len() >= GROUP_TRANSACTIONS
-            || self.group.statement.text_bytes_with(bytes) > GROUP_BYTES
-            || !fits(&self.group.statement);
-        if is_full {
+        if !self.group.takes(bytes, self.packet_limit_bytes) {
             self.flush()?;
         }
-        for event in &plain {
-            self.group.statement.push(event);
-        }
-        let end = self.position_behind(transaction);
-        self.group.members.push(Member { bytes, end, text: transaction.text() });
+        self.group.push(transaction, bytes);
         Ok(())
+    }
+
+    /// Makes events as the target takes them.
+    fn prepare(&mut self, events: &mut Vec<Event>) {
+        self.table.strip(events);
+        if let Some((format, _)) = &self.format {
+            events.iter_mut().for_each(|event| event.uncompress(format));
+        }
+    }
+
+    fn target_can_roll_back(&mut self, events: &[Event]) -> Result<bool, Error> {
+        let can = self.engines.can_roll_back(&mut self.connection, events);
+        can.map_err(|error| self.failed(error, "looking at the target's tables"))
     }
 
     /// Applies the first part of a large transaction, or a further one. The transaction that follows has the rest.
     ///
     /// # Errors
     /// See [`Applier::apply`].
-    pub fn apply_part(&mut self, part: &Part) -> Result<(), Error> {
+    pub fn apply_part(&mut self, mut part: Part) -> Result<(), Error> {
         if let Some(begun) = &self.begun {
             return Err(self.in_doubt(begun));
         }
         self.flush()?;
+        self.prepare(&mut part.events);
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
         let place = format!("the large transaction behind {place}");
         if !self.is_within {
-            if !part.can_roll_back {
-                self.record_begun(Begun::of_rows(b"rows of tables whose engine cannot roll back".to_vec()), &place)?;
+            let is_safe = part.can_roll_back && self.target_can_roll_back(&part.events)?;
+            if !is_safe {
+                self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }
             self.execute(b"START TRANSACTION", &place)?;
-            (self.is_within, self.is_open_safe) = (true, part.can_roll_back);
+            (self.is_within, self.is_open_safe) = (true, is_safe);
         }
-        match self.without_positions(&part.events) {
-            None => self.run(&part.events, &place),
-            Some(events) => self.run(&events, &place),
-        }
-    }
-
-    /// The events without rows of a table of positions, which a source has that is a target itself: they are about its
-    /// sources. None: there are none.
-    fn without_positions(&self, events: &[Event]) -> Option<Vec<Event>> {
-        let is_own = |map: &TableMap| map.table == TABLE.as_bytes() && map.schema == self.schema.as_bytes();
-        let mut own = HashSet::new();
-        for event in events {
-            match &event.content {
-                Content::TableMap(map) if is_own(map) => drop(own.insert(map.table_id)),
-                _ => {}
-            }
-        }
-        let is_left = |event: &&Event| match &event.content {
-            Content::TableMap(map) => !own.contains(&map.table_id),
-            Content::Rows(rows) => !own.contains(&rows.table_id),
-            _ => true,
-        };
-        (!own.is_empty()).then(|| events.iter().filter(is_left).cloned().collect())
+        self.run(&part.events, &place)
     }
 
     /// Whether the transaction that is open must come to its end: it could not be rolled back.
@@ -267,59 +224,13 @@ impl Applier {
         self.is_within && !self.is_open_safe
     }
 
-    /// Whether something is taken that is not committed yet.
-    #[must_use]
-    pub fn has_group(&self) -> bool {
-        !self.group.members.is_empty()
-    }
-
-    /// Commits what has been taken and is not applied yet. Where the target refuses a group, its transactions are applied
-    /// one by one: those before the one at fault stay, and the error names it.
-    ///
-    /// # Errors
-    /// What the target refuses.
-    pub fn flush(&mut self) -> Result<(), Error> {
-        let Group { statement, members } = std::mem::take(&mut self.group);
-        let Some(last) = members.last() else { return Ok(()) };
-        match self.commit_rows(statement.clone(), last) {
-            Err(error) if self.has_leftovers => return Err(self.keep_in_doubt(error, last.text.clone())),
-            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if members.len() > 1 => {
-                let mut rest = statement;
-                for member in &members {
-                    if let Err(error) = self.commit_rows(rest.take_first(member.bytes), member) {
-                        return Err(self.keep_in_doubt(error, member.text.clone()));
-                    }
-                    self.transactions += 1;
-                }
-            }
-            done => {
-                done?;
-                self.transactions += members.len() as u64;
-            }
-        }
-        Ok(())
-    }
-
-    /// Row events and the position behind them as one transaction.
-    fn commit_rows(&mut self, mut statement: BinlogStatement, last: &Member) -> Result<(), Error> {
-        let (end, place) = (&last.end, describe(&last.end, &last.text));
-        self.execute(b"START TRANSACTION", &place)?;
-        if !statement.is_empty() {
-            self.execute(&statement.take_text(), &place)?;
-        }
-        self.execute(&self.table.write(end), &place)?;
-        self.execute(b"COMMIT", &place)?;
-        self.committed = Some(end.clone());
-        Ok(())
-    }
-
     /// A transaction that is none of rows only, or a large one.
-    fn apply_alone(&mut self, transaction: &Transaction) -> Result<(), Error> {
+    fn apply_alone(&mut self, transaction: &Transaction, is_safe: bool) -> Result<(), Error> {
         let end = self.position_behind(transaction);
         let place = describe(&end, &transaction.text());
         let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
-        if !has_begun && !transaction.can_roll_back() {
+        if !has_begun && !is_safe {
             let begun = self.look(transaction, &place)?;
             self.record_begun(begun, &place)?;
         }
@@ -345,10 +256,9 @@ impl Applier {
         Ok(())
     }
 
-    /// Behind what is taken so far and this transaction.
+    /// Behind what is committed and this transaction. Nothing else is taken.
     fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
-        let before = self.group.members.last().map(|member| &member.end).or(self.committed.as_ref());
-        let mut gtid = before.map(|at| at.gtid.clone()).unwrap_or_default();
+        let mut gtid = self.committed.as_ref().map(|at| at.gtid.clone()).unwrap_or_default();
         if let Some(event) = transaction.gtid {
             gtid.advance(event.gtid);
         }
@@ -367,6 +277,7 @@ impl Applier {
                         self.execute(&rows.take_text(), place)?;
                     }
                     let before = &events[index - values..index];
+                    values = 0;
                     if self.table.is_written_by(&query.text) {
                         continue;
                     }
@@ -379,7 +290,7 @@ impl Applier {
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
                     }
-                    values = 0;
+                    self.engines.forget();
                 }
                 _ => values += 1,
             }
@@ -392,8 +303,7 @@ impl Applier {
     /// A server forgets the table maps at the end of a BINLOG statement, and passes over rows without one as if they were
     /// filtered (seen with 10.11). So each begins with those of the statement that it is in the middle of.
     fn add_rows(&mut self, event: &Event, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
-        let plain = self.plain(event).into_owned();
-        if rows.text_bytes_with(plain.len()) > self.packet_limit_bytes && !rows.is_empty() {
+        if rows.text_bytes_with(event.bytes.len()) > self.packet_limit_bytes && !rows.is_empty() {
             self.execute(&rows.take_text(), place)?;
         }
         if let Content::Rows(found) = &event.content {
@@ -404,18 +314,10 @@ impl Applier {
                 self.open_maps.clear();
             }
         } else {
-            self.open_maps.push(plain.clone());
+            self.open_maps.push(event.bytes.clone());
         }
-        rows.push(&plain);
+        rows.push(&event.bytes);
         Ok(())
-    }
-
-    /// An event's bytes as a server takes them in a BINLOG statement.
-    fn plain<'e>(&self, event: &'e Event) -> Cow<'e, [u8]> {
-        match &self.format {
-            Some((format, _)) => event.plain_bytes(format),
-            None => Cow::Borrowed(&event.bytes),
-        }
     }
 
     /// A statement that failed in part on the source must fail here in the same way.
@@ -447,14 +349,9 @@ impl Applier {
         self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
+        self.engines.forget();
         Error::Target { doing: format!("applying {place}"), error }
     }
-}
-
-/// The first value of the first row, as text.
-fn first_value(connection: &mut Connection, query: &[u8]) -> Result<String, hortator_mysql::Error> {
-    let value = connection.fetch(query)?.into_iter().flatten().flatten().next();
-    Ok(String::from_utf8_lossy(&value.unwrap_or_default()).into_owned())
 }
 
 /// A transaction, for a message.

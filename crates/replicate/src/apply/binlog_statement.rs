@@ -10,7 +10,7 @@ const IN_BYTES: usize = 3;
 const OUT_BYTES: usize = 4;
 
 /// A BINLOG statement that grows. Its events are encoded as one text, without gaps.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct BinlogStatement {
     events: Vec<u8>,
 }
@@ -19,13 +19,6 @@ impl BinlogStatement {
     /// Adds an event as it stands, or without its compression.
     pub fn push(&mut self, bytes: &[u8]) {
         self.events.extend_from_slice(bytes);
-    }
-
-    /// Takes its first events out.
-    #[must_use]
-    pub fn take_first(&mut self, bytes: usize) -> BinlogStatement {
-        let rest = self.events.split_off(bytes.min(self.events.len()));
-        BinlogStatement { events: std::mem::replace(&mut self.events, rest) }
     }
 
     /// Whether it has no event.

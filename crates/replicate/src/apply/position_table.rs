@@ -1,16 +1,17 @@
 //! How far each source is applied: a row in the target, written in the transaction of the rows.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use hortator_load::checkpoint::RecoveryHint;
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::definition::Begun;
-use crate::binlog::GtidPosition;
+use crate::binlog::{Content, Event, GtidPosition};
 use crate::transaction::LogPosition;
 
 /// Tables of Hortator's own in the target.
-pub(super) const TABLE: &str = "replicate_positions";
+const TABLE: &str = "replicate_positions";
 
 const REPLACE: &[u8] = b"REPLACE INTO ";
 
@@ -41,6 +42,7 @@ impl fmt::Display for SourcePosition {
 /// The table of positions.
 #[derive(Clone, Debug)]
 pub struct PositionTable {
+    schema: String,
     /// Quoted schema and name.
     table: Vec<u8>,
     /// The source's name, as a literal.
@@ -58,7 +60,7 @@ impl PositionTable {
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
             position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
-        Ok(PositionTable { table, source: literal(source.as_bytes()) })
+        Ok(PositionTable { schema: schema.to_owned(), table, source: literal(source.as_bytes()) })
     }
 
     /// How far the source is applied; `None` before its first transaction.
@@ -86,6 +88,26 @@ impl PositionTable {
         let before = RecoveryHint::from_text(&text(next()));
         let begun = begun.map(|text| Begun { text, before });
         Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun }))
+    }
+
+    /// Takes the rows of such a table out, which a source has that is a target itself: they are about its sources.
+    pub(super) fn strip(&self, events: &mut Vec<Event>) {
+        let mut own = HashSet::new();
+        for event in events.iter() {
+            match &event.content {
+                Content::TableMap(map) if map.table == TABLE.as_bytes() && map.schema == self.schema.as_bytes() => {
+                    own.insert(map.table_id);
+                }
+                _ => {}
+            }
+        }
+        if !own.is_empty() {
+            events.retain(|event| match &event.content {
+                Content::TableMap(map) => !own.contains(&map.table_id),
+                Content::Rows(rows) => !own.contains(&rows.table_id),
+                _ => true,
+            });
+        }
     }
 
     /// Whether a statement records a position in such a table: one of another agent, for which its target is our source.

@@ -1,7 +1,5 @@
 //! One event: its header, its bytes, and what it says.
 
-use std::borrow::Cow;
-
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
@@ -102,16 +100,13 @@ const LENGTH_AT: usize = 9;
 const CHECKSUM_BYTES: usize = 4;
 
 impl Event {
-    /// The event's bytes without MariaDB's compression: a server refuses that in BINLOG statements. The checksum is that of
+    /// Takes MariaDB's compression out of the event's bytes: a server refuses it in BINLOG statements. The checksum is that of
     /// the new bytes.
-    #[must_use]
-    pub fn plain_bytes(&self, format: &FormatDescription) -> Cow<'_, [u8]> {
-        let (Content::Rows(rows), Some(kind)) = (&self.content, plain_kind(self.header.kind)) else {
-            return Cow::Borrowed(&self.bytes);
-        };
-        let Some(images) = &rows.uncompressed else { return Cow::Borrowed(&self.bytes) };
+    pub fn uncompress(&mut self, format: &FormatDescription) {
+        let Content::Rows(rows) = &mut self.content else { return };
+        let (Some(images), Some(kind)) = (rows.uncompressed.take(), plain_kind(self.header.kind)) else { return };
         let mut plain = self.bytes[..HEADER_BYTES + rows.images_at].to_vec();
-        plain.extend_from_slice(images);
+        plain.extend_from_slice(&images);
         let checksum_bytes = if format.has_checksums { CHECKSUM_BYTES } else { 0 };
         let length = u32::try_from(plain.len() + checksum_bytes).unwrap_or(u32::MAX);
         plain[KIND_AT] = kind.0;
@@ -120,6 +115,6 @@ impl Event {
             let checksum = crc32fast::hash(&plain);
             plain.extend_from_slice(&checksum.to_le_bytes());
         }
-        Cow::Owned(plain)
+        self.bytes = plain;
     }
 }

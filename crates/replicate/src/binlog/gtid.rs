@@ -49,6 +49,12 @@ impl GtidPosition {
         self.0.insert(gtid.domain, gtid);
     }
 
+    /// The number of its domains.
+    #[must_use]
+    pub fn domains(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether it has no domain.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -25,6 +25,7 @@ impl ControlServer {
         match UnixStream::connect(path) {
             Ok(_) => return Err(io::Error::from(io::ErrorKind::AddrInUse)),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path)?,
+            // Nothing is there; or listening says what is wrong.
             Err(_) => {}
         }
         let listener = UnixListener::bind(path)?;

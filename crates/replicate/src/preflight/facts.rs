@@ -2,6 +2,8 @@
 
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
+use crate::query::{first_column, first_value, texts};
+
 /// What a source says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceFacts {
@@ -34,6 +36,8 @@ pub struct TargetFacts {
     pub is_read_only: bool,
     /// `slave_exec_mode`.
     pub exec_mode: String,
+    /// `slave_type_conversions`.
+    pub type_conversions: String,
 }
 
 /// Schemas of the server itself, and those that Hortator makes.
@@ -52,7 +56,7 @@ pub(super) fn of_source(hosts: &[ConnectOptions]) -> Result<SourceFacts, Error> 
 }
 
 fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
-    let variables = texts(connection, "SELECT @@server_id, @@log_bin, @@binlog_format")?;
+    let variables = texts(connection, b"SELECT @@server_id, @@log_bin, @@binlog_format")?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
     let tables = format!(
         "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES \
@@ -67,35 +71,28 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
         server_id: variable(0),
         has_binary_log: variable(1) == "1",
         format: variable(2),
-        grants: first_column(connection, "SHOW GRANTS")?,
-        tables: first_column(connection, &tables)?,
-        without_key: first_column(connection, &without_key)?,
+        grants: first_column(connection, b"SHOW GRANTS")?,
+        tables: first_column(connection, tables.as_bytes())?,
+        without_key: first_column(connection, without_key.as_bytes())?,
     })
 }
 
 /// Asks the target.
 pub(super) fn of_target(options: &ConnectOptions) -> Result<TargetFacts, Error> {
     let mut connection = Connection::open(options)?;
-    let variables = texts(&mut connection, "SELECT @@version, @@read_only")?;
+    let variables = texts(&mut connection, b"SELECT @@version, @@read_only")?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
     let is_mariadb = connection.version().is_mariadb();
-    let exec_mode =
-        if is_mariadb { first_column(&mut connection, "SELECT @@slave_exec_mode")?.concat() } else { String::new() };
+    let mut of_mariadb =
+        |query: &[u8]| if is_mariadb { first_value(&mut connection, query) } else { Ok(String::new()) };
+    let exec_mode = of_mariadb(b"SELECT @@slave_exec_mode")?;
+    let type_conversions = of_mariadb(b"SELECT @@slave_type_conversions")?;
     Ok(TargetFacts {
         is_mariadb,
         version: variable(0),
-        grants: first_column(&mut connection, "SHOW GRANTS")?,
+        grants: first_column(&mut connection, b"SHOW GRANTS")?,
         is_read_only: variable(1) != "0",
         exec_mode,
+        type_conversions,
     })
-}
-
-fn texts(connection: &mut Connection, query: &str) -> Result<Vec<Vec<String>>, Error> {
-    let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
-    let rows = connection.fetch(query.as_bytes())?;
-    Ok(rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect())
-}
-
-fn first_column(connection: &mut Connection, query: &str) -> Result<Vec<String>, Error> {
-    Ok(texts(connection, query)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
 }

@@ -65,6 +65,11 @@ fn of_target(facts: &TargetFacts, found: &mut Vec<Finding>) {
         );
         found.push(Finding { source: None, severity: Severity::Warning, text });
     }
+    if facts.type_conversions.contains("ALL_LOSSY") {
+        let text = "slave_type_conversions allows ALL_LOSSY on the target: values that do not fit its columns are cut off \
+                    without a word";
+        found.push(Finding { source: None, severity: Severity::Warning, text: text.to_owned() });
+    }
     if facts.is_read_only && !has_grant(&facts.grants, &["READ_ONLY ADMIN", "SUPER"]) {
         found.push(problem(None, "the target is read-only: SET GLOBAL read_only = OFF there".to_owned()));
     }

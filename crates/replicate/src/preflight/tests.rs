@@ -24,6 +24,7 @@ fn good_target() -> TargetFacts {
         grants: vec!["GRANT SELECT, BINLOG REPLAY ON *.* TO `h`@`%`".to_owned()],
         is_read_only: false,
         exec_mode: "STRICT".to_owned(),
+        type_conversions: String::new(),
     }
 }
 
@@ -58,6 +59,11 @@ fn what_is_wrong() {
             Ok(TargetFacts { grants: grants.clone(), ..good_target() }),
             Ok(good_source()),
             "Problem: the account may not apply",
+        ),
+        (
+            Ok(TargetFacts { type_conversions: "ALL_LOSSY,ALL_NON_LOSSY".to_owned(), ..good_target() }),
+            Ok(good_source()),
+            "Warning: slave_type_conversions allows ALL_LOSSY",
         ),
         (
             Ok(TargetFacts { exec_mode: "IDEMPOTENT".to_owned(), ..good_target() }),

@@ -14,4 +14,4 @@ mod start;
 pub use error::Error;
 pub use queue::{Arrival, Popped, Queue};
 pub use reader::read;
-pub use start::{first_position, log_end, request};
+pub use start::{check_history, first_position, log_end, request};

@@ -80,7 +80,10 @@ impl Queue {
         }
         state.bytes += arrival.bytes();
         state.arrivals.push_back(arrival);
-        self.changed.notify_all();
+        // Who takes waits only while there is nothing.
+        if state.arrivals.len() == 1 {
+            self.changed.notify_all();
+        }
         true
     }
 
@@ -90,8 +93,11 @@ impl Queue {
         let waited = self.changed.wait_timeout_while(state, timeout, |state| state.arrivals.is_empty());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let Some(arrival) = state.arrivals.pop_front() else { return Popped::Nothing };
+        let was_full = state.bytes >= self.limit_bytes;
         state.bytes -= arrival.bytes();
-        self.changed.notify_all();
+        if was_full {
+            self.changed.notify_all();
+        }
         Popped::Arrival(arrival)
     }
 

@@ -5,14 +5,13 @@ use hortator_mysql::{BinlogStart, Connection, Flavor, quote_string};
 use super::Error;
 use crate::apply::SourcePosition;
 use crate::config::Start;
+use crate::query::texts;
 use crate::transaction::LogPosition;
 
-/// The source's answer to a statement.
-fn fetch(connection: &mut Connection, doing: &str, query: &[u8]) -> Result<Option<Vec<String>>, Error> {
-    let failed = |error| Error::Server { doing: doing.to_owned(), error };
-    let row = connection.fetch(query).map_err(failed)?.into_iter().next();
-    let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
-    Ok(row.map(|row| row.into_iter().map(text).collect()))
+/// The first row of the source's answer.
+fn first_row(connection: &mut Connection, doing: &str, query: &[u8]) -> Result<Option<Vec<String>>, Error> {
+    let rows = texts(connection, query).map_err(|error| Error::Server { doing: doing.to_owned(), error })?;
+    Ok(rows.into_iter().next())
 }
 
 /// Where a source's log ends now.
@@ -23,7 +22,7 @@ pub fn log_end(connection: &mut Connection) -> Result<SourcePosition, Error> {
     // MySQL 8.4 has another name for it.
     let is_new = !connection.version().is_mariadb() && connection.version().comment_number() >= 80_400;
     let query: &[u8] = if is_new { b"SHOW BINARY LOG STATUS" } else { b"SHOW MASTER STATUS" };
-    let row = fetch(connection, "asking where the source's log ends", query)?;
+    let row = first_row(connection, "asking where the source's log ends", query)?;
     let place = row.and_then(|row| Some((row.first()?.clone(), row.get(1)?.parse::<u64>().ok()?)));
     let Some((file, position)) = place else {
         return Err(Error::Unfit("the source writes no binary log: set log_bin there".to_owned()));
@@ -57,10 +56,38 @@ fn with_gtid(connection: &mut Connection, position: LogPosition) -> Result<Sourc
     let LogPosition { file, position } = &found.position;
     let query =
         [b"SELECT BINLOG_GTID_POS(".as_slice(), &quote_string(file), format!(", {position})").as_bytes()].concat();
-    let row = fetch(connection, "asking for the GTID position", &query)?;
+    let row = first_row(connection, "asking for the GTID position", &query)?;
     let text = row.and_then(|row| row.into_iter().next()).unwrap_or_default();
     found.gtid = text.parse().map_err(Error::Unfit)?;
     Ok(found)
+}
+
+/// Whether the source's log is still the one that the position is of: the same GTID at the same place. RESET MASTER, a crash
+/// that has lost the end of the log, and another server at the same address make it another one, which MariaDB notices only
+/// until the new log has as many transactions.
+///
+/// # Errors
+/// [`Error::Unfit`] where it is another one. Where the source does not say, it passes: a file that is purged, an account that
+/// may not ask.
+pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result<(), Error> {
+    let is_checkable = connection.version().flavor == Flavor::MariaDb && at.gtid.domains() == 1;
+    let Ok(files) = texts(connection, b"SHOW BINARY LOGS") else { return Ok(()) };
+    let name = String::from_utf8_lossy(&at.position.file);
+    let size = files.iter().find(|row| row.first().is_some_and(|file| *file == name)).and_then(|row| row.get(1));
+    let Some(size) = size.filter(|_| is_checkable).and_then(|size| size.parse::<u64>().ok()) else { return Ok(()) };
+    let there = if size < at.position.position { None } else { Some(with_gtid(connection, at.position.clone())?.gtid) };
+    let there = match there {
+        Some(there) if there == at.gtid || there.domains() > 1 => return Ok(()),
+        // MariaDB says NULL in the middle of an event.
+        Some(there) if there.is_empty() => "has no transaction's end there".to_owned(),
+        Some(there) => format!("has GTID {there} there"),
+        None => format!("ends at {size}"),
+    };
+    Err(Error::Unfit(format!(
+        "the target has this source up to {at}, and the source's log {there}: RESET MASTER, a crash that lost the end of the \
+         log, or another server. Copy the data again, delete the source's row from the table of positions, and give a new \
+         `start`"
+    )))
 }
 
 /// What to ask a source for.

@@ -55,22 +55,27 @@ impl Transaction {
     /// What it is, in words for a person: its first statement, or the tables of its rows.
     #[must_use]
     pub fn text(&self) -> Vec<u8> {
-        let mut tables: Vec<(&[u8], &[u8])> = Vec::new();
-        for event in &self.events {
-            match &event.content {
-                Content::Query(query) => return query.text.clone(),
-                Content::TableMap(map) if tables.len() < TABLES_LIMIT => {
-                    let name = (&map.schema[..], &map.table[..]);
-                    if !tables.contains(&name) {
-                        tables.push(name);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let names: Vec<Vec<u8>> = tables.iter().map(|(schema, table)| [schema, &b"."[..], table].concat()).collect();
-        [b"rows of ".as_slice(), &names.join(&b", "[..])].concat()
+        text_of(&self.events)
     }
+}
+
+/// Events in words for a person: the first statement, or the tables of the rows.
+pub(crate) fn text_of(events: &[Event]) -> Vec<u8> {
+    let mut tables: Vec<(&[u8], &[u8])> = Vec::new();
+    for event in events {
+        match &event.content {
+            Content::Query(query) => return query.text.clone(),
+            Content::TableMap(map) if tables.len() < TABLES_LIMIT => {
+                let name = (&map.schema[..], &map.table[..]);
+                if !tables.contains(&name) {
+                    tables.push(name);
+                }
+            }
+            _ => {}
+        }
+    }
+    let names: Vec<Vec<u8>> = tables.iter().map(|(schema, table)| [schema, &b"."[..], table].concat()).collect();
+    [b"rows of ".as_slice(), &names.join(&b", "[..])].concat()
 }
 
 /// Tables of a transaction that are named.

@@ -104,6 +104,17 @@ fn open(target: &Temporary) -> Result<Applier, Error> {
     Applier::open(target.node(0).connect().unwrap(), OWN, "one", InDoubt::Ask)
 }
 
+/// Applies a log from its beginning.
+fn apply_all(source: &Temporary, applier: &mut Applier) -> Result<(), Error> {
+    for item in items(log_of(source)) {
+        match item {
+            Item::Format(event) => applier.format(&event)?,
+            Item::Transaction(one) => applier.apply(one)?,
+        }
+    }
+    applier.flush()
+}
+
 fn assert_equal(source: &Temporary, target: &Temporary) {
     let describe = |server: &Temporary| state::describe(&mut server.node(0).connect().unwrap(), "d").unwrap();
     let differences = describe(source).differences(&describe(target));
@@ -115,13 +126,7 @@ fn check(of_source: &[(&str, &str)], of_target: &[(&str, &str)]) {
     let (source, target) = (source(of_source), target(of_target));
     run(&mut source.node(0).connect().unwrap(), STATEMENTS);
     let mut applier = open(&target).unwrap();
-    for item in items(log_of(&source)) {
-        match item {
-            Item::Format(event) => applier.format(&event).unwrap(),
-            Item::Transaction(one) => applier.apply(&one).unwrap(),
-        }
-    }
-    applier.flush().unwrap();
+    apply_all(&source, &mut applier).unwrap();
     assert_equal(&source, &target);
     let gtid = texts(&mut source.node(0).connect().unwrap(), "SELECT @@gtid_binlog_pos")[0][0].clone();
     assert_eq!(applier.position().unwrap().gtid.to_string(), gtid);
@@ -163,13 +168,7 @@ fn one_statement_larger_than_the_targets_packets() {
     ];
     run(&mut source.node(0).connect().unwrap(), &statements);
     let mut applier = open(&target).unwrap();
-    for item in items(log_of(&source)) {
-        match item {
-            Item::Format(event) => applier.format(&event).unwrap(),
-            Item::Transaction(one) => applier.apply(&one).unwrap(),
-        }
-    }
-    applier.flush().unwrap();
+    apply_all(&source, &mut applier).unwrap();
     assert_equal(&source, &target);
 }
 
@@ -189,7 +188,7 @@ fn an_applier_that_is_ended_goes_on_at_its_position() {
             match item {
                 Item::Format(event) => applier.format(event).unwrap(),
                 Item::Transaction(one) if is_behind && applied < 1 => {
-                    applier.apply(one).unwrap();
+                    applier.apply(one.clone()).unwrap();
                     applied += 1;
                 }
                 Item::Transaction(one) => is_behind |= Some(&one.position) == position.as_ref(),
@@ -205,7 +204,7 @@ fn an_applier_that_is_ended_goes_on_at_its_position() {
     for item in &all {
         match item {
             Item::Format(event) => applier.format(event).unwrap(),
-            Item::Transaction(one) if position.is_none() => applier.apply(one).unwrap(),
+            Item::Transaction(one) if position.is_none() => applier.apply(one.clone()).unwrap(),
             Item::Transaction(one) => position = position.filter(|at| *at != one.position),
         }
     }
@@ -233,13 +232,7 @@ fn positions_in_the_log_are_left_out() {
         ],
     );
     let mut applier = open(&target).unwrap();
-    for item in items(log_of(&source)) {
-        match item {
-            Item::Format(event) => applier.format(&event).unwrap(),
-            Item::Transaction(one) => applier.apply(&one).unwrap(),
-        }
-    }
-    applier.flush().unwrap();
+    apply_all(&source, &mut applier).unwrap();
     assert_equal(&source, &target);
     let gtid = texts(&mut connection, "SELECT @@gtid_binlog_pos")[0][0].clone();
     let rows = texts(&mut target.node(0).connect().unwrap(), "SELECT source, gtid FROM hortator.replicate_positions");
@@ -266,7 +259,7 @@ fn a_row_that_is_there_already() {
             Item::Format(event) => applier.format(event),
             // The definitions are there.
             Item::Transaction(one) if one.gtid.is_some_and(|gtid| gtid.is_ddl()) => Ok(()),
-            Item::Transaction(one) => applier.apply(one),
+            Item::Transaction(one) => applier.apply(one.clone()),
         };
         done.unwrap();
     }
@@ -334,7 +327,7 @@ fn definitions_that_an_earlier_run_had_begun() {
         let apply = || {
             let mut applier = open(&target).unwrap();
             applier.format(format.as_ref().unwrap()).unwrap();
-            applier.apply(&transaction).unwrap_or_else(|error| panic!("{text}: {error}"));
+            applier.apply(transaction.clone()).unwrap_or_else(|error| panic!("{text}: {error}"));
         };
         apply();
         let after = state::describe(&mut connection, "d").unwrap();
@@ -361,14 +354,14 @@ fn a_definition_that_is_in_doubt() {
         let mut applier = open(&target).unwrap();
         match item {
             Item::Format(event) => applier.format(&event).unwrap(),
-            Item::Transaction(one) if !one.text().starts_with(b"DROP") => applier.apply(&one).unwrap(),
+            Item::Transaction(one) if !one.text().starts_with(b"DROP") => applier.apply(one).unwrap(),
             Item::Transaction(one) => {
                 drop(applier);
                 let text = String::from_utf8(one.text()).unwrap();
                 let mark =
                     format!("UPDATE hortator.replicate_positions SET begun = '{text}', before_it = 'definition 00'");
                 run(&mut target.node(0).connect().unwrap(), &[&mark.replace('`', "\\`"), "DROP TABLE d.one"]);
-                let error = open(&target).unwrap().apply(&one).unwrap_err().to_string();
+                let error = open(&target).unwrap().apply(one.clone()).unwrap_err().to_string();
                 assert!(
                     error.contains("DROP TABLE") && error.contains("0-1-3") && error.contains("`skip` it"),
                     "{error}"
@@ -376,7 +369,7 @@ fn a_definition_that_is_in_doubt() {
                 // A person says that it runs again.
                 let connection = target.node(0).connect().unwrap();
                 let mut applier = Applier::open(connection, OWN, "one", InDoubt::Decided).unwrap();
-                let error = applier.apply(&one).unwrap_err().to_string();
+                let error = applier.apply(one).unwrap_err().to_string();
                 assert!(error.contains("Unknown table 'd.one'"), "{error}");
             }
         }

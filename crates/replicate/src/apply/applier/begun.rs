@@ -2,12 +2,13 @@
 
 use hortator_load::checkpoint::Outcome;
 
-use super::{Applier, describe, first_value};
+use super::{Applier, describe};
 use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
 use crate::apply::statement_session::settings;
 use crate::binlog::{Content, Event, QueryEvent};
+use crate::query::first_value;
 use crate::transaction::{End, Transaction};
 
 impl Applier {

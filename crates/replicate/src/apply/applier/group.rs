@@ -1,0 +1,96 @@
+//! Small transactions of rows that become one of the target's.
+
+use super::{Applier, describe};
+use crate::apply::binlog_statement::BinlogStatement;
+use crate::apply::error::Error;
+use crate::apply::position_table::SourcePosition;
+use crate::transaction::Transaction;
+
+/// Transactions that become one of the target's.
+const TRANSACTIONS_LIMIT: usize = 100;
+/// Bytes of their statement.
+const BYTES_LIMIT: usize = 1 << 20;
+
+/// Transactions of rows that are not sent yet.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    transactions: Vec<Transaction>,
+    /// Of their events.
+    bytes: usize,
+}
+
+impl Group {
+    pub(super) fn is_empty(&self) -> bool {
+        self.transactions.is_empty()
+    }
+
+    /// Whether a transaction with events of so many bytes goes with the others.
+    pub(super) fn takes(&self, bytes: usize, packet_limit_bytes: usize) -> bool {
+        let text_bytes = BinlogStatement::default().text_bytes_with(self.bytes + bytes);
+        self.is_empty()
+            || self.transactions.len() < TRANSACTIONS_LIMIT && text_bytes <= BYTES_LIMIT.min(packet_limit_bytes)
+    }
+
+    pub(super) fn push(&mut self, transaction: Transaction, bytes: usize) {
+        self.transactions.push(transaction);
+        self.bytes += bytes;
+    }
+}
+
+impl Applier {
+    /// Whether something is taken that is not committed yet.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        !self.group.is_empty()
+    }
+
+    /// Commits what has been taken and is not applied yet. Where the target refuses a group, its transactions are applied
+    /// one by one: those before the one at fault stay, and the error names it.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        let Group { transactions, .. } = std::mem::take(&mut self.group);
+        if transactions.is_empty() {
+            return Ok(());
+        }
+        match self.commit_rows(&transactions) {
+            Err(error) if self.has_leftovers => {
+                let text =
+                    format!("rows of {} transactions, some of which the target cannot roll back", transactions.len());
+                Err(self.keep_in_doubt(error, text.into_bytes()))
+            }
+            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if transactions.len() > 1 => {
+                for one in &transactions {
+                    let done = self.commit_rows(std::slice::from_ref(one));
+                    done.map_err(|error| self.keep_in_doubt(error, one.text()))?;
+                }
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    /// Row events and the position behind them as one transaction.
+    fn commit_rows(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
+        let Some(last) = transactions.last() else { return Ok(()) };
+        let mut end = SourcePosition { position: last.position.clone(), ..self.committed.clone().unwrap_or_default() };
+        let mut statement = BinlogStatement::default();
+        for one in transactions {
+            if let Some(event) = one.gtid {
+                end.gtid.advance(event.gtid);
+            }
+            one.events.iter().for_each(|event| statement.push(&event.bytes));
+        }
+        let place = describe(&end, &last.text());
+        self.execute(b"START TRANSACTION", &place)?;
+        if !statement.is_empty() {
+            self.execute(&statement.take_text(), &place)?;
+        }
+        self.execute(&self.table.write(&end), &place)?;
+        self.execute(b"COMMIT", &place)?;
+        self.committed = Some(end);
+        self.transactions += transactions.len() as u64;
+        Ok(())
+    }
+}
