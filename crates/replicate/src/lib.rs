@@ -9,6 +9,8 @@
 //!        │
 //!     transaction   events → transactions with a position   transaction/   pure
 //!        │
+//!     rules         names and changes as the configuration wants them    rules/    pure
+//!        │
 //!     apply         transactions → statements for the target, with the source's position in the target   apply/
 //! ```
 //!
@@ -25,5 +27,6 @@ pub mod config;
 pub mod control;
 pub mod preflight;
 mod query;
+pub mod rules;
 pub mod source;
 pub mod transaction;

@@ -67,14 +67,14 @@ pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
 }
 
 fn source(source: Source) -> anyhow::Result<SourceOptions> {
-    let Source { name, endpoint, hosts, start, server_id } = source;
+    let Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids } = source;
     let hosts = match hosts.is_empty() {
         true => vec![resolve(&endpoint, None)],
         false => hosts.iter().map(|host| resolve(&endpoint, Some(host))).collect(),
     };
     let hosts: anyhow::Result<Vec<ConnectOptions>> = hosts.into_iter().collect();
     let hosts = hosts.with_context(|| format!("the source {name}"))?;
-    Ok(SourceOptions { name, hosts, start, server_id })
+    Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids })
 }
 
 fn resolve(endpoint: &Endpoint, host: Option<&Host>) -> anyhow::Result<ConnectOptions> {

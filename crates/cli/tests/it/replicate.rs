@@ -3,6 +3,7 @@
 mod corners;
 mod fan_in;
 mod kills;
+mod rules;
 
 use std::fs;
 use std::process::Command;

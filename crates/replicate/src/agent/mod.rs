@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::ConnectOptions;
 
 use crate::config::Start;
+use crate::rules::Rules;
 use source_task::SourceTask;
 
 pub use source_task::Wish;
@@ -60,6 +61,10 @@ pub struct SourceOptions {
     pub start: Start,
     /// The server id with which it registers.
     pub server_id: u32,
+    /// What becomes of its tables.
+    pub rules: Rules,
+    /// Servers whose transactions are not applied.
+    pub ignore_server_ids: Vec<u32>,
 }
 
 /// Takes what the agent has to say to a person who watches: the source's name and a line.

@@ -55,7 +55,8 @@ impl Session<'_> {
         let task = self.task;
         let target = Connection::open(&task.target.connect)
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
-        let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?;
+        let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
+            .with_rules(task.options.rules.clone());
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
@@ -85,6 +86,10 @@ impl Session<'_> {
         thread::scope(|scope| {
             scope.spawn(|| source::read(stream, at.position, &queue));
             let ended = self.apply(&mut applier, &queue);
+            if let Err(Error::Apply(_)) = &ended {
+                // What is at fault is the next one then, which can be skipped. Where it fails, nothing is lost.
+                let _ = applier.record();
+            }
             queue.close();
             ended
         })
@@ -96,6 +101,7 @@ impl Session<'_> {
             match self.task.wished() {
                 Wish::Pause | Wish::End if !applier.must_finish() => {
                     applier.flush()?;
+                    applier.record()?;
                     self.note(applier, None);
                     // The thread that reads may wait for the source a little longer.
                     self.task.note(|status| status.state = SourceState::Paused);
@@ -113,14 +119,18 @@ impl Session<'_> {
                     self.note(applier, timestamp_s);
                 }
                 Popped::Arrival(Arrival::Format(event)) => applier.format(&event)?,
-                Popped::Arrival(Arrival::Part(part)) if !self.skips => applier.apply_part(part)?,
-                // Nothing has come, or it is skipped.
+                Popped::Arrival(Arrival::Part(part)) if !self.skips && !self.is_ignored(part.server_id) => {
+                    applier.apply_part(part)?;
+                }
+                // Nothing has come, or it is left out.
                 Popped::Nothing | Popped::Arrival(Arrival::Part(_)) => {}
                 Popped::Arrival(Arrival::Transaction(transaction)) => {
                     timestamp_s = Some(u64::from(transaction.timestamp_s));
                     if std::mem::take(&mut self.skips) {
                         self.task.tell(&format!("skipped: {}", String::from_utf8_lossy(&transaction.text())));
                         applier.skip(&transaction)?;
+                    } else if self.is_ignored(transaction.server_id) {
+                        applier.pass_over(transaction)?;
                     } else {
                         applier.apply(transaction)?;
                     }
@@ -148,6 +158,11 @@ impl Session<'_> {
                 }
             }
         }
+    }
+
+    /// Whether transactions that were first made on a server are left out.
+    fn is_ignored(&self, server_id: u32) -> bool {
+        self.task.options.ignore_server_ids.contains(&server_id)
     }
 
     /// Takes note of what is committed; `timestamp_s` is the source's time of the last transaction.

@@ -2,6 +2,10 @@
 
 mod begun;
 mod group;
+mod merged;
+mod prepare;
+
+use std::time::{Duration, Instant};
 
 use hortator_mysql::{Connection, quote_string};
 
@@ -10,9 +14,10 @@ use super::collations::Collations;
 use super::definition::Begun;
 use super::error::Error;
 use super::position_table::{PositionTable, SourcePosition};
-use super::target_engines::TargetEngines;
+use super::target_tables::TargetTables;
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::query::first_value;
+use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
 use group::Group;
 
@@ -23,6 +28,8 @@ const PACKET_MARGIN_BYTES: usize = 1 << 10;
 /// has a time limit; and a source may be idle for days.
 const SETTINGS: &[u8] =
     b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, wait_timeout = 31536000";
+/// How long a position that only passes over transactions may be without a record.
+const RECORD_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a session of an earlier run may take to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 10;
 
@@ -32,7 +39,9 @@ pub struct Applier {
     connection: Connection,
     table: PositionTable,
     collations: Collations,
-    engines: TargetEngines,
+    target_tables: TargetTables,
+    rules: Rules,
+    row_rules: RowRules,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
     format: Option<(FormatDescription, Vec<u8>)>,
@@ -51,6 +60,10 @@ pub struct Applier {
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
+    /// The server whose id the session's changes have in the target's log; 0 for the target's own.
+    server_id: u32,
+    /// Since when `committed` is ahead of its record, by transactions of which nothing was to be applied.
+    unrecorded_since: Option<Instant>,
 }
 
 /// What to do about a statement that an earlier run had begun and not ended.
@@ -88,7 +101,9 @@ impl Applier {
             connection,
             table,
             collations,
-            engines: TargetEngines::default(),
+            target_tables: TargetTables::default(),
+            rules: Rules::default(),
+            row_rules: RowRules::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
             committed,
@@ -99,7 +114,16 @@ impl Applier {
             has_leftovers: false,
             is_open_safe: true,
             is_within: false,
+            server_id: 0,
+            unrecorded_since: None,
         })
+    }
+
+    /// Applies under these rules.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Applier {
+        self.rules = rules;
+        self
     }
 
     /// Behind the last transaction that is committed; `None` before the first.
@@ -120,7 +144,7 @@ impl Applier {
     /// What the target refuses.
     pub fn start_at(&mut self, start: SourcePosition) -> Result<(), Error> {
         self.execute(&self.table.write(&start), "the start")?;
-        self.committed = Some(start);
+        self.recorded(start, 0);
         Ok(())
     }
 
@@ -133,8 +157,7 @@ impl Applier {
         self.begun = None;
         let end = self.position_behind(transaction);
         self.execute(&self.table.write(&end), &describe(&end, &transaction.text()))?;
-        self.committed = Some(end);
-        self.transactions += 1;
+        self.recorded(end, 1);
         Ok(())
     }
 
@@ -161,38 +184,74 @@ impl Applier {
     /// See [`Error`]. Nothing of the transaction is applied then, and nothing behind it must be; those before it may not
     /// be committed yet.
     pub fn apply(&mut self, mut transaction: Transaction) -> Result<(), Error> {
+        if let Err(error) = self.prepare_transaction(&mut transaction) {
+            // What came before it is in order.
+            self.flush()?;
+            return Err(error);
+        }
         if self.begun.is_some() && self.was_applied(&transaction)? {
             return self.skip(&transaction);
         }
-        self.prepare(&mut transaction.events);
         let bytes: usize = transaction.events.iter().map(|event| event.bytes.len()).sum();
         let is_of_rows =
             transaction.events.iter().all(|event| matches!(event.content, Content::TableMap(_) | Content::Rows(_)));
         let is_small = BinlogStatement::default().text_bytes_with(bytes) <= self.packet_limit_bytes;
-        let is_safe = transaction.can_roll_back() && self.target_can_roll_back(&transaction.events)?;
+        let place = || describe(&self.position_behind(&transaction), &transaction.text());
+        let place = if is_of_rows { place() } else { String::new() };
+        if transaction.events.is_empty() && !self.is_within && self.group.is_empty() {
+            return self.advance(&transaction);
+        }
+        let is_safe = transaction.events.is_empty()
+            || transaction.can_roll_back() && self.target_can_roll_back(&transaction.events, &place)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
             let done = self.apply_alone(&transaction, is_safe);
             return done.map_err(|error| self.keep_in_doubt(error, transaction.text()));
         }
-        if !self.group.takes(bytes, self.packet_limit_bytes) {
+        if !self.group.takes(&transaction, bytes, self.packet_limit_bytes) {
             self.flush()?;
         }
         self.group.push(transaction, bytes);
         Ok(())
     }
 
-    /// Makes events as the target takes them.
-    fn prepare(&mut self, events: &mut Vec<Event>) {
-        self.table.strip(events);
-        if let Some((format, _)) = &self.format {
-            events.iter_mut().for_each(|event| event.uncompress(format));
+    /// Moves the position over a transaction of which nothing is to be applied. It is recorded with what comes next, or when
+    /// it has not been for a while: two servers that replicate each other would pass the record of it on for ever.
+    fn advance(&mut self, transaction: &Transaction) -> Result<(), Error> {
+        self.committed = Some(self.position_behind(transaction));
+        self.transactions += 1;
+        if self.unrecorded_since.get_or_insert_with(Instant::now).elapsed() >= RECORD_INTERVAL {
+            self.record()?;
         }
+        Ok(())
     }
 
-    fn target_can_roll_back(&mut self, events: &[Event]) -> Result<bool, Error> {
-        let can = self.engines.can_roll_back(&mut self.connection, events);
-        can.map_err(|error| self.failed(error, "looking at the target's tables"))
+    /// Takes note of a position that is on record, so many transactions behind the last one.
+    fn recorded(&mut self, at: SourcePosition, transactions: u64) {
+        self.committed = Some(at);
+        self.transactions += transactions;
+        self.unrecorded_since = None;
+    }
+
+    /// Records the position, if that is still to be done.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn record(&mut self) -> Result<(), Error> {
+        if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
+            let record = self.table.write(at);
+            self.execute(&record, "the position")?;
+        }
+        Ok(())
+    }
+
+    /// Moves the position over a transaction that is not for this target.
+    ///
+    /// # Errors
+    /// As [`Applier::apply`].
+    pub fn pass_over(&mut self, mut transaction: Transaction) -> Result<(), Error> {
+        transaction.events.clear();
+        self.apply(transaction)
     }
 
     /// Applies the first part of a large transaction, or a further one. The transaction that follows has the rest.
@@ -204,14 +263,15 @@ impl Applier {
             return Err(self.in_doubt(begun));
         }
         self.flush()?;
-        self.prepare(&mut part.events);
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
         let place = format!("the large transaction behind {place}");
+        self.prepare(&mut part.events, &place)?;
         if !self.is_within {
-            let is_safe = part.can_roll_back && self.target_can_roll_back(&part.events)?;
+            let is_safe = part.can_roll_back && self.target_can_roll_back(&part.events, &place)?;
             if !is_safe {
                 self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }
+            self.log_as(part.server_id, &place)?;
             self.execute(b"START TRANSACTION", &place)?;
             (self.is_within, self.is_open_safe) = (true, is_safe);
         }
@@ -230,6 +290,9 @@ impl Applier {
         let place = describe(&end, &transaction.text());
         let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
+        if !has_begun {
+            self.log_as(transaction.server_id, &place)?;
+        }
         if !has_begun && !is_safe {
             let begun = self.look(transaction, &place)?;
             self.record_begun(begun, &place)?;
@@ -251,8 +314,7 @@ impl Applier {
             self.execute(first, &place)?;
             self.execute(second, &place)?;
         }
-        self.committed = Some(end);
-        self.transactions += 1;
+        self.recorded(end, 1);
         Ok(())
     }
 
@@ -285,12 +347,14 @@ impl Applier {
                         self.execute(&setting, place)?;
                     }
                     let disable = self.disabled_event(&query.text, place)?;
-                    let done = self.connection.execute(&query.text);
-                    self.check_as_source(done.map(drop), query.error_code, place)?;
+                    if !self.create_merged(&query.text, place)? {
+                        let done = self.connection.execute(&query.text);
+                        self.check_as_source(done.map(drop), query.error_code, place)?;
+                    }
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
                     }
-                    self.engines.forget();
+                    self.target_tables.forget();
                 }
                 _ => values += 1,
             }
@@ -317,6 +381,16 @@ impl Applier {
             self.open_maps.push(event.bytes.clone());
         }
         rows.push(&event.bytes);
+        Ok(())
+    }
+
+    /// What follows is a change of this server in the target's log too: who reads that can leave it out.
+    fn log_as(&mut self, server_id: u32, place: &str) -> Result<(), Error> {
+        if server_id == 0 || server_id == self.server_id {
+            return Ok(());
+        }
+        self.execute(format!("SET SESSION server_id = {server_id}").as_bytes(), place)?;
+        self.server_id = server_id;
         Ok(())
     }
 
@@ -349,7 +423,7 @@ impl Applier {
         self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
-        self.engines.forget();
+        self.target_tables.forget();
         Error::Target { doing: format!("applying {place}"), error }
     }
 }

@@ -41,20 +41,25 @@ impl Begun {
 
 /// Reads a statement as the session does.
 fn read(connection: &mut Connection, text: &[u8]) -> Result<(StatementInfo, Dialect), Error> {
+    let dialect = dialect(connection)?;
+    let functions = FunctionSet::all();
+    Ok((analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None }), dialect))
+}
+
+/// How the session reads statements.
+pub(super) fn dialect(connection: &mut Connection) -> Result<Dialect, Error> {
     let row = connection.fetch(b"SELECT @@session.sql_mode, @@session.character_set_client")?.into_iter().next();
     let mut values = row.into_iter().flatten().map(Option::unwrap_or_default);
     let (sql_mode, charset) = (values.next().unwrap_or_default(), values.next().unwrap_or_default());
     let has_mode = |name: &[u8]| sql_mode.split(|byte| *byte == b',').any(|mode| mode == name);
     let version = connection.version();
-    let dialect = Dialect {
+    Ok(Dialect {
         server_version: version.comment_number(),
         mariadb: version.is_mariadb(),
         no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
         ansi_quotes: has_mode(b"ANSI_QUOTES"),
         charset: Charset::from_name(&charset),
-    };
-    let functions = FunctionSet::all();
-    Ok((analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None }), dialect))
+    })
 }
 
 /// What keeps an event that a statement has created or changed from running on the target too, asked in the session in which

@@ -18,7 +18,7 @@ mod error;
 mod position_table;
 mod refusal;
 mod statement_session;
-mod target_engines;
+mod target_tables;
 
 pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;

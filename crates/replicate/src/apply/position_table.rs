@@ -63,6 +63,11 @@ impl PositionTable {
         Ok(PositionTable { schema: schema.to_owned(), table, source: literal(source.as_bytes()) })
     }
 
+    /// The schema that it is in.
+    pub(super) fn schema(&self) -> &str {
+        &self.schema
+    }
+
     /// How far the source is applied; `None` before its first transaction.
     ///
     /// # Errors

@@ -142,6 +142,14 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
+/// `sql_mode` as its bits, and the collation that stands for `character_set_client`, where a statement has one.
+pub(super) fn sql_mode_and_charset(status: &[u8]) -> Result<(u64, Option<u32>), String> {
+    let assigned = assignments(status)?;
+    let value = |wanted: &str| assigned.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+    let sql_mode = value("sql_mode").and_then(|mode| mode.parse().ok()).unwrap_or_default();
+    Ok((sql_mode, value("character_set_client").and_then(|id| id.parse().ok())))
+}
+
 /// START, COMMIT or ROLLBACK ALTER.
 const ALTER_IN_PARTS: u8 = 0x0e;
 

@@ -4,9 +4,9 @@ use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
 use super::gtid::{GtidEvent, GtidList};
-use super::header::{EventHeader, HEADER_BYTES};
+use super::header::EventHeader;
 use super::query::QueryEvent;
-use super::rows::{RowsEvent, TableMap, plain_kind};
+use super::rows::{RowsEvent, TableMap};
 use super::user_variable::UserVariable;
 
 /// An event of a binary log.
@@ -91,30 +91,5 @@ impl Content {
             _ if RowsEvent::is_of(kind) => Content::Rows(RowsEvent::read(kind, body, format)?),
             _ => Content::Other,
         })
-    }
-}
-
-/// Where the type and the length stand in a header.
-const KIND_AT: usize = 4;
-const LENGTH_AT: usize = 9;
-const CHECKSUM_BYTES: usize = 4;
-
-impl Event {
-    /// Takes MariaDB's compression out of the event's bytes: a server refuses it in BINLOG statements. The checksum is that of
-    /// the new bytes.
-    pub fn uncompress(&mut self, format: &FormatDescription) {
-        let Content::Rows(rows) = &mut self.content else { return };
-        let (Some(images), Some(kind)) = (rows.uncompressed.take(), plain_kind(self.header.kind)) else { return };
-        let mut plain = self.bytes[..HEADER_BYTES + rows.images_at].to_vec();
-        plain.extend_from_slice(&images);
-        let checksum_bytes = if format.has_checksums { CHECKSUM_BYTES } else { 0 };
-        let length = u32::try_from(plain.len() + checksum_bytes).unwrap_or(u32::MAX);
-        plain[KIND_AT] = kind.0;
-        plain[LENGTH_AT..LENGTH_AT + 4].copy_from_slice(&length.to_le_bytes());
-        if format.has_checksums {
-            let checksum = crc32fast::hash(&plain);
-            plain.extend_from_slice(&checksum.to_le_bytes());
-        }
-        self.bytes = plain;
     }
 }

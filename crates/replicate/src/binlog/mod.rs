@@ -23,6 +23,8 @@ mod format_description;
 mod gtid;
 mod header;
 mod query;
+mod rewrite;
+mod row_images;
 mod rows;
 mod user_variable;
 
@@ -36,5 +38,7 @@ pub use format_description::FormatDescription;
 pub use gtid::{Gtid, GtidEvent, GtidList, GtidPosition};
 pub use header::{EventHeader, HEADER_BYTES};
 pub use query::QueryEvent;
+pub use rewrite::AddedColumn;
+pub use row_images::ColumnFormat;
 pub use rows::{RowsEvent, RowsForm, TableMap};
 pub use user_variable::{UserValue, UserVariable};

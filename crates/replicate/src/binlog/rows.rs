@@ -22,6 +22,10 @@ pub struct TableMap {
     pub table: Vec<u8>,
     /// The types of its columns, one byte each.
     pub column_types: Vec<u8>,
+    /// What is said of the columns' types further, one after the other.
+    pub metadata: Vec<u8>,
+    /// Which columns may be NULL, a bit each.
+    pub nullable: Vec<u8>,
 }
 
 impl TableMap {
@@ -38,7 +42,11 @@ impl TableMap {
         let columns = fields.length_encoded("the number of columns")?;
         let columns = usize::try_from(columns).unwrap_or(usize::MAX);
         let column_types = fields.bytes(columns, "the types of the columns")?.to_vec();
-        Ok(TableMap { table_id, schema, table, column_types })
+        let metadata = fields.length_encoded("the length of the columns' metadata")?;
+        let metadata = usize::try_from(metadata).unwrap_or(usize::MAX);
+        let metadata = fields.bytes(metadata, "the columns' metadata")?.to_vec();
+        let nullable = fields.bytes(columns.div_ceil(8), "which columns may be NULL")?.to_vec();
+        Ok(TableMap { table_id, schema, table, column_types, metadata, nullable })
     }
 }
 

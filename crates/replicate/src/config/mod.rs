@@ -1,6 +1,7 @@
 //! `replicate.toml`: the target, the sources, and where each of them starts.
 
 mod error;
+mod rule;
 mod start;
 
 #[cfg(test)]
@@ -11,6 +12,9 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 use toml::Value;
+
+use crate::rules::Rules;
+use rule::RawRule;
 
 pub use error::Error;
 pub use start::Start;
@@ -66,6 +70,10 @@ pub struct Source {
     pub start: Start,
     /// The server id with which Hortator registers as its replica.
     pub server_id: u32,
+    /// What becomes of its tables.
+    pub rules: Rules,
+    /// Servers whose transactions are not applied.
+    pub ignore_server_ids: Vec<u32>,
 }
 
 /// A host of a list.
@@ -123,6 +131,10 @@ struct RawSource {
     name: String,
     start: String,
     server_id: Option<u32>,
+    #[serde(default)]
+    ignore_server_ids: Vec<u32>,
+    #[serde(default)]
+    rule: Vec<RawRule>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
@@ -147,13 +159,13 @@ impl Config {
         if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
             return Err(Error::TwoSources(twice.name.clone()));
         }
-        Ok(Config { target: Target { endpoint, schema }, sources })
+        Ok(Config { target: Target { endpoint, schema }, sources: beside_each_other(sources) })
     }
 }
 
 impl Source {
     fn read(raw: RawSource) -> Result<Source, Error> {
-        let RawSource { name, start, server_id, rest } = raw;
+        let RawSource { name, start, server_id, ignore_server_ids, rule, rest } = raw;
         if name.is_empty() || name.len() > NAME_LIMIT_BYTES {
             return Err(Error::Name(name));
         }
@@ -166,8 +178,21 @@ impl Source {
             return Err(Error::Value { table, key: "server_id".to_owned(), found });
         }
         let server_id = server_id.unwrap_or_else(|| default_server_id(&name));
-        Ok(Source { name, endpoint, hosts, start, server_id })
+        let list: Result<Vec<_>, Error> = rule.into_iter().map(|rule| rule.read(&table)).collect();
+        let rules = Rules::new(&name, list?);
+        Ok(Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids })
     }
+}
+
+/// Tells each source's rules where the tables of the others go.
+fn beside_each_other(sources: Vec<Source>) -> Vec<Source> {
+    let destinations: Vec<_> = sources.iter().map(|source| source.rules.destinations()).collect();
+    let of_others = |own: usize| {
+        destinations.iter().enumerate().filter(move |(index, _)| *index != own).flat_map(|(_, to)| to.clone()).collect()
+    };
+    let with_others =
+        |(index, source): (usize, Source)| Source { rules: source.rules.beside(of_others(index)), ..source };
+    sources.into_iter().enumerate().map(with_others).collect()
 }
 
 /// The longest name of a source, in bytes.

@@ -3,6 +3,7 @@
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::query::{first_column, first_value, texts};
+use crate::rules::Rules;
 
 /// What a source says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,10 +18,35 @@ pub struct SourceFacts {
     pub format: String,
     /// SHOW GRANTS of the account.
     pub grants: Vec<String>,
-    /// Its tables as `schema.table`, as far as the account sees them.
+    /// Its tables as `schema.table`, as far as the account sees them; under rules, those that reach the target, by their
+    /// names there.
     pub tables: Vec<String>,
+    /// Those of them that the rules have given a column with the source's name.
+    pub with_source_column: Vec<String>,
     /// Those of them without a primary or unique key.
     pub without_key: Vec<String>,
+}
+
+impl SourceFacts {
+    /// What reaches the target.
+    #[must_use]
+    pub fn under(self, rules: &Rules) -> SourceFacts {
+        let on_target = |name: &String| {
+            let (schema, table) = name.split_once('.')?;
+            let (schema, table) = rules.name_on_target(schema.as_bytes(), table.as_bytes())?;
+            Some(format!("{}.{}", String::from_utf8_lossy(&schema), String::from_utf8_lossy(&table)))
+        };
+        let is_marked = |name: &&String| {
+            let Some((schema, table)) = name.split_once('.') else { return false };
+            rules.has_source_column(schema.as_bytes(), table.as_bytes())
+        };
+        SourceFacts {
+            with_source_column: self.tables.iter().filter(is_marked).filter_map(on_target).collect(),
+            tables: self.tables.iter().filter_map(on_target).collect(),
+            without_key: self.without_key.iter().filter_map(on_target).collect(),
+            ..self
+        }
+    }
 }
 
 /// What the target says.
@@ -74,6 +100,7 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
         grants: first_column(connection, b"SHOW GRANTS")?,
         tables: first_column(connection, tables.as_bytes())?,
         without_key: first_column(connection, without_key.as_bytes())?,
+        with_source_column: Vec::new(),
     })
 }
 

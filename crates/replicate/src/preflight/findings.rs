@@ -108,7 +108,7 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
 fn of_all(sources: &[(String, Result<SourceFacts, Error>)], found: &mut Vec<Finding>) {
     let mut owners: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, facts) in sources.iter().filter_map(|(name, facts)| Some((name, facts.as_ref().ok()?))) {
-        for table in &facts.tables {
+        for table in facts.tables.iter().filter(|table| !facts.with_source_column.contains(table)) {
             owners.entry(table).or_default().push(name);
         }
     }

@@ -17,7 +17,13 @@ pub use findings::{Finding, Severity};
 #[must_use]
 pub fn check(options: &AgentOptions) -> Vec<Finding> {
     let target = facts::of_target(&options.target);
-    let sources: Vec<_> =
-        options.sources.iter().map(|source| (source.name.clone(), facts::of_source(&source.hosts))).collect();
+    let sources: Vec<_> = options
+        .sources
+        .iter()
+        .map(|source| {
+            let facts = facts::of_source(&source.hosts).map(|facts| facts.under(&source.rules));
+            (source.name.clone(), facts)
+        })
+        .collect();
     findings::findings(&target, &sources)
 }

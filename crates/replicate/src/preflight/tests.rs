@@ -14,6 +14,7 @@ fn good_source() -> SourceFacts {
         grants: vec!["GRANT REPLICATION SLAVE ON *.* TO `repl`@`%`".to_owned()],
         tables: vec!["d.t".to_owned()],
         without_key: Vec::new(),
+        with_source_column: Vec::new(),
     }
 }
 

@@ -151,7 +151,9 @@ impl Assembler {
         }
         open.bytes = 0;
         let can_roll_back = open.gtid.is_none_or(|gtid| gtid.is_transactional() && !gtid.is_ddl());
-        Some(Part { events: std::mem::take(&mut open.events), can_roll_back })
+        let events = std::mem::take(&mut open.events);
+        let server_id = events.last().map_or(0, |event| event.header.server_id);
+        Some(Part { events, can_roll_back, server_id })
     }
 
     /// The source's log is behind this event now.

@@ -89,6 +89,8 @@ pub struct Part {
     pub events: Vec<Event>,
     /// Whether nothing stays if the target rolls back.
     pub can_roll_back: bool,
+    /// The server on which it was first made.
+    pub server_id: u32,
 }
 
 /// How a transaction ends.

@@ -18,6 +18,7 @@ impl Applier {
         if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
             let before = self.committed.clone().unwrap_or_default();
             self.execute(&self.table.write(&before), place)?;
+            self.unrecorded_since = None;
         }
         done
     }
@@ -26,7 +27,9 @@ impl Applier {
     pub(super) fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
         let before = self.committed.clone().unwrap_or_default();
         let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before });
-        self.execute(&begun, place)
+        self.execute(&begun, place)?;
+        self.unrecorded_since = None;
+        Ok(())
     }
 
     /// How things stand before a transaction that cannot be rolled back.

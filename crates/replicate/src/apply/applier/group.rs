@@ -25,10 +25,13 @@ impl Group {
     }
 
     /// Whether a transaction with events of so many bytes goes with the others.
-    pub(super) fn takes(&self, bytes: usize, packet_limit_bytes: usize) -> bool {
+    pub(super) fn takes(&self, one: &Transaction, bytes: usize, packet_limit_bytes: usize) -> bool {
         let text_bytes = BinlogStatement::default().text_bytes_with(self.bytes + bytes);
+        let is_of_same_server = self.transactions.last().is_none_or(|last| last.server_id == one.server_id);
         self.is_empty()
-            || self.transactions.len() < TRANSACTIONS_LIMIT && text_bytes <= BYTES_LIMIT.min(packet_limit_bytes)
+            || is_of_same_server
+                && self.transactions.len() < TRANSACTIONS_LIMIT
+                && text_bytes <= BYTES_LIMIT.min(packet_limit_bytes)
     }
 
     pub(super) fn push(&mut self, transaction: Transaction, bytes: usize) {
@@ -83,14 +86,14 @@ impl Applier {
             one.events.iter().for_each(|event| statement.push(&event.bytes));
         }
         let place = describe(&end, &last.text());
+        self.log_as(last.server_id, &place)?;
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;
         }
         self.execute(&self.table.write(&end), &place)?;
         self.execute(b"COMMIT", &place)?;
-        self.committed = Some(end);
-        self.transactions += transactions.len() as u64;
+        self.recorded(end, transactions.len() as u64);
         Ok(())
     }
 }

@@ -1,0 +1,148 @@
+//! Makes a source's events those of the target: by the rules, without compression, without what is about our own tables.
+
+use std::collections::HashMap;
+
+use hortator_load::lexer::{Charset, Dialect};
+use hortator_mysql::catalog::TableName;
+
+use super::{Applier, describe};
+use crate::apply::error::Error;
+use crate::apply::statement_session::sql_mode_and_charset;
+use crate::apply::target_tables::TargetTable;
+use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
+use crate::rules::{Rewritten, RowRules, rewrite};
+use crate::transaction::Transaction;
+
+/// Bits of `sql_mode` in events.
+const ANSI_QUOTES: u64 = 1 << 2;
+const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
+
+impl Applier {
+    /// Makes a transaction that of the target.
+    pub(super) fn prepare_transaction(&mut self, transaction: &mut Transaction) -> Result<(), Error> {
+        let place = match self.rules.is_empty() {
+            true => String::new(),
+            false => describe(&self.position_behind(transaction), &transaction.text()),
+        };
+        self.prepare(&mut transaction.events, &place)
+    }
+
+    /// Makes events those of the target.
+    pub(super) fn prepare(&mut self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
+        self.table.strip(events);
+        let Some((format, _)) = self.format.clone() else { return Ok(()) };
+        events.iter_mut().for_each(|event| event.uncompress(&format));
+        if self.rules.is_empty() {
+            return Ok(());
+        }
+        self.rewrite_statements(events, place)?;
+        let columns = self.source_columns(events, place)?;
+        let done = self.row_rules.apply(&self.rules, events, &format, &columns);
+        done.map_err(|found| Error::Event { place: place.to_owned(), found })
+    }
+
+    /// Where the source columns of the events' tables stand.
+    fn source_columns(&mut self, events: &[Event], place: &str) -> Result<HashMap<TableName, AddedColumn>, Error> {
+        let mut found = HashMap::new();
+        for (table, column) in RowRules::source_columns(&self.rules, events) {
+            let asked = self.target_tables.source_column(&mut self.connection, &table, &column);
+            let asked = asked.map_err(|error| self.failed(error, place))?;
+            let Some((index, limit_bytes)) = asked else {
+                let found = format!(
+                    "{}.{} has no column `{column}` of the type VARCHAR on the target: add one, NOT NULL, to the table and \
+                     to its unique keys",
+                    String::from_utf8_lossy(&table.schema),
+                    String::from_utf8_lossy(&table.table),
+                );
+                return Err(Error::Event { place: place.to_owned(), found });
+            };
+            let value = self.rules.source().as_bytes().to_vec();
+            found.insert(table, AddedColumn { index, limit_bytes, value });
+        }
+        Ok(found)
+    }
+
+    fn rewrite_statements(&self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
+        if !events.iter().any(|event| matches!(event.content, Content::Query(_))) {
+            return Ok(());
+        }
+        let mut kept: Vec<Event> = Vec::with_capacity(events.len());
+        for mut event in events.drain(..) {
+            if let Content::Query(query) = &mut event.content {
+                let dialect = self.dialect(query).map_err(|found| Error::Event { place: place.to_owned(), found })?;
+                let default = if event.header.needs_no_schema() { Vec::new() } else { query.schema.clone() };
+                match rewrite(&self.rules, &default, &query.text, &dialect) {
+                    Rewritten::AsIs => {}
+                    Rewritten::LeftOut => {
+                        // With the values before it.
+                        let is_value = |event: &Event| {
+                            matches!(
+                                event.content,
+                                Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable(_)
+                            )
+                        };
+                        while kept.last().is_some_and(is_value) {
+                            kept.pop();
+                        }
+                        continue;
+                    }
+                    Rewritten::Changed { text, schema } => (query.text, query.schema) = (text, schema),
+                    Rewritten::Refused(found) => return Err(Error::Event { place: place.to_owned(), found }),
+                }
+            }
+            kept.push(event);
+        }
+        *events = kept;
+        Ok(())
+    }
+
+    /// How the source has read a statement.
+    fn dialect(&self, query: &QueryEvent) -> Result<Dialect, String> {
+        let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)?;
+        let charset = charset.and_then(|id| self.collations.names(id)).map_or("utf8mb4", |(charset, _)| charset);
+        let version = self.connection.version();
+        Ok(Dialect {
+            server_version: version.comment_number(),
+            mariadb: version.is_mariadb(),
+            no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
+            ansi_quotes: sql_mode & ANSI_QUOTES != 0,
+            charset: Charset::from_name(charset.as_bytes()),
+        })
+    }
+
+    /// Whether the target can roll these rows back. It must have a column for each of the source's: a server passes over those
+    /// that it has not.
+    pub(super) fn target_can_roll_back(&mut self, events: &[Event], place: &str) -> Result<bool, Error> {
+        let mut can = true;
+        for event in events {
+            let Content::TableMap(map) = &event.content else { continue };
+            let name = TableName { schema: map.schema.clone(), table: map.table.clone() };
+            let Some(mut table) = self.target_table(&name)? else { continue };
+            if map.column_types.len() > table.columns_limit {
+                // It may have been changed by others.
+                self.target_tables.forget();
+                let Some(now) = self.target_table(&name)? else { continue };
+                table = now;
+            }
+            can &= table.can_roll_back;
+            if map.column_types.len() > table.columns_limit {
+                let found = format!(
+                    "the source's table has {} columns, and {}.{} on the target has {}: change the target's table, then \
+                     `resume`",
+                    map.column_types.len(),
+                    String::from_utf8_lossy(&name.schema),
+                    String::from_utf8_lossy(&name.table),
+                    table.columns_limit
+                );
+                self.flush()?;
+                return Err(Error::Event { place: place.to_owned(), found });
+            }
+        }
+        Ok(can)
+    }
+
+    fn target_table(&mut self, name: &TableName) -> Result<Option<TargetTable>, Error> {
+        let asked = self.target_tables.get(&mut self.connection, name);
+        asked.map_err(|error| self.failed(error, "looking at the target's tables"))
+    }
+}

@@ -1,0 +1,227 @@
+//! What becomes of a source's tables on the target: other names, several tables as one, tables and changes left out.
+//!
+//! ```text
+//!   configuration     rules in their order; the first whose pattern fits a table decides     mod, pattern
+//!        │
+//!        ├── rows         table maps get other names or are left out, with their rows        row_events
+//!        └── statements   names in known definitions are replaced; what may name a table     statement, names
+//!                         that a rule changes and is of no known form is refused
+//! ```
+//!
+//! Pure: it sees events and texts. What it has to know of the target (where a source column stands) it is told.
+
+mod change;
+mod names;
+mod pattern;
+mod row_events;
+mod statement;
+
+pub use change::{Change, Changes};
+pub(crate) use names::created_table;
+pub use pattern::TablePattern;
+pub(crate) use row_events::RowRules;
+pub(crate) use statement::{Rewritten, rewrite};
+
+/// A rule for some tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Which.
+    pub tables: TablePattern,
+    /// What becomes of them.
+    pub effect: Effect,
+}
+
+/// What becomes of tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing of them reaches the target.
+    LeaveOut,
+    /// They are applied.
+    Apply {
+        /// Their names on the target; none where they keep theirs.
+        to: Option<TablePattern>,
+        /// Changes that are left out.
+        without: Changes,
+        /// A column of the target's table that holds the source's name.
+        source_column: Option<String>,
+    },
+}
+
+impl Rule {
+    /// Why a rule makes no sense.
+    pub(crate) fn objection(&self) -> Option<String> {
+        let Effect::Apply { to, source_column, .. } = &self.effect else { return None };
+        let to = to.as_ref()?;
+        if !self.tables.can_fill(to) {
+            return Some(format!("`{to}` has a * that `{}` has not: it would stand for nothing", self.tables));
+        }
+        match source_column {
+            Some(column) if column.is_empty() => Some("the source column has no name".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// What becomes of one table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision<'r> {
+    /// It is applied as it is.
+    AsIs,
+    /// Nothing of it is.
+    LeaveOut,
+    /// It is applied, with changes.
+    Apply(&'r Rule),
+}
+
+/// The rules of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    list: Vec<Rule>,
+    /// The tables that other sources have rules for, by their names on the target.
+    others: Vec<TablePattern>,
+    /// What a source column holds.
+    source: String,
+}
+
+impl Rules {
+    /// The rules of the source of this name.
+    #[must_use]
+    pub fn new(source: &str, list: Vec<Rule>) -> Rules {
+        Rules { list, others: Vec::new(), source: source.to_owned() }
+    }
+
+    /// Where the tables go that these rules give other names.
+    #[must_use]
+    pub fn destinations(&self) -> Vec<TablePattern> {
+        self.list.iter().filter_map(Rule::to).cloned().collect()
+    }
+
+    /// Adds where other sources' tables go.
+    #[must_use]
+    pub fn beside(mut self, others: Vec<TablePattern>) -> Rules {
+        self.others = others;
+        self
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What becomes of a table of the source.
+    pub(crate) fn decide(&self, schema: &[u8], table: &[u8]) -> Decision<'_> {
+        decision(self.list.iter().find(|rule| rule.tables.matches(schema, table)))
+    }
+
+    /// What becomes of a schema: what becomes of all its tables for which no other rule stands before.
+    fn decide_schema(&self, schema: &[u8]) -> Decision<'_> {
+        decision(self.list.iter().find(|rule| rule.tables.matches_all_of(schema)))
+    }
+
+    /// A table's name on the target; `None` where it is left out.
+    #[must_use]
+    pub fn name_on_target(&self, schema: &[u8], table: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        match self.decide(schema, table) {
+            Decision::LeaveOut => None,
+            Decision::AsIs => Some((schema.to_vec(), table.to_vec())),
+            Decision::Apply(rule) => Some(rule.name_on_target(schema, table)),
+        }
+    }
+
+    /// Whether a table of the source has a column with the source's name on the target.
+    #[must_use]
+    pub fn has_source_column(&self, schema: &[u8], table: &[u8]) -> bool {
+        matches!(self.decide(schema, table), Decision::Apply(rule) if rule.source_column().is_some())
+    }
+
+    /// The rule that gives tables of the source this name on the target, if there is one.
+    pub(crate) fn leading_to(&self, schema: &[u8], table: &[u8]) -> Option<&Rule> {
+        self.list.iter().find(|rule| rule.to().is_some_and(|to| to.matches(schema, table)))
+    }
+
+    /// Whether a table of the target may have rows of other sources, or of other tables of this one.
+    fn is_shared(&self, schema: &[u8], table: &[u8]) -> bool {
+        let leading: Vec<&Rule> =
+            self.list.iter().filter(|rule| rule.to().is_some_and(|to| to.matches(schema, table))).collect();
+        self.others.iter().any(|other| other.matches(schema, table))
+            || leading.len() > 1
+            || leading.into_iter().any(Rule::merges)
+    }
+
+    /// Whether a schema of the target may have tables of other sources, or of other schemas of this one.
+    fn is_shared_schema(&self, schema: &[u8]) -> bool {
+        self.destinations().iter().chain(&self.others).filter(|to| to.matches_some_of(schema)).count() > 1
+            || self.list.iter().any(|rule| rule.merges() && rule.leads_to_schema(schema))
+    }
+
+    /// What a source column holds.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+fn decision(rule: Option<&Rule>) -> Decision<'_> {
+    match rule {
+        None => Decision::AsIs,
+        Some(Rule { effect: Effect::LeaveOut, .. }) => Decision::LeaveOut,
+        Some(rule) if rule.changes_nothing() => Decision::AsIs,
+        Some(rule) => Decision::Apply(rule),
+    }
+}
+
+impl Rule {
+    fn changes_nothing(&self) -> bool {
+        match &self.effect {
+            Effect::LeaveOut => false,
+            Effect::Apply { to, without, source_column } => {
+                to.is_none() && without.is_empty() && source_column.is_none()
+            }
+        }
+    }
+
+    fn name_on_target(&self, schema: &[u8], table: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let mapped = self.to().and_then(|to| self.tables.map(to, schema, table));
+        mapped.unwrap_or_else(|| (schema.to_vec(), table.to_vec()))
+    }
+
+    fn to(&self) -> Option<&TablePattern> {
+        match &self.effect {
+            Effect::Apply { to, .. } => to.as_ref(),
+            Effect::LeaveOut => None,
+        }
+    }
+
+    /// The column of the target that holds the source's name.
+    pub(crate) fn source_column(&self) -> Option<&str> {
+        match &self.effect {
+            Effect::Apply { source_column, .. } => source_column.as_deref(),
+            Effect::LeaveOut => None,
+        }
+    }
+
+    fn without(&self) -> Changes {
+        match &self.effect {
+            Effect::Apply { without, .. } => *without,
+            Effect::LeaveOut => Changes::default(),
+        }
+    }
+
+    fn leaves_out(&self, change: Change) -> bool {
+        match &self.effect {
+            Effect::Apply { without, .. } => without.has(change),
+            Effect::LeaveOut => true,
+        }
+    }
+
+    /// Whether it gives several tables one name.
+    fn merges(&self) -> bool {
+        self.to().is_some_and(|to| !to.can_fill(&self.tables))
+    }
+
+    fn leads_to_schema(&self, schema: &[u8]) -> bool {
+        self.to().is_some_and(|to| to.matches_some_of(schema))
+    }
+}
+
+#[cfg(test)]
+mod tests;
