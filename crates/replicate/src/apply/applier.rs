@@ -38,7 +38,10 @@ const LOCK_TIMEOUT_S: u32 = 10;
 pub struct Applier {
     connection: Connection,
     table: PositionTable,
-    collations: Collations,
+    /// Asked for when a statement needs them.
+    collations: Option<Collations>,
+    /// The session reads texts in UTF-8, and not as the last statement of the source was written.
+    has_own_charset: bool,
     target_tables: TargetTables,
     rules: Rules,
     row_rules: RowRules,
@@ -92,7 +95,6 @@ impl Applier {
         // Positions as rows can be told from others by who reads this log. An account may lack the right.
         let _ = connection.execute(b"SET SESSION binlog_format = ROW");
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
-        let collations = Collations::of_server(&mut connection).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
         let limit: usize = limit.parse().unwrap_or_default();
         let mut committed = table.read(&mut connection).map_err(cannot)?;
@@ -100,7 +102,8 @@ impl Applier {
         Ok(Applier {
             connection,
             table,
-            collations,
+            collations: None,
+            has_own_charset: true,
             target_tables: TargetTables::default(),
             rules: Rules::default(),
             row_rules: RowRules::default(),

@@ -3,6 +3,7 @@
 use hortator_load::checkpoint::Outcome;
 
 use super::{Applier, describe};
+use crate::apply::collations::Collations;
 use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
@@ -51,15 +52,29 @@ impl Applier {
         Ok(Some(query.text.clone()))
     }
 
+    /// The statements that make the session that of a statement of the source.
     pub(super) fn settings(
-        &self,
+        &mut self,
         event: &Event,
         query: &QueryEvent,
         before: &[Event],
         place: &str,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let settings = settings(event, query, before, &self.collations);
+        self.has_own_charset = false;
+        let no_collations = Collations::default();
+        let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
+        let collations = if has_texts { self.collations(place)? } else { &no_collations };
+        let settings = settings(event, query, before, collations);
         settings.map_err(|found| Error::Event { place: place.to_owned(), found })
+    }
+
+    /// The target's collations.
+    pub(super) fn collations(&mut self, place: &str) -> Result<&Collations, Error> {
+        if self.collations.is_none() {
+            let asked = Collations::of_server(&mut self.connection);
+            self.collations = Some(asked.map_err(|error| self.failed(error, place))?);
+        }
+        Ok(self.collations.get_or_insert_default())
     }
 
     /// Whether a statement that an earlier run had begun was applied.

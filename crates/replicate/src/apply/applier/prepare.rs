@@ -44,6 +44,7 @@ impl Applier {
     /// Where the source columns of the events' tables stand.
     fn source_columns(&mut self, events: &[Event], place: &str) -> Result<HashMap<TableName, AddedColumn>, Error> {
         let mut found = HashMap::new();
+        self.use_own_charset(place)?;
         for (table, column) in RowRules::source_columns(&self.rules, events) {
             let asked = self.target_tables.source_column(&mut self.connection, &table, &column);
             let asked = asked.map_err(|error| self.failed(error, place))?;
@@ -62,14 +63,14 @@ impl Applier {
         Ok(found)
     }
 
-    fn rewrite_statements(&self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
+    fn rewrite_statements(&mut self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
         if !events.iter().any(|event| matches!(event.content, Content::Query(_))) {
             return Ok(());
         }
         let mut kept: Vec<Event> = Vec::with_capacity(events.len());
         for mut event in events.drain(..) {
             if let Content::Query(query) = &mut event.content {
-                let dialect = self.dialect(query).map_err(|found| Error::Event { place: place.to_owned(), found })?;
+                let dialect = self.dialect(query, place)?;
                 let default = if event.header.needs_no_schema() { Vec::new() } else { query.schema.clone() };
                 match rewrite(&self.rules, &default, &query.text, &dialect) {
                     Rewritten::AsIs => {}
@@ -97,16 +98,19 @@ impl Applier {
     }
 
     /// How the source has read a statement.
-    fn dialect(&self, query: &QueryEvent) -> Result<Dialect, String> {
-        let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)?;
-        let charset = charset.and_then(|id| self.collations.names(id)).map_or("utf8mb4", |(charset, _)| charset);
+    fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<Dialect, Error> {
+        let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)
+            .map_err(|found| Error::Event { place: place.to_owned(), found })?;
+        let collations = self.collations(place)?;
+        let charset = charset.and_then(|id| collations.names(id)).map_or("utf8mb4", |(charset, _)| charset);
+        let charset = Charset::from_name(charset.as_bytes());
         let version = self.connection.version();
         Ok(Dialect {
             server_version: version.comment_number(),
             mariadb: version.is_mariadb(),
             no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
             ansi_quotes: sql_mode & ANSI_QUOTES != 0,
-            charset: Charset::from_name(charset.as_bytes()),
+            charset,
         })
     }
 
@@ -142,7 +146,16 @@ impl Applier {
     }
 
     fn target_table(&mut self, name: &TableName) -> Result<Option<TargetTable>, Error> {
+        self.use_own_charset("looking at the target's tables")?;
         let asked = self.target_tables.get(&mut self.connection, name);
         asked.map_err(|error| self.failed(error, "looking at the target's tables"))
+    }
+
+    /// Names of row events are in UTF-8.
+    fn use_own_charset(&mut self, place: &str) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.has_own_charset, true) {
+            self.execute(b"SET NAMES utf8mb4", place)?;
+        }
+        Ok(())
     }
 }
