@@ -33,7 +33,7 @@ impl Setup {
         let config = Config::parse(&text).with_context(|| format!("{}", path.display()))?;
         let mut socket = path.as_os_str().to_owned();
         socket.push(SOCKET_SUFFIX);
-        let target = resolve(&config.target.endpoint, None)?;
+        let target = resolve_all(&config.target.endpoint, &config.target.hosts).context("the target")?;
         let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
         let options = AgentOptions { target, schema: config.target.schema, sources };
         Ok(Setup { options, socket: PathBuf::from(socket) })
@@ -68,13 +68,16 @@ pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
 
 fn source(source: Source) -> anyhow::Result<SourceOptions> {
     let Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids } = source;
-    let hosts = match hosts.is_empty() {
-        true => vec![resolve(&endpoint, None)],
-        false => hosts.iter().map(|host| resolve(&endpoint, Some(host))).collect(),
-    };
-    let hosts: anyhow::Result<Vec<ConnectOptions>> = hosts.into_iter().collect();
-    let hosts = hosts.with_context(|| format!("the source {name}"))?;
+    let hosts = resolve_all(&endpoint, &hosts).with_context(|| format!("the source {name}"))?;
     Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids })
+}
+
+/// The hosts of a list, or the one that the endpoint names.
+fn resolve_all(endpoint: &Endpoint, hosts: &[Host]) -> anyhow::Result<Vec<ConnectOptions>> {
+    match hosts.is_empty() {
+        true => Ok(vec![resolve(endpoint, None)?]),
+        false => hosts.iter().map(|host| resolve(endpoint, Some(host))).collect(),
+    }
 }
 
 fn resolve(endpoint: &Endpoint, host: Option<&Host>) -> anyhow::Result<ConnectOptions> {

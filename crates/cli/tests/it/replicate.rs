@@ -1,5 +1,6 @@
 //! `hortator replicate` on the command line: several servers into one, errors that stop one source, kills of everything.
 
+mod cluster;
 mod corners;
 mod fan_in;
 mod kills;

@@ -17,6 +17,7 @@ mod source_task;
 mod status;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -42,8 +43,8 @@ const END_INTERVAL: Duration = Duration::from_millis(5);
 /// What an agent needs to know, with connections resolved.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
-    /// The target.
-    pub target: ConnectOptions,
+    /// The target; further ones are nodes of the same cluster.
+    pub target: Vec<ConnectOptions>,
     /// The schema of the target that holds the positions.
     pub schema: String,
     /// The sources.
@@ -82,7 +83,8 @@ impl Agent {
     pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
         let AgentOptions { target, schema, sources } = options;
         let target = Arc::new(source_task::Target {
-            connect: target,
+            nodes: target,
+            current: AtomicUsize::new(0),
             schema,
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
         });

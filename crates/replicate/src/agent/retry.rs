@@ -32,7 +32,9 @@ pub(super) fn verdict(error: &Error) -> Verdict {
         Error::Source(source::Error::Server { error, .. })
         | Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => error,
         // The former session may be about to end; the source starts again.
-        Error::Apply(apply::Error::Busy { .. }) | Error::Source(source::Error::Ended) => return Verdict::Retry,
+        Error::Apply(apply::Error::Busy { .. } | apply::Error::Moved { .. }) | Error::Source(source::Error::Ended) => {
+            return Verdict::Retry;
+        }
         Error::Source(_) | Error::Apply(_) => return Verdict::Stop,
     };
     match of_server {
@@ -41,6 +43,21 @@ pub(super) fn verdict(error: &Error) -> Verdict {
         _ => Verdict::Stop,
     }
 }
+
+/// Whether the target's server is gone, or is a node without quorum: another node may do better.
+pub(super) fn leaves_target(error: &Error) -> bool {
+    match error {
+        Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => match error {
+            ServerError::Lost { .. } | ServerError::Connect { .. } => true,
+            ServerError::Server(error) => LEAVING.contains(&error.code),
+            _ => false,
+        },
+        Error::Apply(_) | Error::Source(_) => false,
+    }
+}
+
+/// Of a node without quorum, and of a server that ends.
+const LEAVING: [u16; 4] = [1047, 1053, 1077, 1927];
 
 /// How long to wait before the next try; `failures` in a row, at least one.
 pub(super) fn pause(failures: u32) -> Duration {

@@ -41,6 +41,9 @@ pub(super) enum Ended {
 /// A session.
 pub(super) struct Session<'t> {
     pub(super) task: &'t SourceTask,
+    /// The target.
+    pub(super) target: &'t ConnectOptions,
+    /// The source.
     pub(super) host: &'t ConnectOptions,
     pub(super) in_doubt: InDoubt,
     /// The next transaction is passed over.
@@ -53,7 +56,7 @@ impl Session<'_> {
     /// Connects, and applies what comes.
     pub(super) fn run(&mut self) -> Result<Ended, Error> {
         let task = self.task;
-        let target = Connection::open(&task.target.connect)
+        let target = Connection::open(self.target)
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .with_rules(task.options.rules.clone());

@@ -1,11 +1,12 @@
 //! One source's life: sessions, pauses between them, and what a person wishes.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
-use super::retry::{Verdict, pause, verdict};
+use super::retry::{Verdict, leaves_target, pause, verdict};
 use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
 use super::{Notices, SourceOptions};
@@ -29,11 +30,27 @@ const STABLE_AFTER: Duration = Duration::from_secs(30);
 
 /// What is the same for all sources.
 pub(super) struct Target {
-    pub(super) connect: ConnectOptions,
+    /// One server, or nodes of a cluster; at least one.
+    pub(super) nodes: Vec<ConnectOptions>,
+    /// The node that all sources write to.
+    pub(super) current: AtomicUsize,
     /// The schema of the positions.
     pub(super) schema: String,
     /// What is read ahead of a source, in bytes.
     pub(super) queue_limit_bytes: usize,
+}
+
+impl Target {
+    /// The number of the node to write to.
+    fn node(&self) -> usize {
+        self.current.load(Ordering::Relaxed) % self.nodes.len()
+    }
+
+    /// Goes on with the next node, unless another source has done so.
+    fn leave(&self, node: usize) {
+        let next = (node + 1) % self.nodes.len();
+        let _ = self.current.compare_exchange(node, next, Ordering::Relaxed, Ordering::Relaxed);
+    }
 }
 
 /// A source and its thread.
@@ -143,7 +160,9 @@ impl SourceTask {
                 status.state = SourceState::Connecting;
                 status.host = self.options.hosts[host].address.to_string();
             });
-            let mut session = Session { task: self, host: &self.options.hosts[host], in_doubt, skips, counted: 0 };
+            let node = self.target.node();
+            let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
+            let mut session = Session { task: self, target, host: source, in_doubt, skips, counted: 0 };
             let error = match session.run() {
                 Ok(Ended::AsWished) => {
                     (failures, in_doubt) = (0, InDoubt::Ask);
@@ -163,7 +182,11 @@ impl SourceTask {
                         (status.error, status.retries) = (Some(text), status.retries + 1);
                         status.lag_s = None;
                     });
-                    host = (host + 1) % self.options.hosts.len();
+                    if leaves_target(&error) {
+                        self.target.leave(node);
+                    } else if matches!(error, Error::Source(_)) {
+                        host = (host + 1) % self.options.hosts.len();
+                    }
                     self.wait(pause(failures));
                 }
                 Verdict::Stop => {

@@ -28,6 +28,9 @@ const PACKET_MARGIN_BYTES: usize = 1 << 10;
 /// has a time limit; and a source may be idle for days.
 const SETTINGS: &[u8] =
     b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, wait_timeout = 31536000";
+/// A node of a cluster reads what others have committed before.
+const CLUSTER_CURRENT: &[u8] = b"SET SESSION wsrep_sync_wait = 1";
+const CLUSTER_BEHIND: &[u8] = b"SET SESSION wsrep_sync_wait = 0";
 /// How long a position that only passes over transactions may be without a record.
 const RECORD_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a session of an earlier run may take to end, in seconds.
@@ -37,6 +40,8 @@ const LOCK_TIMEOUT_S: u32 = 10;
 #[derive(Debug)]
 pub struct Applier {
     connection: Connection,
+    /// The source's name.
+    source: String,
     table: PositionTable,
     /// Asked for when a statement needs them.
     collations: Option<Collations>,
@@ -50,6 +55,8 @@ pub struct Applier {
     format: Option<(FormatDescription, Vec<u8>)>,
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
+    /// What the target has on record.
+    on_record: SourcePosition,
     /// What an earlier run had begun behind that, and what became of it is not known.
     begun: Option<Begun>,
     group: Group,
@@ -97,7 +104,10 @@ impl Applier {
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
         let limit: usize = limit.parse().unwrap_or_default();
+        // A server that knows of no clusters refuses it.
+        let _ = connection.execute(CLUSTER_CURRENT);
         let mut committed = table.read(&mut connection).map_err(cannot)?;
+        let _ = connection.execute(CLUSTER_BEHIND);
         let begun = committed.as_mut().and_then(|at| at.begun.take()).filter(|_| in_doubt == InDoubt::Ask);
         Ok(Applier {
             connection,
@@ -109,8 +119,10 @@ impl Applier {
             row_rules: RowRules::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
+            on_record: committed.clone().unwrap_or_default(),
             committed,
             begun,
+            source: source.to_owned(),
             open_maps: Vec::new(),
             transactions: 0,
             group: Group::default(),
@@ -159,7 +171,7 @@ impl Applier {
         self.flush()?;
         self.begun = None;
         let end = self.position_behind(transaction);
-        self.execute(&self.table.write(&end), &describe(&end, &transaction.text()))?;
+        self.move_to(&end, &describe(&end, &transaction.text()))?;
         self.recorded(end, 1);
         Ok(())
     }
@@ -231,9 +243,25 @@ impl Applier {
 
     /// Takes note of a position that is on record, so many transactions behind the last one.
     fn recorded(&mut self, at: SourcePosition, transactions: u64) {
+        self.on_record = at.clone();
         self.committed = Some(at);
         self.transactions += transactions;
         self.unrecorded_since = None;
+    }
+
+    /// Moves the position on record, in the transaction that is open or by itself.
+    fn move_to(&mut self, to: &SourcePosition, place: &str) -> Result<(), Error> {
+        let is_same = (&to.position, &to.gtid) == (&self.on_record.position, &self.on_record.gtid);
+        let done = self.connection.execute(&self.table.advance(&self.on_record, to));
+        match done {
+            Ok(done) if done.affected_rows == 1 || is_same => Ok(()),
+            // Nothing of this transaction may stay.
+            Ok(_) => {
+                self.execute(b"ROLLBACK", place)?;
+                Err(Error::Moved { name: self.source.clone() })
+            }
+            Err(error) => Err(self.failed(error, place)),
+        }
     }
 
     /// Records the position, if that is still to be done.
@@ -242,8 +270,9 @@ impl Applier {
     /// What the target refuses.
     pub fn record(&mut self) -> Result<(), Error> {
         if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
-            let record = self.table.write(at);
-            self.execute(&record, "the position")?;
+            let at = at.clone();
+            self.move_to(&at, "the position")?;
+            self.on_record = at;
         }
         Ok(())
     }
@@ -291,7 +320,6 @@ impl Applier {
     fn apply_alone(&mut self, transaction: &Transaction, is_safe: bool) -> Result<(), Error> {
         let end = self.position_behind(transaction);
         let place = describe(&end, &transaction.text());
-        let record = self.table.write(&end);
         let has_begun = std::mem::take(&mut self.is_within);
         if !has_begun {
             self.log_as(transaction.server_id, &place)?;
@@ -302,20 +330,20 @@ impl Applier {
         }
         if transaction.end == End::ByItself {
             self.run_by_itself(transaction, &place)?;
-            self.execute(&record, &place)?;
+            self.move_to(&end, &place)?;
         } else {
             if !has_begun {
                 self.execute(b"START TRANSACTION", &place)?;
             }
             self.run(&transaction.events, &place)?;
             // What cannot be rolled back stays, as on the source.
-            let (first, second) = if transaction.end == End::Rollback {
-                (&b"ROLLBACK"[..], &record[..])
+            if transaction.end == End::Rollback {
+                self.execute(b"ROLLBACK", &place)?;
+                self.move_to(&end, &place)?;
             } else {
-                (&record[..], &b"COMMIT"[..])
-            };
-            self.execute(first, &place)?;
-            self.execute(second, &place)?;
+                self.move_to(&end, &place)?;
+                self.execute(b"COMMIT", &place)?;
+            }
         }
         self.recorded(end, 1);
         Ok(())

@@ -43,6 +43,13 @@ pub enum Error {
         name: String,
     },
 
+    /// The position on record is another one than this session has left.
+    #[error("another process has applied transactions of the source {name} to this target meanwhile: end it")]
+    Moved {
+        /// The source's name.
+        name: String,
+    },
+
     /// A definition had begun when an earlier run ended, and the target cannot tell what became of it.
     #[error(
         "the statement behind {place} had begun when an earlier run ended, and may be applied: look at what it changes, \

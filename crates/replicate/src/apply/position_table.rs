@@ -14,6 +14,7 @@ use crate::transaction::LogPosition;
 const TABLE: &str = "replicate_positions";
 
 const REPLACE: &[u8] = b"REPLACE INTO ";
+const UPDATE: &[u8] = b"UPDATE ";
 
 /// How far a source is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,11 +89,17 @@ impl PositionTable {
         let invalid = |found: String| Error::Unsupported(format!("the recorded position cannot be read: {found}"));
         let position = text(next());
         let position = position.parse().map_err(|_| invalid(format!("`{position}` is no position in a file")))?;
-        let gtid = text(next()).parse().map_err(invalid)?;
+        let gtid_text = text(next());
+        let gtid: GtidPosition = gtid_text.parse().map_err(invalid)?;
         let begun = next();
         let before = RecoveryHint::from_text(&text(next()));
         let begun = begun.map(|text| Begun { text, before });
-        Ok(Some(SourcePosition { position: LogPosition { file, position }, gtid, begun }))
+        let found = SourcePosition { position: LogPosition { file, position }, gtid, begun };
+        if found.gtid.to_string() != gtid_text {
+            // A person has written it: positions are compared as texts.
+            connection.execute(&self.write(&found))?;
+        }
+        Ok(Some(found))
     }
 
     /// Takes the rows of such a table out, which a source has that is a target itself: they are about its sources.
@@ -117,10 +124,37 @@ impl PositionTable {
 
     /// Whether a statement records a position in such a table: one of another agent, for which its target is our source.
     pub(super) fn is_written_by(&self, text: &[u8]) -> bool {
-        text.strip_prefix(REPLACE).is_some_and(|rest| rest.starts_with(&self.table))
+        [REPLACE, UPDATE].iter().any(|verb| text.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(&self.table)))
     }
 
-    /// The statement that records a position.
+    /// The statement that moves the position, which changes one row: none where the position on record is another one by now.
+    pub(super) fn advance(&self, from: &SourcePosition, to: &SourcePosition) -> Vec<u8> {
+        let fields = |at: &SourcePosition, separator: &str| {
+            [
+                b"file = ".as_slice(),
+                &literal(&at.position.file),
+                separator.as_bytes(),
+                format!("position = {}", at.position.position).as_bytes(),
+                separator.as_bytes(),
+                b"gtid = ",
+                &literal(at.gtid.to_string().as_bytes()),
+            ]
+            .concat()
+        };
+        [
+            UPDATE,
+            &self.table,
+            b" SET ",
+            &fields(to, ", "),
+            b", begun = NULL, before_it = NULL WHERE source = ",
+            &self.source,
+            b" AND ",
+            &fields(from, " AND "),
+        ]
+        .concat()
+    }
+
+    /// The statement that records a position, whatever is on record.
     #[must_use]
     pub fn write(&self, at: &SourcePosition) -> Vec<u8> {
         let (begun, before) = match &at.begun {

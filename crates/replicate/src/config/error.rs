@@ -41,8 +41,4 @@ pub enum Error {
     /// A source needs a name.
     #[error("`{0}` is no name of a source: give 1 to 64 bytes")]
     Name(String),
-
-    /// A target is one server.
-    #[error("[target] has one host: a list of hosts is for sources")]
-    HostList,
 }

@@ -53,6 +53,8 @@ pub struct Config {
 pub struct Target {
     /// How to connect.
     pub endpoint: Endpoint,
+    /// Nodes of one cluster, tried in turn; empty where the endpoint says it all.
+    pub hosts: Vec<Host>,
     /// The schema that holds the positions.
     pub schema: String,
 }
@@ -147,9 +149,6 @@ impl Config {
     pub fn parse(text: &str) -> Result<Config, Error> {
         let raw: RawConfig = toml::from_str(text).map_err(|error| Error::Syntax(error.to_string()))?;
         let (endpoint, hosts) = endpoint("[target]", raw.target.rest)?;
-        if !hosts.is_empty() {
-            return Err(Error::HostList);
-        }
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
         if sources.is_empty() {
@@ -159,7 +158,7 @@ impl Config {
         if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
             return Err(Error::TwoSources(twice.name.clone()));
         }
-        Ok(Config { target: Target { endpoint, schema }, sources: beside_each_other(sources) })
+        Ok(Config { target: Target { endpoint, hosts, schema }, sources: beside_each_other(sources) })
     }
 }
 

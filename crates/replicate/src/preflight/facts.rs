@@ -64,16 +64,28 @@ pub struct TargetFacts {
     pub exec_mode: String,
     /// `slave_type_conversions`.
     pub type_conversions: String,
+    /// Whether it is a node of a cluster.
+    pub is_node: bool,
 }
 
 /// Schemas of the server itself, and those that Hortator makes.
 const OTHER_SCHEMAS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
 
-/// Asks the first host that can be reached; the error is that of the last one.
+/// Asks a source.
 pub(super) fn of_source(hosts: &[ConnectOptions]) -> Result<SourceFacts, Error> {
-    let mut last = Err(Error::Unsupported("the source has no host".to_owned()));
+    of_first(hosts, ask_source)
+}
+
+/// Asks the target.
+pub(super) fn of_target(nodes: &[ConnectOptions]) -> Result<TargetFacts, Error> {
+    of_first(nodes, ask_target)
+}
+
+/// Asks the first host that can be reached; the error is that of the last one.
+fn of_first<T>(hosts: &[ConnectOptions], ask: impl Fn(&mut Connection) -> Result<T, Error>) -> Result<T, Error> {
+    let mut last = Err(Error::Unsupported("it has no host".to_owned()));
     for host in hosts {
-        last = Connection::open(host).and_then(|mut connection| ask_source(&mut connection));
+        last = Connection::open(host).and_then(|mut connection| ask(&mut connection));
         if last.is_ok() {
             break;
         }
@@ -104,22 +116,23 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
     })
 }
 
-/// Asks the target.
-pub(super) fn of_target(options: &ConnectOptions) -> Result<TargetFacts, Error> {
-    let mut connection = Connection::open(options)?;
-    let variables = texts(&mut connection, b"SELECT @@version, @@read_only")?;
+fn ask_target(connection: &mut Connection) -> Result<TargetFacts, Error> {
+    let variables = texts(connection, b"SELECT @@version, @@read_only")?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
     let is_mariadb = connection.version().is_mariadb();
-    let mut of_mariadb =
-        |query: &[u8]| if is_mariadb { first_value(&mut connection, query) } else { Ok(String::new()) };
+    let mut of_mariadb = |query: &[u8]| if is_mariadb { first_value(connection, query) } else { Ok(String::new()) };
     let exec_mode = of_mariadb(b"SELECT @@slave_exec_mode")?;
     let type_conversions = of_mariadb(b"SELECT @@slave_type_conversions")?;
+    let is_node = first_value(connection, b"SHOW STATUS LIKE 'wsrep_cluster_status'")
+        .is_ok_and(|name| !name.is_empty())
+        && first_column(connection, b"SELECT @@wsrep_on")?.first().is_some_and(|is_on| is_on == "1");
     Ok(TargetFacts {
         is_mariadb,
         version: variable(0),
-        grants: first_column(&mut connection, b"SHOW GRANTS")?,
+        grants: first_column(connection, b"SHOW GRANTS")?,
         is_read_only: variable(1) != "0",
         exec_mode,
         type_conversions,
+        is_node,
     })
 }

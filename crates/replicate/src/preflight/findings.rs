@@ -32,11 +32,12 @@ const NAMES_LIMIT: usize = 5;
 /// What follows.
 pub(super) fn findings(
     target: &Result<TargetFacts, Error>,
+    target_hosts: usize,
     sources: &[(String, Result<SourceFacts, Error>)],
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     match target {
-        Ok(facts) => of_target(facts, &mut found),
+        Ok(facts) => of_target(facts, target_hosts, &mut found),
         Err(error) => found.push(problem(None, format!("the target: {error}"))),
     }
     for (name, facts) in sources {
@@ -49,7 +50,12 @@ pub(super) fn findings(
     found
 }
 
-fn of_target(facts: &TargetFacts, found: &mut Vec<Finding>) {
+fn of_target(facts: &TargetFacts, hosts: usize, found: &mut Vec<Finding>) {
+    if hosts > 1 && !facts.is_node {
+        let text = "the target has several hosts, and is no node of a cluster: after a failure, the next host would not have \
+                    what the first one has";
+        found.push(problem(None, text.to_owned()));
+    }
     if !facts.is_mariadb {
         let text = format!("the target is no MariaDB server ({}): only these can be targets so far", facts.version);
         found.push(problem(None, text));

@@ -25,5 +25,5 @@ pub fn check(options: &AgentOptions) -> Vec<Finding> {
             (source.name.clone(), facts)
         })
         .collect();
-    findings::findings(&target, &sources)
+    findings::findings(&target, options.target.len(), &sources)
 }

@@ -26,12 +26,13 @@ fn good_target() -> TargetFacts {
         is_read_only: false,
         exec_mode: "STRICT".to_owned(),
         type_conversions: String::new(),
+        is_node: false,
     }
 }
 
 /// What is said of one source, with the first letter of the severity.
 fn check(target: &Result<TargetFacts, Error>, source: Result<SourceFacts, Error>) -> Vec<String> {
-    let found = findings(target, &[("a".to_owned(), source)]);
+    let found = findings(target, 1, &[("a".to_owned(), source)]);
     found.iter().map(|one| format!("{:?}: {}", one.severity, one.text)).collect()
 }
 
@@ -41,6 +42,15 @@ fn servers_that_are_right() {
     let all = vec!["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`".to_owned()];
     let target = TargetFacts { grants: all.clone(), ..good_target() };
     assert_eq!(check(&Ok(target), Ok(SourceFacts { grants: all, ..good_source() })), Vec::<String>::new());
+}
+
+#[test]
+fn a_target_with_several_hosts() {
+    let source = || [("a".to_owned(), Ok(good_source()))];
+    let found = findings(&Ok(good_target()), 2, &source());
+    assert!(found[0].text.contains("is no node of a cluster") && found[0].severity == Severity::Problem, "{found:?}");
+    let node = TargetFacts { is_node: true, ..good_target() };
+    assert_eq!(findings(&Ok(node), 2, &source()), []);
 }
 
 #[test]
@@ -103,7 +113,7 @@ fn what_is_wrong() {
 #[test]
 fn tables_of_several_sources() {
     let sources = ["a", "b"].map(|name| (name.to_owned(), Ok(good_source())));
-    let found = findings(&Ok(good_target()), &sources);
+    let found = findings(&Ok(good_target()), 1, &sources);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].text.ends_with("d.t (a, b)") && found[0].source.is_none(), "{found:?}");
 }

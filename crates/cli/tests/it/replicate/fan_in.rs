@@ -25,16 +25,21 @@ pub struct FanIn {
 impl FanIn {
     /// Starts the servers. Sources have the names s1, s2 …, and start now.
     pub fn new(sources: usize, of_target: &[(&str, &str)]) -> FanIn {
+        let target = of_target.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
+        FanIn::into(sources, target.start_temporary().unwrap())
+    }
+
+    /// With a target that runs.
+    pub fn into(sources: usize, target: Temporary) -> FanIn {
         let source = || {
             // What it has sent must not be gone after a crash.
             let builder =
                 Builder::standalone().set("log_bin", "bin").set("binlog_format", "ROW").set("sync_binlog", "1");
             builder.start_temporary().unwrap()
         };
-        let target = of_target.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
         let mut fan_in = FanIn {
             sources: (0..sources).map(|_| source()).collect(),
-            target: target.start_temporary().unwrap(),
+            target,
             folder: tempfile::tempdir_in("/tmp").unwrap(),
         };
         let table = |index: usize| {

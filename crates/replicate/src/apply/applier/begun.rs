@@ -19,7 +19,7 @@ impl Applier {
         if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
             let before = self.committed.clone().unwrap_or_default();
             self.execute(&self.table.write(&before), place)?;
-            self.unrecorded_since = None;
+            (self.unrecorded_since, self.on_record) = (None, before);
         }
         done
     }
@@ -27,9 +27,9 @@ impl Applier {
     /// Records that what cannot be rolled back is about to run.
     pub(super) fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
         let before = self.committed.clone().unwrap_or_default();
-        let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before });
+        let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before.clone() });
         self.execute(&begun, place)?;
-        self.unrecorded_since = None;
+        (self.unrecorded_since, self.on_record) = (None, before);
         Ok(())
     }
 

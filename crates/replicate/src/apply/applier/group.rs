@@ -91,7 +91,7 @@ impl Applier {
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;
         }
-        self.execute(&self.table.write(&end), &place)?;
+        self.move_to(&end, &place)?;
         self.execute(b"COMMIT", &place)?;
         self.recorded(end, transactions.len() as u64);
         Ok(())

@@ -1,0 +1,92 @@
+//! A cluster as the target.
+
+use std::thread;
+use std::time::Duration;
+
+use hortator_check::state;
+use hortator_sandbox::Builder;
+
+use super::fan_in::{FanIn, run, texts};
+use super::line_of;
+
+/// Transactions that are written while nodes are killed.
+const TRANSACTIONS: usize = 600;
+
+#[test]
+fn nodes_of_the_target_are_killed() {
+    let cluster = Builder::galera(3).start_temporary().unwrap();
+    run(&cluster, &["CREATE USER h@127.0.0.1", "GRANT ALL ON *.* TO h@127.0.0.1"]);
+    let hosts: Vec<String> = (0..3).map(|node| format!("\"127.0.0.1:{}\"", cluster.node(node).port())).collect();
+    let mut fan_in = FanIn::into(2, cluster);
+    let text = std::fs::read_to_string(fan_in.file()).unwrap();
+    let of_sources = &text[text.find("[[source]]").unwrap()..];
+    fan_in.write(&format!("[target]\nhost = [{}]\nuser = \"h\"\n{of_sources}", hosts.join(", ")));
+    let (shown, code) = fan_in.says("check");
+    assert_eq!(code, Some(0), "{shown}");
+    let _agent = fan_in.start();
+    thread::scope(|scope| {
+        for (index, source) in fan_in.sources.iter().enumerate() {
+            scope.spawn(move || {
+                let schema = format!("d{index}");
+                run(
+                    source,
+                    &[
+                        &format!("CREATE DATABASE {schema}"),
+                        &format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY, n INT)"),
+                    ],
+                );
+                for id in 1..=TRANSACTIONS {
+                    let insert = format!("INSERT INTO {schema}.t VALUES ({id}, 0)");
+                    let update = format!("UPDATE {schema}.t SET n = n + 1 WHERE id <= {}", id.min(20));
+                    run(source, &["BEGIN", &insert, &update, "COMMIT"]);
+                    thread::sleep(Duration::from_millis(2));
+                }
+            });
+        }
+        let query = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd0'";
+        fan_in.wait_until("some to be applied", |_| !texts(&fan_in.target, query).is_empty());
+        thread::sleep(Duration::from_millis(300));
+        fan_in.target.node(0).kill().unwrap();
+    });
+    fan_in.catch_up();
+    for (index, source) in fan_in.sources.iter().enumerate() {
+        let schema = format!("d{index}");
+        let of = |connection: &mut hortator_mysql::Connection| state::describe(connection, &schema).unwrap();
+        let expected = of(&mut source.node(0).connect().unwrap());
+        for node in [1, 2] {
+            let mut connection = fan_in.target.node(node).connect().unwrap();
+            connection.execute(b"SET SESSION wsrep_sync_wait = 15").unwrap();
+            let differences = expected.differences(&of(&mut connection));
+            assert!(differences.is_empty(), "{schema} on node {node}: {}", differences.join("\n"));
+        }
+    }
+    let (shown, _) = fan_in.says("status");
+    assert!(line_of(&shown, "s1").contains("running"), "{shown}");
+}
+
+/// The position on record is what says who applies: not the lock, which nodes of a cluster do not share.
+#[test]
+fn positions_that_another_process_has_moved() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    run(
+        &fan_in.sources[0],
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"],
+    );
+    fan_in.catch_up();
+    // As the process that has done this would have.
+    let at = texts(&fan_in.target, "SELECT gtid FROM hortator.replicate_positions")[0][0].clone();
+    run(&fan_in.sources[0], &["SET SESSION sql_log_bin = 0", "INSERT INTO d.t VALUES (2)"]);
+    run(
+        &fan_in.target,
+        &["INSERT INTO d.t VALUES (2)", "UPDATE hortator.replicate_positions SET gtid = '0-1-3,7-7-7'"],
+    );
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (3)"]);
+    fan_in.wait_until("it to notice", |shown| {
+        shown.contains("another process has applied transactions of the source s1")
+    });
+    // It goes on from what is on record.
+    run(&fan_in.target, &[&format!("UPDATE hortator.replicate_positions SET gtid = '{at}'")]);
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"], ["3"]]);
+}
