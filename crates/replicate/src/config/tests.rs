@@ -88,6 +88,12 @@ fn what_is_wrong() {
         let error = parse(&text).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
     }
-    let error = Config::parse("[target]\nhost = [\"a\", \"b\"]").unwrap_err().to_string();
-    assert!(error.contains("a list of hosts is for sources"), "{error}");
+}
+
+#[test]
+fn nodes_of_a_target() {
+    let config =
+        Config::parse("[target]\nhost = [\"a\", \"b:3307\"]\n[[source]]\nname = \"s\"\nstart = \"now\"").unwrap();
+    let host = |name: &str, port| Host { name: name.to_owned(), port };
+    assert_eq!(config.target.hosts, [host("a", None), host("b", Some(3307))]);
 }
