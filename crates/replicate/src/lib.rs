@@ -25,6 +25,7 @@ pub mod apply;
 pub mod binlog;
 pub mod config;
 pub mod control;
+pub mod monitoring;
 pub mod preflight;
 mod query;
 pub mod rules;

@@ -4,6 +4,7 @@ mod setup;
 mod status_table;
 
 use std::io::{self, IsTerminal, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use hortator_replicate::agent::{Agent, SourceState, SourceStatus};
 use hortator_replicate::control::{Answer, ControlServer, Request, ask};
+use hortator_replicate::monitoring::Listener;
 use hortator_replicate::preflight::{self, Severity};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -136,12 +138,16 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
         ),
         _ => anyhow::Error::new(error).context(format!("cannot listen at {}", setup.socket.display())),
     })?;
+    let listener = setup.listen.map(|address| listen(path, address)).transpose()?;
     end_on_signals(&setup.socket)?;
     let notices: Arc<hortator_replicate::agent::Notices> = Arc::new(|source: &str, text: &str| {
         // A terminal that has gone does not end replication.
         let _ = writeln!(io::stderr().lock(), "hortator: {source}: {text}");
     });
     let agent = Agent::start(setup.options, &notices);
+    if let Some(listener) = listener {
+        listener.serve(Arc::new(agent.reporter())).context("cannot start a thread")?;
+    }
     while !server.serve_one(&agent).context("cannot take requests any more")? {}
     let last = agent.stop(END_LIMIT);
     drop(server);
@@ -159,6 +165,15 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
         is_well = false;
     }
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Listens for what watches the agent, and says where.
+fn listen(path: &Path, address: SocketAddr) -> anyhow::Result<Listener> {
+    let cannot = || format!("{}: [agent], `listen`: cannot listen at {address}", path.display());
+    let listener = Listener::open(address).with_context(cannot)?;
+    let address = listener.address().with_context(cannot)?;
+    eprintln!("hortator: answers at http://{address}/metrics and /healthz");
+    Ok(listener)
 }
 
 /// A signal is a `stop` of one's own.

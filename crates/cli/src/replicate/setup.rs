@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -22,8 +23,10 @@ const SOCKET_SUFFIX: &str = ".sock";
 #[derive(Debug)]
 pub struct Setup {
     pub options: AgentOptions,
-    /// Where the agent listens.
+    /// Where the agent takes requests of a person.
     pub socket: PathBuf,
+    /// Where it answers what watches it.
+    pub listen: Option<SocketAddr>,
 }
 
 impl Setup {
@@ -36,7 +39,7 @@ impl Setup {
         let target = resolve_all(&config.target.endpoint, &config.target.hosts).context("the target")?;
         let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
         let options = AgentOptions { target, schema: config.target.schema, sources };
-        Ok(Setup { options, socket: PathBuf::from(socket) })
+        Ok(Setup { options, socket: PathBuf::from(socket), listen: config.agent.listen })
     }
 
     /// Where the log of each source ends now, by its name.

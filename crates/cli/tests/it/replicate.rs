@@ -4,7 +4,9 @@ mod cluster;
 mod corners;
 mod fan_in;
 mod kills;
+mod monitoring;
 mod rules;
+mod unit;
 
 use std::fs;
 use std::process::Command;

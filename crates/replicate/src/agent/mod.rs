@@ -6,16 +6,24 @@
 //!                │                               ▼
 //!                │                            retry: again after a pause, or stopped with a message
 //!                ▼
-//!             SourceStatus
+//!             Tracker ──► SourceStatus ◄── log_watch: how far it is behind;  target_watch: why a statement takes long
 //! ```
 //!
 //! A source that stops leaves the others alone. It goes on when a person says so.
 
+mod conflict;
+mod lag;
+mod log_watch;
+mod rate;
 mod retry;
 mod session;
 mod source_task;
 mod status;
+mod target_watch;
+mod tracker;
+mod uncommitted;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::thread::{self, JoinHandle};
@@ -28,7 +36,7 @@ use crate::rules::Rules;
 use source_task::SourceTask;
 
 pub use source_task::Wish;
-pub use status::{SourceState, SourceStatus};
+pub use status::{SourceState, SourceStatus, WaitsFor};
 
 /// What is read ahead of all sources together, in bytes,
 const QUEUES_BYTES: usize = 96 << 20;
@@ -90,7 +98,19 @@ impl Agent {
         });
         let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));
         let tasks: Vec<Arc<SourceTask>> = sources.into_iter().map(make).collect();
-        let threads = tasks.iter().cloned().map(|task| thread::spawn(move || task.run())).collect();
+        let run = |task: Arc<SourceTask>| {
+            move || {
+                if catch_unwind(AssertUnwindSafe(|| task.run())).is_err() {
+                    task.on_panic();
+                }
+            }
+        };
+        let threads = tasks.iter().map(|task| thread::spawn(run(task.clone()))).collect();
+        for task in tasks.iter().cloned() {
+            thread::spawn(move || log_watch::run(&task));
+        }
+        let watched = tasks.clone();
+        thread::spawn(move || target_watch::run(&watched));
         Agent { tasks, threads }
     }
 
@@ -98,6 +118,13 @@ impl Agent {
     #[must_use]
     pub fn status(&self) -> Vec<SourceStatus> {
         self.tasks.iter().map(|task| task.status()).collect()
+    }
+
+    /// Tells how each source stands, as [`Agent::status`] does, for as long as someone asks.
+    #[must_use]
+    pub fn reporter(&self) -> impl Fn() -> Vec<SourceStatus> + Send + Sync + use<> {
+        let tasks = self.tasks.clone();
+        move || tasks.iter().map(|task| task.status()).collect()
     }
 
     /// Says what shall become of a source. False: there is none of that name.

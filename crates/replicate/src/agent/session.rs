@@ -1,13 +1,15 @@
 //! A session of a source: connected to it and to the target, until one of them fails or something else is wished.
 
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
 use super::source_task::{SourceTask, Wish};
 use super::status::SourceState;
-use crate::apply::{Applier, InDoubt, SourcePosition};
+use super::tracker::Phase;
+use super::uncommitted::Uncommitted;
+use crate::apply::{Applier, InDoubt};
 use crate::source::{Arrival, Popped, Queue};
 use crate::{apply, source};
 
@@ -40,26 +42,41 @@ pub(super) enum Ended {
 
 /// A session.
 pub(super) struct Session<'t> {
-    pub(super) task: &'t SourceTask,
+    task: &'t SourceTask,
     /// The target.
-    pub(super) target: &'t ConnectOptions,
+    target: &'t ConnectOptions,
     /// The source.
-    pub(super) host: &'t ConnectOptions,
-    pub(super) in_doubt: InDoubt,
+    host: &'t ConnectOptions,
+    in_doubt: InDoubt,
     /// The next transaction is passed over.
-    pub(super) skips: bool,
-    /// Transactions of it that are in the status.
-    pub(super) counted: u64,
+    skips: bool,
+    uncommitted: Uncommitted,
+    /// Transactions and groups that are in the status.
+    counted: (u64, u64),
 }
 
-impl Session<'_> {
+impl<'t> Session<'t> {
+    /// A session with a host. `skips`: the next transaction is passed over.
+    pub(super) fn new(
+        task: &'t SourceTask,
+        target: &'t ConnectOptions,
+        host: &'t ConnectOptions,
+        in_doubt: InDoubt,
+        skips: bool,
+    ) -> Session<'t> {
+        Session { task, target, host, in_doubt, skips, uncommitted: Uncommitted::default(), counted: (0, 0) }
+    }
+
     /// Connects, and applies what comes.
     pub(super) fn run(&mut self) -> Result<Ended, Error> {
         let task = self.task;
+        task.track(|tracker, now| tracker.set_phase(Phase::Target, now));
         let target = Connection::open(self.target)
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
+        task.track(|tracker, _| tracker.on_connected(target.id()));
         let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .with_rules(task.options.rules.clone());
+        task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
@@ -78,14 +95,13 @@ impl Session<'_> {
                 start
             }
         };
-        note_applied(task, &at);
         let start = source::request(&at, connection.version().flavor)?;
         let request =
             BinlogRequest { server_id: task.options.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
         let stream = BinlogStream::open(connection, &request).map_err(cannot)?;
         task.tell(&format!("reads {} from {}", self.host.address, at));
-        task.note(|status| (status.state, status.error) = (SourceState::Running, None));
-        let queue = Queue::new(task.target.queue_limit_bytes);
+        task.track(|tracker, now| tracker.on_running(&at, task.options.hosts.len() == 1, now));
+        let queue = Queue::new(task.target.queue_limit_bytes).counting(task.read_bytes.clone());
         thread::scope(|scope| {
             scope.spawn(|| source::read(stream, at.position, &queue));
             let ended = self.apply(&mut applier, &queue);
@@ -93,74 +109,79 @@ impl Session<'_> {
                 // What is at fault is the next one then, which can be skipped. Where it fails, nothing is lost.
                 let _ = applier.record();
             }
+            // Some may be committed before the one at fault.
+            self.note(&applier, false);
             queue.close();
             ended
         })
     }
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
-        let mut timestamp_s = None;
         loop {
-            match self.task.wished() {
+            match self.task.wished(Phase::Source) {
                 Wish::Pause | Wish::End if !applier.must_finish() => {
-                    applier.flush()?;
+                    self.flush(applier)?;
                     applier.record()?;
-                    self.note(applier, None);
                     // The thread that reads may wait for the source a little longer.
-                    self.task.note(|status| status.state = SourceState::Paused);
+                    self.task.track(|tracker, now| tracker.set_state(SourceState::Paused, now));
                     return Ok(Ended::AsWished);
                 }
                 // It is for a source that has stopped.
                 Wish::Skip => self.task.wish(Wish::Run),
                 Wish::Run | Wish::Pause | Wish::End => {}
             }
-            let wait = if applier.has_group() { GROUP_WAIT } else { WISH_INTERVAL };
             let had_group = applier.has_group();
-            match queue.pop(wait) {
-                Popped::Nothing if had_group => {
-                    applier.flush()?;
-                    self.note(applier, timestamp_s);
-                }
-                Popped::Arrival(Arrival::Format(event)) => applier.format(&event)?,
-                Popped::Arrival(Arrival::Part(part)) if !self.skips && !self.is_ignored(part.server_id) => {
-                    applier.apply_part(part)?;
-                }
-                // Nothing has come, or it is left out.
-                Popped::Nothing | Popped::Arrival(Arrival::Part(_)) => {}
-                Popped::Arrival(Arrival::Transaction(transaction)) => {
-                    timestamp_s = Some(u64::from(transaction.timestamp_s));
-                    if std::mem::take(&mut self.skips) {
-                        self.task.tell(&format!("skipped: {}", String::from_utf8_lossy(&transaction.text())));
-                        applier.skip(&transaction)?;
-                    } else if self.is_ignored(transaction.server_id) {
-                        applier.pass_over(transaction)?;
-                    } else {
-                        applier.apply(transaction)?;
-                    }
-                    if !applier.has_group() {
-                        self.note(applier, timestamp_s);
-                    }
-                }
-                Popped::Arrival(Arrival::Idle(at)) => {
-                    applier.flush()?;
-                    self.note(applier, None);
-                    // What the source's log has behind the last transaction changes nothing.
-                    self.task.note(|status| {
-                        status.lag_s = Some(0);
-                        let applied = (status.applied_file.as_bytes(), status.applied_position);
-                        if (&at.file[..], at.position) > applied {
-                            status.applied_file = String::from_utf8_lossy(&at.file).into_owned();
-                            status.applied_position = at.position;
-                        }
-                    });
-                }
-                Popped::Arrival(Arrival::Failed(error)) => {
-                    applier.flush()?;
-                    self.note(applier, timestamp_s);
-                    return Err(error.into());
-                }
+            match queue.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
+                Popped::Nothing if had_group => self.flush(applier)?,
+                Popped::Nothing => {}
+                Popped::Arrival(arrival) => self.take(applier, arrival)?,
             }
         }
+    }
+
+    fn take(&mut self, applier: &mut Applier, arrival: Arrival) -> Result<(), Error> {
+        if !matches!(arrival, Arrival::Idle(_)) {
+            self.task.wished(Phase::Target);
+        }
+        match arrival {
+            Arrival::Format(event) => applier.format(&event)?,
+            Arrival::Part(part) => {
+                self.uncommitted.take_part(&part);
+                if !self.skips && !self.is_ignored(part.server_id) {
+                    applier.apply_part(part)?;
+                }
+            }
+            Arrival::Transaction(transaction) => {
+                self.uncommitted.take(&transaction);
+                if std::mem::take(&mut self.skips) {
+                    self.task.tell(&format!("skipped: {}", String::from_utf8_lossy(&transaction.text())));
+                    applier.skip(&transaction)?;
+                } else if self.is_ignored(transaction.server_id) {
+                    applier.pass_over(transaction)?;
+                } else {
+                    applier.apply(transaction)?;
+                }
+                self.note(applier, !applier.has_group());
+            }
+            Arrival::Idle(at) => {
+                self.flush(applier)?;
+                self.task.track(|tracker, now| tracker.on_idle(&at, now));
+            }
+            Arrival::Failed(error) => {
+                self.flush(applier)?;
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, applier: &mut Applier) -> Result<(), Error> {
+        if applier.has_group() {
+            self.task.wished(Phase::Target);
+        }
+        applier.flush()?;
+        self.note(applier, true);
+        Ok(())
     }
 
     /// Whether transactions that were first made on a server are left out.
@@ -168,25 +189,13 @@ impl Session<'_> {
         self.task.options.ignore_server_ids.contains(&server_id)
     }
 
-    /// Takes note of what is committed; `timestamp_s` is the source's time of the last transaction.
-    fn note(&mut self, applier: &Applier, timestamp_s: Option<u64>) {
-        let new = applier.transactions() - self.counted;
-        self.counted += new;
-        self.task.note(|status| status.transactions += new);
-        if let Some(at) = applier.position() {
-            note_applied(self.task, at);
-        }
-        if let Some(timestamp_s) = timestamp_s {
-            let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-            self.task.note(|status| status.lag_s = Some(now_s.saturating_sub(timestamp_s)));
-        }
+    /// Takes note of what is committed: everything that was taken, or only the first of it.
+    fn note(&mut self, applier: &Applier, is_all: bool) {
+        let (transactions, groups) = (applier.transactions(), applier.groups());
+        let new = (transactions - self.counted.0, groups - self.counted.1);
+        self.counted = (transactions, groups);
+        let Some(at) = applier.position().filter(|_| new.0 > 0) else { return };
+        let committed = self.uncommitted.commit(new.0, is_all);
+        self.task.track(|tracker, now| tracker.on_committed(committed, new.1, at, now));
     }
-}
-
-fn note_applied(task: &SourceTask, at: &SourcePosition) {
-    task.note(|status| {
-        status.applied_file = String::from_utf8_lossy(&at.position.file).into_owned();
-        status.applied_position = at.position.position;
-        status.applied_gtid = at.gtid.to_string();
-    });
 }

@@ -1,14 +1,16 @@
 //! One source's life: sessions, pauses between them, and what a person wishes.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
+use super::conflict::is_conflict;
 use super::retry::{Verdict, leaves_target, pause, verdict};
 use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
+use super::tracker::{Now, Phase, Tracker};
 use super::{Notices, SourceOptions};
 use crate::apply::{self, InDoubt};
 
@@ -46,6 +48,11 @@ impl Target {
         self.current.load(Ordering::Relaxed) % self.nodes.len()
     }
 
+    /// That node.
+    pub(super) fn current_node(&self) -> &ConnectOptions {
+        &self.nodes[self.node()]
+    }
+
     /// Goes on with the next node, unless another source has done so.
     fn leave(&self, node: usize) {
         let next = (node + 1) % self.nodes.len();
@@ -60,6 +67,8 @@ pub(super) struct SourceTask {
     notices: Arc<Notices>,
     shared: Mutex<Shared>,
     changed: Condvar,
+    /// Bytes of the source's log that have arrived.
+    pub(super) read_bytes: Arc<AtomicU64>,
 }
 
 /// What the thread and others see.
@@ -67,11 +76,7 @@ struct Shared {
     wish: Wish,
     /// How often something was wished.
     wishes: u64,
-    status: SourceStatus,
-    /// What has stopped it is a transaction.
-    can_skip: bool,
-    /// When the status has changed last.
-    noted: Instant,
+    tracker: Tracker,
 }
 
 /// Whether an error is about one transaction, which can be passed over.
@@ -80,25 +85,14 @@ fn names_transaction(error: &Error) -> bool {
     matches!(error, Error::Apply(Target { .. } | Event { .. } | InDoubt { .. }))
 }
 
-/// A running source changes its status more often than that, in seconds: an idle one too.
-const FRESH_S: u64 = 2;
-
 impl SourceTask {
     pub(super) fn new(options: SourceOptions, target: Arc<Target>, notices: Arc<Notices>) -> Self {
-        let status = SourceStatus {
-            name: options.name.clone(),
-            state: SourceState::Connecting,
-            host: options.hosts.first().map(|host| host.address.to_string()).unwrap_or_default(),
-            applied_file: String::new(),
-            applied_position: 0,
-            applied_gtid: String::new(),
-            lag_s: None,
-            transactions: 0,
-            retries: 0,
-            error: None,
-        };
-        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, status, can_skip: false, noted: Instant::now() });
-        SourceTask { options, target, notices, shared, changed: Condvar::new() }
+        let now = Now::read();
+        let mut tracker = Tracker::new(&options.name, now);
+        let host = options.hosts.first().map(|host| host.address.to_string()).unwrap_or_default();
+        tracker.on_connecting(0, host, now);
+        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, tracker });
+        SourceTask { options, target, notices, shared, changed: Condvar::new(), read_bytes: Arc::default() }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -106,20 +100,13 @@ impl SourceTask {
     }
 
     pub(super) fn status(&self) -> SourceStatus {
-        let shared = self.lock();
-        let mut status = shared.status.clone();
-        // Where a transaction takes long, the target falls behind meanwhile.
-        let silent_s = shared.noted.elapsed().as_secs();
-        if silent_s >= FRESH_S && status.state == SourceState::Running {
-            status.lag_s = status.lag_s.map(|lag_s| lag_s + silent_s);
-        }
-        status
+        let read_bytes = self.read_bytes.load(Ordering::Relaxed);
+        self.track(|tracker, now| tracker.status(read_bytes, now))
     }
 
     /// Whether it is stopped by a transaction that can be passed over.
     pub(super) fn can_skip(&self) -> bool {
-        let shared = self.lock();
-        shared.status.state == SourceState::Stopped && shared.can_skip
+        self.track(|tracker, _| tracker.state() == SourceState::Stopped && tracker.is_at_transaction())
     }
 
     /// Says what shall become of it. The end is final.
@@ -132,16 +119,19 @@ impl SourceTask {
         self.changed.notify_all();
     }
 
-    /// What shall become of it.
-    pub(super) fn wished(&self) -> Wish {
-        self.lock().wish
+    /// What shall become of it; its session waits for this meanwhile.
+    pub(super) fn wished(&self, phase: Phase) -> Wish {
+        let mut shared = self.lock();
+        if phase != shared.tracker.phase() {
+            shared.tracker.set_phase(phase, Now::read());
+        }
+        shared.wish
     }
 
-    /// Changes the status.
-    pub(super) fn note(&self, change: impl FnOnce(&mut SourceStatus)) {
+    /// Tells its tracker of something, or asks it.
+    pub(super) fn track<T>(&self, tell: impl FnOnce(&mut Tracker, Now) -> T) -> T {
         let mut shared = self.lock();
-        change(&mut shared.status);
-        shared.noted = Instant::now();
+        tell(&mut shared.tracker, Now::read())
     }
 
     /// Tells the person who watches.
@@ -156,14 +146,13 @@ impl SourceTask {
         while self.wait_until_wanted() {
             let skips = self.take_skip();
             let begin = Instant::now();
-            self.note(|status| {
-                status.state = SourceState::Connecting;
-                status.host = self.options.hosts[host].address.to_string();
-            });
+            let address = self.options.hosts[host].address.to_string();
+            self.track(|tracker, now| tracker.on_connecting(host, address, now));
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
-            let mut session = Session { task: self, target, host: source, in_doubt, skips, counted: 0 };
-            let error = match session.run() {
+            let ended = Session::new(self, target, source, in_doubt, skips).run();
+            self.track(|tracker, now| tracker.set_phase(Phase::None, now));
+            let error = match ended {
                 Ok(Ended::AsWished) => {
                     (failures, in_doubt) = (0, InDoubt::Ask);
                     continue;
@@ -175,19 +164,17 @@ impl SourceTask {
             let text = error.to_string();
             match verdict(&error) {
                 Verdict::Retry => {
-                    if self.status().error.as_ref() != Some(&text) {
+                    if self.track(|tracker, _| tracker.error() != Some(&text)) {
                         self.tell(&format!("{text}: trying again"));
                     }
-                    self.note(|status| {
-                        (status.error, status.retries) = (Some(text), status.retries + 1);
-                        status.lag_s = None;
-                    });
+                    let pause = pause(failures);
+                    self.track(|tracker, now| tracker.on_retry(text, pause, now));
                     if leaves_target(&error) {
                         self.target.leave(node);
                     } else if matches!(error, Error::Source(_)) {
                         host = (host + 1) % self.options.hosts.len();
                     }
-                    self.wait(pause(failures));
+                    self.wait(pause);
                 }
                 Verdict::Stop => {
                     let name = self.name();
@@ -196,8 +183,8 @@ impl SourceTask {
                     self.tell(&format!(
                         "stopped: {text}\n  mend it and then `hortator replicate resume FILE {name}`{skip}"
                     ));
-                    self.lock().can_skip = can_skip;
-                    self.note(|status| (status.state, status.error) = (SourceState::Stopped, Some(text)));
+                    let is_conflict = is_conflict(&error);
+                    self.track(|tracker, now| tracker.on_stop(text, can_skip, is_conflict, now));
                     self.wait_for_a_person();
                     // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.
                     let is_in_doubt = matches!(error, Error::Apply(apply::Error::InDoubt { .. }));
@@ -205,11 +192,21 @@ impl SourceTask {
                 }
             }
         }
-        self.note(|status| {
+        self.track(|tracker, now| {
             // One that was stopped stays so: the last status says why.
-            if status.state != SourceState::Stopped {
-                status.state = SourceState::Ended;
+            if tracker.state() != SourceState::Stopped {
+                tracker.set_state(SourceState::Ended, now);
             }
+        });
+    }
+
+    /// Its thread has ended by an error of this program: nothing is applied any more.
+    pub(super) fn on_panic(&self) {
+        let text = "an error of Hortator itself has ended the source's thread, see the log: please report it, and start \
+                    the agent again";
+        self.track(|tracker, now| {
+            tracker.set_phase(Phase::None, now);
+            tracker.on_stop(text.to_owned(), false, false, now);
         });
     }
 
@@ -217,7 +214,7 @@ impl SourceTask {
     fn wait_until_wanted(&self) -> bool {
         let mut shared = self.lock();
         while shared.wish == Wish::Pause {
-            shared.status.state = SourceState::Paused;
+            shared.tracker.set_state(SourceState::Paused, Now::read());
             shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
         }
         shared.wish != Wish::End
@@ -246,6 +243,14 @@ impl SourceTask {
         let shared = self.lock();
         let waited = self.changed.wait_timeout_while(shared, time, |shared| shared.wish == Wish::Run);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Waits for a time. False: the end is wished.
+    pub(super) fn sleep(&self, time: Duration) -> bool {
+        let shared = self.lock();
+        let waited = self.changed.wait_timeout_while(shared, time, |shared| shared.wish != Wish::End);
+        let (shared, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        shared.wish != Wish::End
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// What a source is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
     /// It connects to the source and the target.
+    #[default]
     Connecting,
     /// It applies transactions, or waits for them.
     Running,
@@ -18,8 +19,61 @@ pub enum SourceState {
     Ended,
 }
 
-/// How a source stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl SourceState {
+    /// All of them.
+    pub const ALL: [SourceState; 5] =
+        [SourceState::Connecting, SourceState::Running, SourceState::Paused, SourceState::Stopped, SourceState::Ended];
+
+    /// Its name, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceState::Connecting => "connecting",
+            SourceState::Running => "running",
+            SourceState::Paused => "paused",
+            SourceState::Stopped => "stopped",
+            SourceState::Ended => "ended",
+        }
+    }
+}
+
+/// What a source waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitsFor {
+    /// For transactions of the source, or a connection to it.
+    Source,
+    /// For the target, which runs a statement of it.
+    Target,
+    /// For a lock in the target that another connection holds.
+    Lock,
+    /// For the end of a pause, after an error that passes by itself.
+    Retry,
+    /// For a person: it is paused or stopped.
+    Person,
+}
+
+impl WaitsFor {
+    /// All of them.
+    pub const ALL: [WaitsFor; 5] =
+        [WaitsFor::Source, WaitsFor::Target, WaitsFor::Lock, WaitsFor::Retry, WaitsFor::Person];
+
+    /// Its name, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitsFor::Source => "source",
+            WaitsFor::Target => "target",
+            WaitsFor::Lock => "lock",
+            WaitsFor::Retry => "retry",
+            WaitsFor::Person => "person",
+        }
+    }
+}
+
+/// How a source stands. What another version of the agent does not say has its default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SourceStatus {
     /// Its name.
     pub name: String,
@@ -34,12 +88,36 @@ pub struct SourceStatus {
     /// MariaDB: the GTID position up to which the target has it.
     pub applied_gtid: String,
     /// How far the target is behind the source, in seconds: 0 when everything that the source has written is applied;
-    /// none before that is known.
+    /// none while that is not known.
     pub lag_s: Option<u64>,
-    /// Transactions since the agent's start.
+    /// What the source's log has behind the applied position, in bytes, over all its files; none while that is not known.
+    pub lag_bytes: Option<u64>,
+    /// Transactions per second, over the last ten seconds.
+    pub transactions_per_s: f64,
+    /// What it waits for now; none at its end.
+    pub waits_for: Option<WaitsFor>,
+    /// How long it has waited, in seconds; for a retry, how long it will.
+    pub waits_s: u64,
+    /// What the target says of the statement that it runs, if it has run for a second.
+    pub waits_detail: Option<String>,
+    /// Transactions applied or skipped since the agent's start.
     pub transactions: u64,
+    /// Transactions of the target that they became.
+    pub groups: u64,
+    /// Bytes of the source's log that have arrived since the agent's start.
+    pub read_bytes: u64,
+    /// Bytes of the rows and statements of the transactions that are applied, as the source wrote them.
+    pub applied_bytes: u64,
+    /// How long it has waited for the source while it ran, in seconds.
+    pub source_wait_s: f64,
+    /// How long it has waited for the target while it ran, in seconds.
+    pub target_wait_s: f64,
     /// Connections that were lost, and transactions that were done again, since the agent's start.
     pub retries: u64,
+    /// Errors that have stopped it, since the agent's start.
+    pub stops: u64,
+    /// Those of them where rows of the target differed from the source's.
+    pub conflicts: u64,
     /// What stopped it, or what it tries to get over.
     pub error: Option<String>,
 }

@@ -64,6 +64,8 @@ pub struct Applier {
     open_maps: Vec<Vec<u8>>,
     /// Transactions that it has committed or skipped.
     transactions: u64,
+    /// Transactions of the target that they became.
+    groups: u64,
     /// The target has rows of a transaction that it has refused: their engine cannot roll back.
     has_leftovers: bool,
     /// The parts of the open transaction can be rolled back.
@@ -125,6 +127,7 @@ impl Applier {
             source: source.to_owned(),
             open_maps: Vec::new(),
             transactions: 0,
+            groups: 0,
             group: Group::default(),
             has_leftovers: false,
             is_open_safe: true,
@@ -151,6 +154,12 @@ impl Applier {
     #[must_use]
     pub fn transactions(&self) -> u64 {
         self.transactions
+    }
+
+    /// Transactions of the target that those became which it has committed.
+    #[must_use]
+    pub fn groups(&self) -> u64 {
+        self.groups
     }
 
     /// Records where the source starts.
@@ -346,6 +355,7 @@ impl Applier {
             }
         }
         self.recorded(end, 1);
+        self.groups += 1;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
+use std::net::SocketAddr;
 
 use serde::Deserialize;
 use toml::Value;
@@ -42,10 +43,19 @@ const CONNECTION_KEYS: &[&str] = &[
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// The process itself.
+    pub agent: AgentTable,
     /// Where everything goes.
     pub target: Target,
     /// What is read, each by itself.
     pub sources: Vec<Source>,
+}
+
+/// The process that applies the sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentTable {
+    /// Where it answers what programs ask that watch it; none where it does not.
+    pub listen: Option<SocketAddr>,
 }
 
 /// The server that the transactions are applied to.
@@ -116,9 +126,17 @@ pub struct Endpoint {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawConfig {
+    #[serde(default)]
+    agent: RawAgent,
     target: RawTarget,
     #[serde(default)]
     source: Vec<RawSource>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAgent {
+    listen: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -148,6 +166,7 @@ impl Config {
     /// See [`Error`].
     pub fn parse(text: &str) -> Result<Config, Error> {
         let raw: RawConfig = toml::from_str(text).map_err(|error| Error::Syntax(error.to_string()))?;
+        let agent = AgentTable::read(raw.agent)?;
         let (endpoint, hosts) = endpoint("[target]", raw.target.rest)?;
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
@@ -158,7 +177,17 @@ impl Config {
         if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
             return Err(Error::TwoSources(twice.name.clone()));
         }
-        Ok(Config { target: Target { endpoint, hosts, schema }, sources: beside_each_other(sources) })
+        Ok(Config { agent, target: Target { endpoint, hosts, schema }, sources: beside_each_other(sources) })
+    }
+}
+
+impl AgentTable {
+    fn read(raw: RawAgent) -> Result<AgentTable, Error> {
+        let address = |text: String| {
+            let found = format!("`{text}` is no address: give ADDRESS:PORT, as 127.0.0.1:9104 or [::1]:9104");
+            text.parse().map_err(|_| Error::Value { table: "[agent]".to_owned(), key: "listen".to_owned(), found })
+        };
+        Ok(AgentTable { listen: raw.listen.map(address).transpose()? })
     }
 }
 

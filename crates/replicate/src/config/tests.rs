@@ -97,3 +97,27 @@ fn nodes_of_a_target() {
     let host = |name: &str, port| Host { name: name.to_owned(), port };
     assert_eq!(config.target.hosts, [host("a", None), host("b", Some(3307))]);
 }
+
+#[test]
+fn where_the_agent_listens() {
+    let listen = |agent: &str| {
+        let text = format!("{agent}\n{HEAD}[[source]]\nname = \"a\"\nstart = \"now\"\n");
+        Config::parse(&text).map(|config| config.agent.listen).map_err(|error| error.to_string())
+    };
+    assert_eq!(listen(""), Ok(None));
+    assert_eq!(listen("[agent]"), Ok(None));
+    for address in ["127.0.0.1:9104", "[::1]:9104", "0.0.0.0:9104"] {
+        assert_eq!(listen(&format!("[agent]\nlisten = \"{address}\"")), Ok(Some(address.parse().unwrap())));
+    }
+    for address in ["9104", ":9104", "127.0.0.1", "localhost:9104", "127.0.0.1:99999", ""] {
+        let error = listen(&format!("[agent]\nlisten = \"{address}\"")).unwrap_err();
+        assert!(error.starts_with("[agent], `listen`: ") && error.contains("give ADDRESS:PORT"), "{error}");
+    }
+    for (agent, said) in [
+        ("[agent]\nlisten = 9104", "expected a string"),
+        ("[agent]\nlisen = \"127.0.0.1:9104\"", "unknown field `lisen`"),
+    ] {
+        let error = listen(agent).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -7,11 +7,13 @@
 //! ```
 
 mod error;
+mod log_files;
 mod queue;
 mod reader;
 mod start;
 
 pub use error::Error;
+pub use log_files::{LogFile, bytes_behind, lag_bytes};
 pub use queue::{Arrival, Popped, Queue};
 pub use reader::read;
 pub use start::{check_history, first_position, log_end, request};

@@ -1,7 +1,8 @@
 //! What is read of a source and not applied yet: bounded by its bytes.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Error;
@@ -53,6 +54,7 @@ pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
     limit_bytes: usize,
+    read_bytes: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
@@ -66,7 +68,18 @@ impl Queue {
     /// An empty queue. It takes arrivals while it holds fewer bytes than the limit.
     #[must_use]
     pub fn new(limit_bytes: usize) -> Queue {
-        Queue { state: Mutex::default(), changed: Condvar::new(), limit_bytes }
+        Queue { state: Mutex::default(), changed: Condvar::new(), limit_bytes, read_bytes: Arc::default() }
+    }
+
+    /// The same queue, with a counter of what arrives from the source, in bytes, transactions or not.
+    #[must_use]
+    pub fn counting(self, read_bytes: Arc<AtomicU64>) -> Queue {
+        Queue { read_bytes, ..self }
+    }
+
+    /// Counts bytes that have arrived.
+    pub fn count_read(&self, bytes: usize) {
+        self.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Adds an arrival, and waits for room if there is none. False: nobody takes it.

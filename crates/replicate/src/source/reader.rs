@@ -17,7 +17,7 @@ pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
         if queue.is_closed() {
             return;
         }
-        match next(&mut stream, &mut reader, &mut assembler) {
+        match next(&mut stream, &mut reader, &mut assembler, queue) {
             Ok(Some(arrival)) => {
                 if !queue.push(arrival) {
                     return;
@@ -36,12 +36,14 @@ fn next(
     stream: &mut BinlogStream,
     reader: &mut EventReader,
     assembler: &mut Assembler,
+    queue: &Queue,
 ) -> Result<Option<Arrival>, Error> {
     let received = stream.next_event();
     let received = received.map_err(|error| Error::Server { doing: "reading the source's log".to_owned(), error })?;
     let Some(bytes) = received else {
         return Err(Error::Ended);
     };
+    queue.count_read(bytes.len());
     let file = || String::from_utf8_lossy(&assembler.position().file).into_owned();
     let event = reader.read(bytes).map_err(|error| Error::Binlog { file: file(), error })?;
     if matches!(event.content, Content::Format(_)) {

@@ -139,6 +139,12 @@ impl Agent {
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     }
 
+    /// The first line that it prints.
+    pub fn first_line(&mut self) -> String {
+        let bytes = self.0.stderr.as_mut().unwrap().bytes().map(Result::unwrap);
+        String::from_utf8(bytes.take_while(|byte| *byte != b'\n').collect()).unwrap()
+    }
+
     /// Waits for its end: what it has printed, and its exit status.
     pub fn end(mut self) -> (String, Option<i32>) {
         let mut log = String::new();

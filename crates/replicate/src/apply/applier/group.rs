@@ -94,6 +94,7 @@ impl Applier {
         self.move_to(&end, &place)?;
         self.execute(b"COMMIT", &place)?;
         self.recorded(end, transactions.len() as u64);
+        self.groups += 1;
         Ok(())
     }
 }
