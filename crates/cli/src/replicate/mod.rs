@@ -2,8 +2,9 @@
 
 mod setup;
 mod status_table;
+mod watch;
 
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,10 +23,9 @@ use signal_hook::iterator::Signals;
 
 use setup::Setup;
 
-/// How often `status --watch` and `wait` ask.
-const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the end may take: a server may keep a transaction waiting.
 const END_LIMIT: Duration = Duration::from_secs(20);
+/// How often `wait` asks.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Arguments of `hortator replicate`.
@@ -190,21 +190,18 @@ fn end_on_signals(socket: &Path) -> anyhow::Result<()> {
 }
 
 fn show_status(path: &Path, watch: bool, json: bool) -> anyhow::Result<ExitCode> {
-    let setup = Setup::read(path)?;
-    loop {
-        let sources = status(&setup.socket)?;
-        let text = match json {
-            true => serde_json::to_string(&sources)?,
-            false => status_table::table(&sources),
-        };
-        let clear = if watch && !json && io::stdout().is_terminal() { "\x1b[2J\x1b[H" } else { "" };
-        writeln!(io::stdout(), "{clear}{text}")?;
-        if !watch {
-            let is_well = sources.iter().all(|source| source.state != SourceState::Stopped);
-            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-        }
-        thread::sleep(WATCH_INTERVAL);
+    let socket = Setup::read(path)?.socket;
+    let sources = status(&socket)?;
+    if watch {
+        return watch::watch(&socket, sources, json);
     }
+    writeln!(io::stdout(), "{}", status_text(&sources, json)?)?;
+    let is_well = sources.iter().all(|source| source.state != SourceState::Stopped);
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn status_text(sources: &[SourceStatus], json: bool) -> anyhow::Result<String> {
+    if json { Ok(serde_json::to_string(sources)?) } else { Ok(status_table::table(sources)) }
 }
 
 fn order(path: &Path, request: &Request) -> anyhow::Result<ExitCode> {

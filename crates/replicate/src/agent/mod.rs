@@ -106,7 +106,8 @@ impl Agent {
             }
         };
         let threads = tasks.iter().map(|task| thread::spawn(run(task.clone()))).collect();
-        for task in tasks.iter().cloned() {
+        for task in &tasks {
+            let task = task.clone();
             thread::spawn(move || log_watch::run(&task));
         }
         let watched = tasks.clone();
@@ -121,7 +122,6 @@ impl Agent {
     }
 
     /// Tells how each source stands, as [`Agent::status`] does, for as long as someone asks.
-    #[must_use]
     pub fn reporter(&self) -> impl Fn() -> Vec<SourceStatus> + Send + Sync + use<> {
         let tasks = self.tasks.clone();
         move || tasks.iter().map(|task| task.status()).collect()

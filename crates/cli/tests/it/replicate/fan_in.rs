@@ -78,7 +78,8 @@ impl FanIn {
         (String::from_utf8_lossy(&text).trim().to_owned(), output.status.code())
     }
 
-    fn command(&self, subcommand: &str) -> Command {
+    /// A subcommand of this configuration.
+    pub fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
         command.args(["replicate", subcommand]).arg(self.file());
         command
@@ -141,8 +142,13 @@ impl Agent {
 
     /// The first line that it prints.
     pub fn first_line(&mut self) -> String {
-        let bytes = self.0.stderr.as_mut().unwrap().bytes().map(Result::unwrap);
-        String::from_utf8(bytes.take_while(|byte| *byte != b'\n').collect()).unwrap()
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        let stderr = self.0.stderr.as_mut().unwrap();
+        // No more than that: the rest is for `end`.
+        while stderr.read(&mut byte).unwrap() == 1 && byte != *b"\n" {
+            line.extend(byte);
+        }
+        String::from_utf8(line).unwrap()
     }
 
     /// Waits for its end: what it has printed, and its exit status.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -354,4 +355,76 @@ fn addresses_that_cannot_be_used() {
     fan_in.write(&format!("[agent]\nlisten = \"{taken}\"\n{text}"));
     let _agent = fan_in.start();
     assert_eq!(ask(taken.parse().unwrap(), "GET", "/healthz").0, 200);
+}
+
+/// The status goes on where groups are committed one after the other, without a pause between them.
+#[test]
+fn a_backlog_is_counted_while_it_is_applied() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    run(&fan_in.sources[0], &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY, v INT)"]);
+    run(&fan_in.sources[0], &["INSERT INTO d1.t SELECT seq, 0 FROM d1.seq_1_to_1000"]);
+    fan_in.catch_up();
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    let updates: Vec<String> = (1..=450).map(|id| format!("UPDATE d1.t SET v = 1 WHERE id = {id}")).collect();
+    run(&fan_in.sources[0], &updates.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"BEGIN").unwrap();
+    holder.execute(b"UPDATE d1.t SET v = 7 WHERE id = 420").unwrap();
+    let before = json(&fan_in);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.wait_until("the row", |shown| shown.contains("has locked"));
+    eventually("bytes", || {
+        let status = json(&fan_in);
+        let expected = bytes_behind(&fan_in, &status);
+        let is_it = expected > 0 && status["lag_bytes"].as_u64() == Some(expected);
+        if is_it { Ok(()) } else { Err(format!("{expected} in {status}")) }
+    });
+    let status = json(&fan_in);
+    let new = |field: &str| status[field].as_u64().unwrap() - before[field].as_u64().unwrap();
+    // Up to the group that waits: how many the others are is the target's speed.
+    assert!((320..420).contains(&new("transactions")), "{status}");
+    assert!(new("groups") > 0 && new("groups") < new("transactions"), "{status}");
+    assert!(new("read_bytes") > new("applied_bytes") && new("applied_bytes") > 0, "{status}");
+    holder.execute(b"ROLLBACK").unwrap();
+    fan_in.catch_up();
+    assert_eq!(json(&fan_in)["transactions"].as_u64().unwrap() - before["transactions"].as_u64().unwrap(), 450);
+}
+
+/// Who watches sees an agent go and come back, and ends with the program that reads.
+#[test]
+fn a_status_that_is_watched() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    let mut watching = fan_in.command("status");
+    let mut watching = watching.arg("--watch").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(watching.stdout.take().unwrap());
+    let mut next = |word: &str| {
+        let end = Instant::now() + PATIENCE;
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert!(out.read_line(&mut line).unwrap() > 0 && Instant::now() < end, "waited for {word}");
+            assert!(!line.contains('\x1b'), "{line:?} is for a terminal");
+        }
+    };
+    next("running");
+    fan_in.says("stop");
+    agent.end();
+    let mut errors = BufReader::new(watching.stderr.take().unwrap());
+    let mut said = String::new();
+    errors.read_line(&mut said).unwrap();
+    assert!(said.starts_with("hortator: nothing runs this configuration"), "{said}");
+    let _agent = fan_in.start();
+    next("running");
+    // As in `… --watch | head`.
+    drop(out);
+    let ended = watching.wait().unwrap();
+    let mut rest = String::new();
+    errors.read_to_string(&mut rest).unwrap();
+    assert!(ended.code() == Some(0) && rest.is_empty(), "{ended} {rest}");
+    // What has never run is an error at once.
+    let (shown, code) = FanIn::new(0, &[]).says("status --watch");
+    assert!(code == Some(1) && shown.contains("there is no source"), "{shown}");
 }
