@@ -12,7 +12,8 @@ const POSITION_MINIMUM: usize = 12;
 /// A wait of this many seconds is worth a line.
 const LONG_WAIT_S: u64 = 3;
 
-const HEADER: [&str; 7] = ["source", "state", "lag", "behind", "per s", "retries", "position"];
+/// As wide as most values, so that columns stay where they are while someone watches.
+const HEADER: [&str; 7] = ["source", "state    ", "    lag", "   behind", "  per s", "retries", "position"];
 
 /// A line for each source, and further ones for each that has something to say.
 pub fn table(sources: &[SourceStatus]) -> String {
@@ -152,10 +153,10 @@ mod tests {
             ..running("shop3")
         };
         let expected = "
- source  state        lag    behind   per s  retries  position
- shop1   running      0 s       0 B  1820.4        0  binlog.000003:1174
- shop2   stopped      4 s  79.8 KiB       0        3  binlog.000003:1174
- shop3   running  unknown   unknown       0        0  0-1-18204
+ source  state          lag     behind    per s  retries  position
+ shop1   running        0 s        0 B   1820.4        0  binlog.000003:1174
+ shop2   stopped        4 s   79.8 KiB        0        3  binlog.000003:1174
+ shop3   running    unknown    unknown        0        0  0-1-18204
 shop3: waits for a lock in the target for 12 s: COMMIT: Waiting for backup lock
 shop2: ERROR 1062";
         assert_eq!(table(&[one, stopped, locked]), expected.trim_start_matches('\n'));

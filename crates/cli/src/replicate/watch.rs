@@ -19,8 +19,9 @@ const USUAL_ROWS: usize = 24;
 /// Clears the whole terminal; once, since it flickers.
 const CLEAR: &str = "\x1b[2J";
 const HOME: &str = "\x1b[H";
-const CLEAR_TO_END_OF_LINE: &str = "\x1b[K";
-const CLEAR_BELOW: &str = "\x1b[J";
+/// Stands before a line: behind one that fills its row, some terminals would take its last character.
+const CLEAR_LINE: &str = "\x1b[K";
+const CLEAR_BELOW: &str = "\n\x1b[J";
 
 /// Shows the status every second. The end of who reads it is the end.
 pub fn watch(socket: &Path, first: Vec<SourceStatus>, json: bool) -> anyhow::Result<ExitCode> {
@@ -77,8 +78,9 @@ fn frame(text: &str, columns: usize, rows: usize) -> String {
         lines.truncate(rows - 1);
         lines.push(format!("… and {missing} lines").chars().take(columns).collect());
     }
-    let lines: Vec<String> = lines.iter().map(|line| format!("{line}{CLEAR_TO_END_OF_LINE}")).collect();
-    format!("{HOME}{}{CLEAR_BELOW}", lines.join("\r\n"))
+    let end = if lines.len() < rows { CLEAR_BELOW } else { "" };
+    let lines: Vec<String> = lines.iter().map(|line| format!("{CLEAR_LINE}{line}")).collect();
+    format!("{HOME}{}{end}", lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -90,11 +92,11 @@ mod tests {
         let text = " source  state\n shop1   running\nshop1: an error that is long\nmore\x1b[1m";
         let shown = |columns, rows| {
             let frame = frame(text, columns, rows);
-            let inner = frame.strip_prefix(HOME).and_then(|rest| rest.strip_suffix(CLEAR_BELOW)).unwrap();
-            inner
-                .split("\r\n")
-                .map(|line| line.strip_suffix(CLEAR_TO_END_OF_LINE).unwrap().to_owned())
-                .collect::<Vec<_>>()
+            let inner = frame.strip_prefix(HOME).unwrap();
+            assert_eq!(inner.ends_with(CLEAR_BELOW), inner.matches(CLEAR_LINE).count() < rows);
+            // A line behind the last one would scroll a terminal that is full.
+            let lines = inner.strip_suffix(CLEAR_BELOW).unwrap_or(inner).split('\n');
+            lines.map(|line| line.strip_prefix(CLEAR_LINE).unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(shown(80, 24), [" source  state", " shop1   running", "shop1: an error that is long", "more [1m"]);
         assert_eq!(shown(12, 24), [" source  sta", " shop1   run", "shop1: an er", "ror that is ", "long", "more [1m"]);

@@ -155,3 +155,6 @@ impl Agent {
         self.tasks.iter().map(|task| task.status()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;
