@@ -347,6 +347,10 @@ fn the_next_host_of_a_source_goes_on() {
         hosts[1],
     ));
     let agent = fan_in.start();
+    let table = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd1'";
+    for server in [&fan_in.target, &fan_in.sources[1]] {
+        fan_in.wait_until("the table", |_| texts(server, table).len() == 1);
+    }
     run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1)"]);
     fan_in.wait_until("the first row", |_| texts(&fan_in.target, "SELECT id FROM d1.t").len() == 1);
     fan_in.wait_until("the replica", |_| texts(&fan_in.sources[1], "SELECT id FROM d1.t").len() == 1);

@@ -17,6 +17,7 @@ mod log_watch;
 mod rate;
 mod retry;
 mod session;
+mod side_connection;
 mod source_task;
 mod status;
 mod target_watch;

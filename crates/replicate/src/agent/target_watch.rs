@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_mysql::{Connection, Error};
 
-use super::log_watch::connect;
+use super::side_connection::SideConnection;
 use super::source_task::SourceTask;
 use super::tracker::{Explanation, LongStatement};
 use crate::query::texts;
@@ -19,25 +19,19 @@ const SHOWN_CHARS: usize = 120;
 /// Asks until the end of the first source, which is that of all.
 pub(super) fn run(tasks: &[Arc<SourceTask>]) {
     let Some(first) = tasks.first() else { return };
-    let mut connection: Option<Connection> = None;
-    while first.sleep(ASK_INTERVAL) {
+    let mut connection = SideConnection::new(ASK_INTERVAL);
+    while first.sleep(connection.interval()) {
         let long =
             |task: &Arc<SourceTask>| Some((task.clone(), task.track(|tracker, now| tracker.long_statement(now))?));
         let statements: Vec<(Arc<SourceTask>, LongStatement)> = tasks.iter().filter_map(long).collect();
         if statements.is_empty() {
+            connection.pass();
             continue;
         }
-        let opened = connection.take().map_or_else(|| connect(first.target.current_node()), Ok);
         let numbers: Vec<u32> = statements.iter().map(|(_, statement)| statement.connection).collect();
-        let asked = opened.and_then(|mut open| {
-            let explained = explain(&mut open, &numbers)?;
-            Ok((open, explained))
-        });
         // A target that does not answer says nothing of them.
-        let mut explained = HashMap::new();
-        if let Ok((open, said)) = asked {
-            (connection, explained) = (Some(open), said);
-        }
+        let mut explained =
+            connection.ask(first.target.current_node(), |connection| explain(connection, &numbers)).unwrap_or_default();
         for (task, statement) in statements {
             let explanation = explained.remove(&statement.connection);
             task.track(|tracker, _| tracker.on_explained(statement, explanation));

@@ -17,6 +17,8 @@ fn a_thread_that_has_ended_is_no_source_that_runs() {
         hosts: vec![nowhere.clone()],
         start: Start::Now,
         server_id: 1,
+        rules: Rules::default(),
+        ignore_server_ids: Vec::new(),
     };
     let options = AgentOptions {
         target: nowhere.clone(),

@@ -91,6 +91,11 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
     if !has_grant(&facts.grants, &["REPLICATION SLAVE", "REPLICATION REPLICA"]) {
         add(Severity::Problem, "the account may not read the binary log: GRANT REPLICATION SLAVE ON *.* TO it");
     }
+    if !has_grant(&facts.grants, &["BINLOG MONITOR", "REPLICATION CLIENT", "SUPER"]) {
+        let text = "the account may not ask how long the binary log is: the status does not know how many bytes the target \
+                    is behind; GRANT BINLOG MONITOR (MySQL: REPLICATION CLIENT) ON *.* TO it";
+        add(Severity::Warning, text);
+    }
     if !facts.is_mariadb {
         add(Severity::Warning, "it is a MySQL server: these have been tried with files of theirs only");
     }

@@ -11,7 +11,7 @@ fn good_source() -> SourceFacts {
         server_id: "1".to_owned(),
         has_binary_log: true,
         format: "ROW".to_owned(),
-        grants: vec!["GRANT REPLICATION SLAVE ON *.* TO `repl`@`%`".to_owned()],
+        grants: vec!["GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO `repl`@`%`".to_owned()],
         tables: vec!["d.t".to_owned()],
         without_key: Vec::new(),
         with_source_column: Vec::new(),
@@ -66,10 +66,11 @@ fn what_is_wrong() {
             Ok(good_source()),
             "Problem: the target is no MariaDB",
         ),
+        (Ok(TargetFacts { grants, ..good_target() }), Ok(good_source()), "Problem: the account may not apply"),
         (
-            Ok(TargetFacts { grants: grants.clone(), ..good_target() }),
-            Ok(good_source()),
-            "Problem: the account may not apply",
+            Ok(good_target()),
+            Ok(SourceFacts { grants: vec!["GRANT REPLICATION SLAVE ON *.* TO `r`@`%`".to_owned()], ..good_source() }),
+            "Warning: the account may not ask how long the binary log is",
         ),
         (
             Ok(TargetFacts { type_conversions: "ALL_LOSSY,ALL_NON_LOSSY".to_owned(), ..good_target() }),
@@ -91,7 +92,11 @@ fn what_is_wrong() {
             Ok(SourceFacts { has_binary_log: false, ..good_source() }),
             "Problem: it writes no binary log",
         ),
-        (Ok(good_target()), Ok(SourceFacts { grants, ..good_source() }), "Problem: the account may not read"),
+        (
+            Ok(good_target()),
+            Ok(SourceFacts { grants: vec!["GRANT BINLOG MONITOR ON *.* TO `r`@`%`".to_owned()], ..good_source() }),
+            "Problem: the account may not read",
+        ),
         (
             Ok(good_target()),
             Ok(SourceFacts { format: "MIXED".to_owned(), ..good_source() }),
