@@ -14,7 +14,7 @@ use super::request::{self, HEAD_LIMIT_BYTES};
 use super::{Reporter, page};
 
 /// Connections at a time.
-const CONNECTIONS_LIMIT: usize = 16;
+const CONNECTIONS_LIMIT: usize = 32;
 /// What a connection may take from its beginning to its end.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// After an answer, how long it waits for the other side to close.
