@@ -48,15 +48,15 @@ impl SideConnection {
             let answer = question(&mut connection)?;
             Ok((connection, answer))
         });
-        let hung = begin.elapsed() >= TIMEOUT;
         match answer {
             Ok((connection, answer)) => {
                 self.interval = self.usual_interval;
                 self.open = Some((server.clone(), connection));
                 Some(answer)
             }
-            Err(_) => {
-                self.interval = if hung { HUNG_INTERVAL } else { FAILED_INTERVAL };
+            Err(error) => {
+                let has_hung = begin.elapsed() >= TIMEOUT && !matches!(error, Error::Connect { .. });
+                self.interval = if has_hung { HUNG_INTERVAL } else { FAILED_INTERVAL };
                 None
             }
         }

@@ -324,7 +324,7 @@ fn a_target_that_keeps_a_source_waiting() {
 
     run(&fan_in.sources[0], &["SET SESSION binlog_format = STATEMENT", "INSERT INTO d1.t SELECT 3, SLEEP(0), 3"]);
     fan_in.catch_up();
-    run(&fan_in.target, &["CREATE TRIGGER d1.slow BEFORE INSERT ON d1.t FOR EACH ROW SET NEW.v = SLEEP(6)"]);
+    run(&fan_in.target, &["CREATE TRIGGER d1.slow BEFORE INSERT ON d1.t FOR EACH ROW SET NEW.v = SLEEP(12)"]);
     run(&fan_in.sources[0], &["SET SESSION binlog_format = STATEMENT", "INSERT INTO d1.t VALUES (4, 4, 4)"]);
     fan_in.wait_until("the statement", |shown| {
         shown.contains("s1: waits for the target for ")
