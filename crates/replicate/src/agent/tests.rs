@@ -21,7 +21,7 @@ fn a_thread_that_has_ended_is_no_source_that_runs() {
         ignore_server_ids: Vec::new(),
     };
     let options = AgentOptions {
-        target: nowhere.clone(),
+        target: vec![nowhere.clone()],
         schema: "hortator".to_owned(),
         sources: vec![source("broken"), source("other")],
     };
