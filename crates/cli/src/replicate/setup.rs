@@ -38,7 +38,8 @@ impl Setup {
         socket.push(SOCKET_SUFFIX);
         let target = resolve_all(&config.target.endpoint, &config.target.hosts).context("the target")?;
         let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
-        let options = AgentOptions { target, schema: config.target.schema, sources };
+        let options =
+            AgentOptions { target, schema: config.target.schema, ignore_errors: config.target.ignore_errors, sources };
         Ok(Setup { options, socket: PathBuf::from(socket), listen: config.agent.listen })
     }
 

@@ -36,6 +36,7 @@ use crate::config::Start;
 use crate::rules::Rules;
 use source_task::SourceTask;
 
+pub(crate) use retry::PASSING;
 pub use source_task::Wish;
 pub use status::{SourceState, SourceStatus, WaitsFor};
 
@@ -56,6 +57,8 @@ pub struct AgentOptions {
     pub target: Vec<ConnectOptions>,
     /// The schema of the target that holds the positions.
     pub schema: String,
+    /// Errors of the target: a transaction that fails with one of them is passed over.
+    pub ignore_errors: Vec<u16>,
     /// The sources.
     pub sources: Vec<SourceOptions>,
 }
@@ -90,11 +93,12 @@ impl Agent {
     /// Starts a thread for each source.
     #[must_use]
     pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
-        let AgentOptions { target, schema, sources } = options;
+        let AgentOptions { target, schema, ignore_errors, sources } = options;
         let target = Arc::new(source_task::Target {
             nodes: target,
             current: AtomicUsize::new(0),
             schema,
+            ignore_errors,
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
         });
         let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));

@@ -19,7 +19,7 @@ pub(super) enum Verdict {
 
 /// Errors of a server that pass by themselves: it starts or ends, has too many clients, has killed the session, or is a node
 /// of a cluster without quorum.
-const PASSING: [u16; 10] = [DEADLOCK, LOCK_WAIT_TIMEOUT, 1040, 1047, 1053, 1077, 1080, 1158, 1317, 1927];
+pub(crate) const PASSING: [u16; 10] = [DEADLOCK, LOCK_WAIT_TIMEOUT, 1040, 1047, 1053, 1077, 1080, 1158, 1317, 1927];
 
 /// The first pause, in milliseconds; each further one is twice as long.
 const FIRST_PAUSE_MS: u64 = 100;

@@ -75,7 +75,8 @@ impl<'t> Session<'t> {
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         task.track(|tracker, _| tracker.on_connected(target.id()));
         let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
-            .with_rules(task.options.rules.clone());
+            .with_rules(task.options.rules.clone())
+            .ignoring(task.target.ignore_errors.clone());
         task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
@@ -110,7 +111,7 @@ impl<'t> Session<'t> {
                 let _ = applier.record();
             }
             // Some may be committed before the one at fault.
-            self.note(&applier, false);
+            self.note(&mut applier, false);
             queue.close();
             ended
         })
@@ -190,7 +191,11 @@ impl<'t> Session<'t> {
     }
 
     /// Takes note of what is committed: everything that was taken, or only the first of it.
-    fn note(&mut self, applier: &Applier, is_all: bool) {
+    fn note(&mut self, applier: &mut Applier, is_all: bool) {
+        for text in applier.take_passed_over() {
+            self.task.tell(&format!("passed over: {text}"));
+            self.task.track(|tracker, _| tracker.on_passed_over());
+        }
         let (transactions, groups) = (applier.transactions(), applier.groups());
         let new = (transactions - self.counted.0, groups - self.counted.1);
         self.counted = (transactions, groups);

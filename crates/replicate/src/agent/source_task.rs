@@ -38,6 +38,8 @@ pub(super) struct Target {
     pub(super) current: AtomicUsize,
     /// The schema of the positions.
     pub(super) schema: String,
+    /// Its errors with which a transaction is passed over.
+    pub(super) ignore_errors: Vec<u16>,
     /// What is read ahead of a source, in bytes.
     pub(super) queue_limit_bytes: usize,
 }

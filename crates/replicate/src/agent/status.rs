@@ -118,6 +118,8 @@ pub struct SourceStatus {
     pub stops: u64,
     /// Those of them where rows of the target differed from the source's.
     pub conflicts: u64,
+    /// Transactions that were passed over because the target refused them with an error of `ignore_errors`.
+    pub passed_over: u64,
     /// What stopped it, or what it tries to get over.
     pub error: Option<String>,
 }

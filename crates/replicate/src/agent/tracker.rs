@@ -158,6 +158,11 @@ impl Tracker {
         self.set_state(SourceState::Stopped, now);
     }
 
+    /// A transaction was passed over because of an error of the target.
+    pub(super) fn on_passed_over(&mut self) {
+        self.status.passed_over += 1;
+    }
+
     /// The session waits for something else now.
     pub(super) fn set_phase(&mut self, phase: Phase, now: Now) {
         if phase == self.phase {

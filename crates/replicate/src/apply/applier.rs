@@ -48,6 +48,9 @@ pub struct Applier {
     /// The session reads texts in UTF-8, and not as the last statement of the source was written.
     has_own_charset: bool,
     target_tables: TargetTables,
+    ignore_errors: Vec<u16>,
+    /// What was said of transactions that were passed over.
+    passed_over: Vec<String>,
     rules: Rules,
     row_rules: RowRules,
     packet_limit_bytes: usize,
@@ -117,6 +120,8 @@ impl Applier {
             collations: None,
             has_own_charset: true,
             target_tables: TargetTables::default(),
+            ignore_errors: Vec::new(),
+            passed_over: Vec::new(),
             rules: Rules::default(),
             row_rules: RowRules::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
@@ -142,6 +147,18 @@ impl Applier {
     pub fn with_rules(mut self, rules: Rules) -> Applier {
         self.rules = rules;
         self
+    }
+
+    /// Passes a transaction over that the target refuses with one of these errors, unless something of it stays.
+    #[must_use]
+    pub fn ignoring(mut self, errors: Vec<u16>) -> Applier {
+        self.ignore_errors = errors;
+        self
+    }
+
+    /// The errors with which transactions were passed over since the last call.
+    pub fn take_passed_over(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.passed_over)
     }
 
     /// Behind the last transaction that is committed; `None` before the first.
@@ -230,7 +247,7 @@ impl Applier {
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
             let done = self.apply_alone(&transaction, is_safe);
-            return done.map_err(|error| self.keep_in_doubt(error, transaction.text()));
+            return done.or_else(|error| self.pass_or_keep(&transaction, error));
         }
         if !self.group.takes(&transaction, bytes, self.packet_limit_bytes) {
             self.flush()?;

@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 use toml::Value;
 
+use crate::agent::PASSING;
 use crate::rules::Rules;
 use rule::RawRule;
 
@@ -67,6 +68,8 @@ pub struct Target {
     pub hosts: Vec<Host>,
     /// The schema that holds the positions.
     pub schema: String,
+    /// Errors of the target: a transaction that fails with one of them is passed over.
+    pub ignore_errors: Vec<u16>,
 }
 
 /// A server whose binary log is read.
@@ -142,6 +145,8 @@ struct RawAgent {
 #[derive(Deserialize)]
 struct RawTarget {
     schema: Option<String>,
+    #[serde(default)]
+    ignore_errors: Vec<u16>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
@@ -168,6 +173,11 @@ impl Config {
         let raw: RawConfig = toml::from_str(text).map_err(|error| Error::Syntax(error.to_string()))?;
         let agent = AgentTable::read(raw.agent)?;
         let (endpoint, hosts) = endpoint("[target]", raw.target.rest)?;
+        let ignore_errors = raw.target.ignore_errors;
+        if let Some(passing) = ignore_errors.iter().find(|code| PASSING.contains(code)) {
+            let found = format!("{passing} passes by itself, and the transaction is applied then: leave it out");
+            return Err(Error::Value { table: "[target]".to_owned(), key: "ignore_errors".to_owned(), found });
+        }
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
         if sources.is_empty() {
@@ -177,7 +187,11 @@ impl Config {
         if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
             return Err(Error::TwoSources(twice.name.clone()));
         }
-        Ok(Config { agent, target: Target { endpoint, hosts, schema }, sources: beside_each_other(sources) })
+        Ok(Config {
+            agent,
+            target: Target { endpoint, hosts, schema, ignore_errors },
+            sources: beside_each_other(sources),
+        })
     }
 }
 

@@ -71,6 +71,8 @@ pub const METRICS: &[Metric] = &[
         samples: Counter(|source| source.stops as f64) },
     Metric { name: "conflicts_total", help: "Errors that stopped it because rows of the target differed from the source's",
         samples: Counter(|source| source.conflicts as f64) },
+    Metric { name: "passed_over_total", help: "Transactions passed over because the target refused them with an error of ignore_errors",
+        samples: Counter(|source| source.passed_over as f64) },
     Metric { name: "error", help: "1 while there is an error, which is a label",
         samples: Gauges("error", errors) },
 ];

@@ -294,6 +294,40 @@ fn two_servers_that_replicate_each_other() {
 }
 
 #[test]
+fn errors_that_are_ignored() {
+    let mut fan_in = FanIn::new(1, &[]);
+    let text = std::fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[[source]]", "ignore_errors = [1062, 1050]\n[[source]]"));
+    let agent = fan_in.start();
+    write(&fan_in, 0, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    fan_in.catch_up();
+    run(&fan_in.target, &["INSERT INTO d.t VALUES (2, 0)", "CREATE TABLE d.u (id INT)"]);
+    let transaction = ["BEGIN", "INSERT INTO d.t VALUES (3, 3)", "INSERT INTO d.t VALUES (2, 2)", "COMMIT"];
+    write(&fan_in, 0, &["INSERT INTO d.t VALUES (1, 1)"]);
+    write(&fan_in, 0, &transaction);
+    write(
+        &fan_in,
+        0,
+        &["INSERT INTO d.t VALUES (4, 4)", "CREATE TABLE d.u (id INT, v INT)", "INSERT INTO d.t VALUES (5, 5)"],
+    );
+    fan_in.catch_up();
+    let row = |id: &str, v: &str| vec![id.to_owned(), v.to_owned()];
+    // The whole transaction is passed over, not one row of it.
+    let expected = [row("1", "1"), row("2", "0"), row("4", "4"), row("5", "5")];
+    assert_eq!(texts(&fan_in.target, "SELECT * FROM d.t ORDER BY id"), expected);
+    fan_in.wait_until("the count", |_| fan_in.says("status --json").0.contains("\"passed_over\":2"));
+    // Another error stops the source.
+    write(&fan_in, 0, &["DELETE FROM d.t WHERE id = 3"]);
+    stops_with(&fan_in, "s1", "Can't find record in 't'");
+    says_ok(&fan_in, "stop");
+    let (log, _) = agent.end();
+    assert!(log.contains("s1: passed over: ") && log.contains("Duplicate entry '2'"), "{log}");
+    fan_in.write(&text.replace("[[source]]", "ignore_errors = [1213]\n[[source]]"));
+    let (shown, code) = fan_in.says("run");
+    assert!(code == Some(1) && shown.contains("1213 passes by itself"), "{shown}");
+}
+
+#[test]
 fn rules_that_are_wrong() {
     let mut fan_in = FanIn::new(0, &[]);
     for (rule, said) in [

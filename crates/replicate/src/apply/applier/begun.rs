@@ -103,6 +103,21 @@ impl Applier {
         Error::InDoubt { place, text: String::from_utf8_lossy(&begun.text).into_owned() }
     }
 
+    /// Passes a transaction over that the target has refused with an error that is ignored.
+    pub(super) fn pass_or_keep(&mut self, transaction: &Transaction, error: Error) -> Result<(), Error> {
+        let is_ignored = match &error {
+            Error::Target { error: hortator_mysql::Error::Server(error), .. } => {
+                self.ignore_errors.contains(&error.code)
+            }
+            _ => false,
+        };
+        if self.has_leftovers || !is_ignored {
+            return Err(self.keep_in_doubt(error, transaction.text()));
+        }
+        self.passed_over.push(error.to_string());
+        self.skip(transaction)
+    }
+
     /// Where rows are left of a transaction that the target has refused, the next run must not apply it again.
     pub(super) fn keep_in_doubt(&mut self, error: Error, text: Vec<u8>) -> Error {
         if std::mem::take(&mut self.has_leftovers) {

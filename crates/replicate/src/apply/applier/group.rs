@@ -63,10 +63,10 @@ impl Applier {
                     format!("rows of {} transactions, some of which the target cannot roll back", transactions.len());
                 Err(self.keep_in_doubt(error, text.into_bytes()))
             }
-            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) if transactions.len() > 1 => {
+            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) => {
                 for one in &transactions {
                     let done = self.commit_rows(std::slice::from_ref(one));
-                    done.map_err(|error| self.keep_in_doubt(error, one.text()))?;
+                    done.or_else(|error| self.pass_or_keep(one, error))?;
                 }
                 Ok(())
             }
