@@ -2,6 +2,7 @@
 
 mod cluster;
 mod corners;
+mod eyes;
 mod fan_in;
 mod kills;
 mod monitoring;

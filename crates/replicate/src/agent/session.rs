@@ -10,6 +10,7 @@ use super::status::SourceState;
 use super::tracker::Phase;
 use super::uncommitted::Uncommitted;
 use crate::apply::{Applier, InDoubt};
+use crate::query::first_value;
 use crate::source::{Arrival, Popped, Queue};
 use crate::{apply, source};
 
@@ -74,13 +75,15 @@ impl<'t> Session<'t> {
         let target = Connection::open(self.target)
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         task.track(|tracker, _| tracker.on_connected(target.id()));
-        let mut applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
-            .with_rules(task.options.rules.clone())
+        let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone());
         task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
+        let name_case = first_value(&mut connection, b"SELECT @@lower_case_table_names").map_err(cannot)?;
+        let rules = task.options.rules.clone();
+        let mut applier = applier.with_rules(if name_case == "0" { rules } else { rules.folding() });
         let at = match applier.position() {
             Some(at) => {
                 let at = at.clone();

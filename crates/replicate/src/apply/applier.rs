@@ -25,9 +25,9 @@ use group::Group;
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
 
 /// What the target's defaults may be otherwise: each statement commits by itself, COMMIT is no more than that, no statement
-/// has a time limit; and a source may be idle for days.
-const SETTINGS: &[u8] =
-    b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, wait_timeout = 31536000";
+/// has a time limit, tables with history may be altered, as a replica may; and a source may be idle for days.
+const SETTINGS: &[u8] = b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, \
+    system_versioning_alter_history = KEEP, wait_timeout = 31536000";
 /// A node of a cluster reads what others have committed before.
 const CLUSTER_CURRENT: &[u8] = b"SET SESSION wsrep_sync_wait = 1";
 const CLUSTER_BEHIND: &[u8] = b"SET SESSION wsrep_sync_wait = 0";

@@ -13,9 +13,7 @@ const WORDS_LIMIT: usize = 500;
 
 /// Why a statement is not applied.
 pub(super) fn refusal(text: &[u8]) -> Option<&'static str> {
-    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let words = behind_comments(text).split(|byte| !is_of_word(byte)).filter(|word| !word.is_empty()).take(WORDS_LIMIT);
-    let words: Vec<Vec<u8>> = words.map(<[u8]>::to_ascii_uppercase).collect();
+    let words = words(text, WORDS_LIMIT);
     let has = |wanted: &str| words.iter().any(|word| word == wanted.as_bytes());
     let verb = words.first()?.as_slice();
     let next = |index: usize| words.get(index).map(Vec::as_slice);
@@ -30,6 +28,20 @@ pub(super) fn refusal(text: &[u8]) -> Option<&'static str> {
         (b"SET", Some(b"PASSWORD" | b"DEFAULT")) if has("CURRENT_USER") => Some(ACCOUNT),
         _ => None,
     }
+}
+
+/// Whether a statement may be about its default schema though its event says that it needs none: ALTER DATABASE, which may
+/// name no schema.
+pub(super) fn alters_schema(text: &[u8]) -> bool {
+    let words = words(text, 2);
+    words.first().is_some_and(|word| word == b"ALTER")
+        && words.get(1).is_some_and(|word| word == b"DATABASE" || word == b"SCHEMA")
+}
+
+fn words(text: &[u8], limit: usize) -> Vec<Vec<u8>> {
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let words = behind_comments(text).split(|byte| !is_of_word(byte)).filter(|word| !word.is_empty()).take(limit);
+    words.map(<[u8]>::to_ascii_uppercase).collect()
 }
 
 /// A statement without the comments before it.

@@ -5,7 +5,7 @@
 use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
-use super::refusal::refusal;
+use super::refusal::{alters_schema, refusal};
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
 
 /// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
@@ -42,7 +42,8 @@ pub(super) fn settings(
     let mut texts = Vec::new();
     // Names in events are in UTF-8; the session is in the character set of the statement before.
     texts.push(b"SET NAMES utf8mb4".to_vec());
-    if !query.schema.is_empty() && !event.header.needs_no_schema() {
+    let needs_schema = !event.header.needs_no_schema() || alters_schema(&query.text);
+    if !query.schema.is_empty() && needs_schema {
         texts.push([b"USE ".as_slice(), &quote_identifier(&query.schema)].concat());
     }
     let timestamp = format!("timestamp = {}.{micros:0>6}", event.header.timestamp_s);
@@ -148,6 +149,17 @@ pub(super) fn sql_mode_and_charset(status: &[u8]) -> Result<(u64, Option<u32>), 
     let value = |wanted: &str| assigned.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
     let sql_mode = value("sql_mode").and_then(|mode| mode.parse().ok()).unwrap_or_default();
     Ok((sql_mode, value("character_set_client").and_then(|id| id.parse().ok())))
+}
+
+/// Session variables under which foreign keys are not looked at.
+pub(super) fn without_foreign_key_checks(mut status: Vec<u8>) -> Vec<u8> {
+    // The flags are the first variable of each event that has them.
+    if let [0, flags @ ..] = &mut status[..]
+        && let Some(last) = flags.get_mut(3)
+    {
+        *last |= 1 << (26 - 24);
+    }
+    status
 }
 
 /// START, COMMIT or ROLLBACK ALTER.

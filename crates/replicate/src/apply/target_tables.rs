@@ -21,11 +21,38 @@ pub(super) struct TargetTable {
     pub(super) columns_limit: usize,
 }
 
+/// A column that is to hold the source's name.
+#[derive(Clone, Debug)]
+pub(super) struct SourceColumn {
+    /// Its place, from 0.
+    pub(super) index: usize,
+    /// The longest value, in bytes.
+    pub(super) limit_bytes: u16,
+    /// The longest value, in characters.
+    limit_chars: usize,
+    /// Its character set; empty for bytes.
+    charset: String,
+}
+
+impl SourceColumn {
+    /// Whether it holds this text, in these bytes.
+    pub(super) fn can_hold(&self, text: &str) -> bool {
+        let is_same = match self.charset.as_str() {
+            "" | "utf8mb3" | "utf8mb4" => true,
+            // Each letter takes more than a byte.
+            "ucs2" | "utf16" | "utf16le" | "utf32" => false,
+            _ => text.is_ascii(),
+        };
+        let chars = if self.charset.is_empty() { text.len() } else { text.chars().count() };
+        is_same && text.len() <= self.limit_bytes.into() && chars <= self.limit_chars
+    }
+}
+
 /// What is known of the target's tables, until a statement may have changed them.
 #[derive(Debug, Default)]
 pub(super) struct TargetTables {
     tables: HashMap<TableName, Option<TargetTable>>,
-    source_columns: HashMap<TableName, Option<(usize, u16)>>,
+    source_columns: HashMap<(TableName, String), Option<SourceColumn>>,
 }
 
 impl TargetTables {
@@ -59,8 +86,7 @@ impl TargetTables {
         Ok(found)
     }
 
-    /// Where a column stands that is to hold the source's name, from 0, and how many bytes it takes; `None` where there is no
-    /// such column of a type that can.
+    /// The column that is to hold the source's name; `None` where there is no such column of a type that can.
     ///
     /// # Errors
     /// As for any statement.
@@ -69,12 +95,14 @@ impl TargetTables {
         connection: &mut Connection,
         name: &TableName,
         column: &str,
-    ) -> Result<Option<(usize, u16)>, Error> {
-        if let Some(known) = self.source_columns.get(name) {
-            return Ok(*known);
+    ) -> Result<Option<SourceColumn>, Error> {
+        let key = (name.clone(), column.to_owned());
+        if let Some(known) = self.source_columns.get(&key) {
+            return Ok(known.clone());
         }
         let query = [
-            b"SELECT ORDINAL_POSITION - 1, CHARACTER_OCTET_LENGTH FROM information_schema.COLUMNS \
+            b"SELECT ORDINAL_POSITION - 1, CHARACTER_OCTET_LENGTH, CHARACTER_MAXIMUM_LENGTH, \
+              COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS \
               WHERE DATA_TYPE IN ('varchar', 'varbinary') AND COLUMN_NAME = "
                 .as_slice(),
             &quote_string(column),
@@ -82,13 +110,27 @@ impl TargetTables {
         ]
         .concat();
         let rows = texts(connection, &query)?;
-        let found = rows.first().and_then(|row| Some((row.first()?.parse().ok()?, row.get(1)?.parse().ok()?)));
+        let found = rows.into_iter().next().and_then(|row| {
+            let [index, limit_bytes, limit_chars, charset] = <[String; 4]>::try_from(row).ok()?;
+            Some(SourceColumn {
+                index: index.parse().ok()?,
+                limit_bytes: limit_bytes.parse().ok()?,
+                limit_chars: limit_chars.parse().ok()?,
+                charset,
+            })
+        });
         if self.source_columns.len() >= LIMIT {
             self.source_columns.clear();
         }
-        self.source_columns.insert(name.clone(), found);
+        self.source_columns.insert(key, found.clone());
         Ok(found)
     }
+}
+
+/// What a table is, as the server calls it; empty where it is not there.
+pub(super) fn table_type(connection: &mut Connection, name: &TableName) -> Result<String, Error> {
+    let query = b"SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TRUE".as_slice();
+    first_value(connection, &[query, &of_table(name)].concat())
 }
 
 /// MariaDB keeps the hash of a long unique key in a column that nobody sees.

@@ -4,8 +4,8 @@
 //!   configuration     rules in their order; the first whose pattern fits a table decides     mod, pattern
 //!        │
 //!        ├── rows         table maps get other names or are left out, with their rows        row_events
-//!        └── statements   names in known definitions are replaced; what may name a table     statement, names
-//!                         that a rule changes and is of no known form is refused
+//!        └── statements   names in known definitions are replaced; what may name a table     statement, names,
+//!                         that a rule changes and is of no known form is refused             words
 //! ```
 //!
 //! Pure: it sees events and texts. What it has to know of the target (where a source column stands) it is told.
@@ -15,12 +15,14 @@ mod names;
 mod pattern;
 mod row_events;
 mod statement;
+mod words;
 
 pub use change::{Change, Changes};
-pub(crate) use names::created_table;
+pub(crate) use names::{CreatedTable, created_table};
 pub use pattern::TablePattern;
 pub(crate) use row_events::RowRules;
 pub(crate) use statement::{Rewritten, rewrite};
+pub(crate) use words::has_names_beyond_ascii;
 
 /// A rule for some tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,9 +105,16 @@ impl Rules {
         self
     }
 
-    /// Whether there is none.
+    /// The same for a source that keeps names in small letters (`lower_case_table_names`): its statements have them as they
+    /// were typed.
+    pub(crate) fn folding(mut self) -> Rules {
+        self.list = self.list.into_iter().map(|rule| Rule { tables: rule.tables.folding(), ..rule }).collect();
+        self
+    }
+
+    /// Whether nothing is to be looked at: there is no rule, and other sources' tables go nowhere else.
     pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.is_empty() && self.others.is_empty()
     }
 
     /// What becomes of a table of the source.
@@ -141,11 +150,14 @@ impl Rules {
 
     /// Whether a table of the target may have rows of other sources, or of other tables of this one.
     fn is_shared(&self, schema: &[u8], table: &[u8]) -> bool {
+        self.others.iter().any(|other| other.matches(schema, table)) || self.takes_several(schema, table)
+    }
+
+    /// Whether a table of the target may have rows of several tables of this source.
+    fn takes_several(&self, schema: &[u8], table: &[u8]) -> bool {
         let leading: Vec<&Rule> =
             self.list.iter().filter(|rule| rule.to().is_some_and(|to| to.matches(schema, table))).collect();
-        self.others.iter().any(|other| other.matches(schema, table))
-            || leading.len() > 1
-            || leading.into_iter().any(Rule::merges)
+        leading.len() > 1 || leading.into_iter().any(Rule::merges)
     }
 
     /// Whether a schema of the target may have tables of other sources, or of other schemas of this one.

@@ -10,7 +10,7 @@ use super::Change;
 pub(super) struct Named {
     /// The schema, where the statement gives one.
     pub(super) schema: Option<Vec<u8>>,
-    /// The table; of a schema's own statements the schema.
+    /// The table; of a schema's own statements the schema. ALTER DATABASE of the default schema has none.
     pub(super) name: Vec<u8>,
     /// Where it stands in the text, from its first byte to behind its last.
     pub(super) start: usize,
@@ -58,6 +58,9 @@ const HEADS: &[(&str, Change, bool, bool)] = &[
     ("DROP SCHEMA", Change::Drop, true, false),
 ];
 
+/// What stands behind ALTER DATABASE where it is about the default schema.
+const OF_DEFAULT_SCHEMA: [&[u8]; 5] = [b"DEFAULT", b"CHARACTER", b"CHARSET", b"COLLATE", b"COMMENT"];
+
 /// Words that make a definition one of no known form: what they bring names tables in other places.
 const BEYOND: [&[u8]; 4] = [b"SELECT", b"VALUES", b"UNION", b"TABLESPACE"];
 
@@ -84,6 +87,9 @@ pub(super) fn definition(text: &[u8], dialect: &Dialect) -> Option<Definition> {
     }
     if is_of_schema {
         let token = all.get(at)?;
+        if change == Change::Alter && OF_DEFAULT_SCHEMA.iter().any(|word| token.is_word(word)) {
+            return Some(found);
+        }
         found.names.push(Named {
             schema: None,
             name: name(token)?,
@@ -185,6 +191,9 @@ fn names_a_table(token: &Token<'_>, begins_clause: bool) -> bool {
 /// Names behind the first one: of what is referred to, of what a table is to be called, of a table that is exchanged.
 fn read_further(all: &[Token<'_>], behind: usize, change: Change, found: &mut Vec<Named>) -> Option<()> {
     let mut at = behind;
+    if change == Change::Alter {
+        at += if has_word(all, at, b"NOWAIT") { 1 } else { 2 * usize::from(has_word(all, at, b"WAIT")) };
+    }
     if change == Change::Create {
         let like = at + usize::from(all.get(at).is_some_and(|token| token.is_symbol(b"(")));
         if has_word(all, like, b"LIKE") {
@@ -196,6 +205,11 @@ fn read_further(all: &[Token<'_>], behind: usize, change: Change, found: &mut Ve
         let begins = std::mem::replace(&mut begins_clause, all[at].is_symbol(b","));
         if all[at].is_word(b"REFERENCES") {
             at = read(all, at + 1, true, found)?;
+            // It is in the schema of the table, which may be another than the default one.
+            let own = found.first().and_then(|first| first.schema.clone());
+            if let Some(last) = found.last_mut() {
+                last.schema = last.schema.take().or(own);
+            }
         } else if change == Change::Alter && begins && all[at].is_word(b"RENAME") {
             let next = at + 1;
             if ["COLUMN", "INDEX", "KEY"].iter().any(|word| has_word(all, next, word.as_bytes())) {

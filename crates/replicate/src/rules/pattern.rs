@@ -18,6 +18,8 @@ pub struct TablePattern {
 struct NamePattern {
     before: String,
     behind: Option<String>,
+    /// Capital letters are small ones.
+    folds: bool,
 }
 
 impl NamePattern {
@@ -29,17 +31,28 @@ impl NamePattern {
         match behind {
             Some(behind) if behind.contains(ANY) => Err(format!("`{text}` has more than one *")),
             None if before.is_empty() => Err("a name is missing: give SCHEMA.TABLE".to_owned()),
-            _ => Ok(NamePattern { before: before.to_owned(), behind: behind.map(str::to_owned) }),
+            _ => Ok(NamePattern { before: before.to_owned(), behind: behind.map(str::to_owned), folds: false }),
         }
     }
 
     /// What `*` stands for in a name; `None` where the name is another one.
     fn find<'n>(&self, name: &'n [u8]) -> Option<&'n [u8]> {
-        let rest = name.strip_prefix(self.before.as_bytes())?;
-        match &self.behind {
-            Some(behind) => rest.strip_suffix(behind.as_bytes()),
-            None => rest.is_empty().then_some(rest),
-        }
+        let (before, rest) = name.split_at_checked(self.before.len())?;
+        let (found, behind) = match &self.behind {
+            Some(behind) => rest.split_at_checked(rest.len().checked_sub(behind.len())?)?,
+            None => rest.split_at(0),
+        };
+        let wanted = self.behind.as_deref().unwrap_or_default();
+        (self.is_same(before, &self.before) && self.is_same(behind, wanted)).then_some(found)
+    }
+
+    fn is_same(&self, found: &[u8], wanted: &str) -> bool {
+        if self.folds { found.eq_ignore_ascii_case(wanted.as_bytes()) } else { found == wanted.as_bytes() }
+    }
+
+    /// What `*` stands for, as the server keeps it.
+    fn kept(&self, found: &[u8]) -> Vec<u8> {
+        if self.folds { found.to_ascii_lowercase() } else { found.to_vec() }
     }
 
     /// The name with something in place of `*`.
@@ -74,12 +87,12 @@ impl TablePattern {
     /// What a table of this pattern becomes.
     pub(super) fn map(&self, to: &TablePattern, schema: &[u8], table: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         let (in_schema, in_table) = (self.schema.find(schema)?, self.table.find(table)?);
-        Some((to.schema.fill(in_schema), to.table.fill(in_table)))
+        Some((to.schema.fill(&self.schema.kept(in_schema)), to.table.fill(&self.table.kept(in_table))))
     }
 
     /// What a schema of this pattern becomes.
     pub(super) fn map_schema(&self, to: &TablePattern, schema: &[u8]) -> Option<Vec<u8>> {
-        Some(to.schema.fill(self.schema.find(schema)?))
+        Some(to.schema.fill(&self.schema.kept(self.schema.find(schema)?)))
     }
 
     /// Whether every `*` of `to` has one in this pattern that says what it stands for.
@@ -88,9 +101,15 @@ impl TablePattern {
         can(&self.schema, &to.schema) && can(&self.table, &to.table)
     }
 
+    /// The same for names of a server for which capital letters are small ones.
+    pub(super) fn folding(mut self) -> TablePattern {
+        (self.schema.folds, self.table.folds) = (true, true);
+        self
+    }
+
     /// Whether tables of this pattern keep their names in `to`.
     pub(super) fn keeps_tables(&self, to: &TablePattern) -> bool {
-        self.table == to.table
+        (&self.table.before, &self.table.behind) == (&to.table.before, &to.table.behind)
     }
 }
 
@@ -138,6 +157,15 @@ mod tests {
             assert_eq!(found, expected.map(|text| text.as_bytes().to_vec()), "{name} by {from} to {to}");
             assert_eq!(pattern(from).to_string(), from);
         }
+    }
+
+    #[test]
+    fn names_of_a_server_without_capital_letters() {
+        let from = pattern("Shop.log_*").folding();
+        let found = from.map(&pattern("x.*_log"), b"sHOP", b"LOG_New");
+        assert_eq!(found, Some((b"x".to_vec(), b"new_log".to_vec())));
+        assert!(!from.matches(b"shops", b"log_new") && !from.matches(b"sho", b"log_new"));
+        assert!(pattern("Shop.*").matches(b"Shop", b"T") && !pattern("Shop.*").matches(b"shop", b"T"));
     }
 
     #[test]

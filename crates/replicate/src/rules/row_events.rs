@@ -72,6 +72,9 @@ impl RowRules {
                 Content::TableMap(_) => {
                     if statement.has_rows || statement.start.is_none() {
                         statement = Statement { start: Some(kept.len()), ..Statement::default() };
+                        if self.tables.len() >= TABLES_LIMIT {
+                            self.tables.clear();
+                        }
                     }
                     if self.take_map(rules, &mut event, format, columns)? {
                         kept.push(event);
@@ -135,9 +138,6 @@ impl RowRules {
             }
         };
         let is_kept = !matches!(decision, RowDecision::LeaveOut);
-        if self.tables.len() >= TABLES_LIMIT {
-            self.tables.clear();
-        }
         self.tables.insert(table_id, decision);
         Ok(is_kept)
     }

@@ -7,7 +7,8 @@
 use hortator_load::lexer::{Dialect, Token, tokens};
 use hortator_mysql::quote_identifier;
 
-use super::names::{Definition, Named, definition, name};
+use super::names::{Definition, Named, definition};
+use super::words::{of_words, pairs, refused_for, shown};
 use super::{Change, Decision, Rules};
 
 /// What becomes of a statement.
@@ -24,11 +25,18 @@ pub(crate) enum Rewritten {
         /// The schema; empty for none.
         schema: Vec<u8>,
     },
+    /// Instead of TRUNCATE, the source's own rows are deleted. As for TRUNCATE, foreign keys are not looked at.
+    OwnRowsDeleted {
+        /// The text.
+        text: Vec<u8>,
+        /// The default schema; empty for none.
+        schema: Vec<u8>,
+    },
     /// It cannot be carried over: why, and what to do.
     Refused(String),
 }
 
-const BY_HAND: &str = "run what it should do on the target by hand, then `skip` it";
+pub(super) const BY_HAND: &str = "run what it should do on the target by hand, then `skip` it";
 
 /// What becomes of a statement that the source ran with this default schema.
 pub(crate) fn rewrite(rules: &Rules, schema: &[u8], text: &[u8], dialect: &Dialect) -> Rewritten {
@@ -41,17 +49,24 @@ pub(crate) fn rewrite(rules: &Rules, schema: &[u8], text: &[u8], dialect: &Diale
         // Those of statements are not created here, and those of rows are not in the log.
         return Rewritten::LeftOut;
     }
-    match definition(text, dialect) {
-        Some(found) if found.is_of_schema => of_schema(rules, text, &found),
+    let becomes = match definition(text, dialect) {
+        Some(found) if found.is_of_schema => of_schema(rules, schema, text, &found),
         Some(found) => of_tables(rules, schema, text, &found, dialect),
         None => of_words(rules, schema, text, dialect),
+    };
+    match becomes {
+        // The target may have another default schema, or none, where the text names none of its tables.
+        Rewritten::AsIs if rules.decide_schema(schema) != Decision::AsIs => {
+            Rewritten::Changed { text: text.to_vec(), schema: default_schema(rules, schema) }
+        }
+        becomes => becomes,
     }
 }
 
 /// CREATE, ALTER, DROP DATABASE.
-fn of_schema(rules: &Rules, text: &[u8], found: &Definition) -> Rewritten {
-    let Some(named) = found.names.first() else { return Rewritten::AsIs };
-    let schema = &named.name;
+fn of_schema(rules: &Rules, default: &[u8], text: &[u8], found: &Definition) -> Rewritten {
+    let named = found.names.first();
+    let schema = named.map_or(default, |named| &named.name);
     let destroys = found.change == Change::Drop || found.replaces;
     match rules.decide_schema(schema) {
         Decision::LeaveOut => Rewritten::LeftOut,
@@ -69,13 +84,20 @@ fn of_schema(rules: &Rules, text: &[u8], found: &Definition) -> Rewritten {
                     true => b"IF NOT EXISTS ",
                     false => b"",
                 };
+                let Some(named) = named else { return Rewritten::Changed { text: text.to_vec(), schema: to } };
                 let text = [&text[..named.start], exists, &quote_identifier(&to), &text[named.end..]].concat();
                 Rewritten::Changed { text, schema: Vec::new() }
             }
             None => Rewritten::AsIs,
         },
         Decision::AsIs if destroys && rules.list.iter().any(|rule| rule.is_elsewhere(schema)) => {
-            Rewritten::Refused(format!("it drops a schema of which a rule has put tables elsewhere: {BY_HAND}"))
+            Rewritten::Refused(format!("it drops a schema of which a rule has put or kept tables elsewhere: {BY_HAND}"))
+        }
+        Decision::AsIs if destroys && rules.others.iter().any(|to| to.matches_some_of(schema)) => {
+            Rewritten::Refused(format!(
+                "it drops the schema `{}`, with tables of other sources: {BY_HAND}",
+                String::from_utf8_lossy(schema)
+            ))
         }
         Decision::AsIs => Rewritten::AsIs,
     }
@@ -87,9 +109,9 @@ fn has_apart(rules: &Rules, schema: &[u8], own: &super::Rule) -> bool {
 }
 
 impl super::Rule {
-    /// Whether it gives tables of a schema another name.
+    /// Whether it gives tables of a schema another name, or keeps them where the source drops them.
     fn is_elsewhere(&self, schema: &[u8]) -> bool {
-        self.tables.matches_some_of(schema) && self.to().is_some()
+        self.tables.matches_some_of(schema) && (self.to().is_some() || self.without().has(Change::Drop))
     }
 }
 
@@ -106,13 +128,19 @@ fn of_tables(rules: &Rules, default: &[u8], text: &[u8], found: &Definition, dia
     for named in &found.names {
         let schema = named.schema.as_deref().unwrap_or(default);
         all.push(match rules.decide(schema, &named.name) {
-            Decision::AsIs => Name::Stays,
+            Decision::AsIs => {
+                if !named.is_read {
+                    conflict = conflict.or_else(|| objection(rules, None, (schema, &named.name), found, text, dialect));
+                }
+                Name::Stays
+            }
             Decision::LeaveOut => Name::Gone,
             Decision::Apply(rule) if rule.leaves_out(found.change) && !named.is_read => Name::Gone,
             Decision::Apply(rule) => {
                 let (schema, table) = rule.name_on_target(schema, &named.name);
                 if !named.is_read {
-                    conflict = conflict.or_else(|| objection(rules, rule, (&schema, &table), found, text, dialect));
+                    conflict = conflict
+                        .or_else(|| objection(rules, rule.source_column(), (&schema, &table), found, text, dialect));
                 }
                 Name::Becomes(schema, table)
             }
@@ -120,9 +148,10 @@ fn of_tables(rules: &Rules, default: &[u8], text: &[u8], found: &Definition, dia
     }
     let written = || found.names.iter().zip(&all).filter(|(named, _)| !named.is_read);
     if all.iter().all(|name| matches!(name, Name::Stays)) {
-        return match leftover(rules, text, &found.names, dialect) {
-            Some(name) => refused_for(&name),
-            None => Rewritten::AsIs,
+        return match (conflict, leftover(rules, text, &found.names, dialect)) {
+            (Some(reason), _) => Rewritten::Refused(reason),
+            (None, Some(name)) => refused_for(&name),
+            (None, None) => Rewritten::AsIs,
         };
     }
     if written().all(|(_, name)| matches!(name, Name::Gone)) {
@@ -169,26 +198,35 @@ fn of_tables(rules: &Rules, default: &[u8], text: &[u8], found: &Definition, dia
         }
         changed.extend_from_slice(&text[at..]);
     }
-    if let (Change::Truncate, Some(condition)) = (found.change, own_rows(rules, default, found)) {
-        changed = [b"DELETE FROM ".as_slice(), &kept[0].1, &condition].concat();
+    let schema = default_schema(rules, default);
+    match own_rows(rules, default, found) {
+        Some(condition) if found.change == Change::Truncate => {
+            Rewritten::OwnRowsDeleted { text: [b"DELETE FROM ".as_slice(), &kept[0].1, &condition].concat(), schema }
+        }
+        _ => Rewritten::Changed { text: changed, schema },
     }
-    Rewritten::Changed { text: changed, schema: default_schema(rules, default) }
 }
 
 /// Why a change of a table of the target cannot be made as on the source.
 fn objection(
     rules: &Rules,
-    rule: &super::Rule,
+    source_column: Option<&str>,
     (schema, table): (&[u8], &[u8]),
     found: &Definition,
     text: &[u8],
     dialect: &Dialect,
 ) -> Option<String> {
-    let has_word = |wanted: &[u8]| tokens(text, dialect).any(|token| token.is_word(wanted));
+    let all: Vec<Token<'_>> = tokens(text, dialect).collect();
+    let has_word = |wanted: &[u8]| all.iter().any(|token| token.is_word(wanted));
     let name = || format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(table));
-    let destroys = found.change == Change::Drop || found.replaces;
-    let empties = found.change == Change::Truncate && rule.source_column().is_none();
-    if (destroys || empties) && rules.is_shared(schema, table) {
+    let is_shared = rules.is_shared(schema, table);
+    let takes_rows = match found.change {
+        Change::Drop => true,
+        Change::Truncate => source_column.is_none() || rules.takes_several(schema, table),
+        Change::Alter => DROPS_ROWS.iter().any(|words| has_words(&all, words)),
+        _ => found.replaces,
+    };
+    if takes_rows && is_shared {
         return Some(format!(
             "it would take the rows of other sources in {} too: leave such statements out by \
              skip_events = [\"{}\"], or {BY_HAND}",
@@ -196,17 +234,48 @@ fn objection(
             if found.replaces { "create" } else { found.change.word() }
         ));
     }
-    if rule.source_column().is_some() && found.change == Change::Alter {
-        let has_key = [&b"UNIQUE"[..], b"PRIMARY"].iter().any(|word| has_word(word));
-        let moves = found.names.iter().filter(|named| !named.is_read).count() > 1;
-        if has_key || moves {
-            return Some(format!(
-                "it changes a unique key or the name of {}, which has a source column: {BY_HAND}",
-                name()
-            ));
-        }
+    if found.change != Change::Alter {
+        return None;
+    }
+    let moves = found.names.iter().filter(|named| !named.is_read).count() > 1;
+    if source_column.is_some()
+        && (moves || [&b"UNIQUE"[..], b"PRIMARY", b"REFERENCES"].iter().any(|word| has_word(word)))
+    {
+        return Some(format!(
+            "it changes a unique key, a foreign key or the name of {}, which has a source column: {BY_HAND}",
+            name()
+        ));
+    }
+    if is_shared && moves {
+        return Some(format!("it would put the rows of other sources in {} elsewhere too: {BY_HAND}", name()));
+    }
+    if is_shared && (has_word(b"FIRST") || has_word(b"AFTER") || drops_column(&all)) {
+        return Some(format!(
+            "it changes the places of columns of {}, of which other sources may have rows as they were: when all sources \
+             have stopped at this change, {BY_HAND} in each of them",
+            name()
+        ));
     }
     None
+}
+
+/// Words of ALTER TABLE that rows go with.
+const DROPS_ROWS: [&[&[u8]]; 2] = [&[b"DROP", b"PARTITION"], &[b"TRUNCATE", b"PARTITION"]];
+
+fn has_words(all: &[Token<'_>], words: &[&[u8]]) -> bool {
+    all.windows(words.len()).any(|some| some.iter().zip(words).all(|(token, word)| token.is_word(word)))
+}
+
+/// What ALTER TABLE drops and that is no column.
+const NO_COLUMN: [&[u8]; 9] =
+    [b"INDEX", b"KEY", b"PRIMARY", b"FOREIGN", b"CONSTRAINT", b"CHECK", b"PARTITION", b"PERIOD", b"SYSTEM"];
+
+/// Whether ALTER TABLE drops a column; `ALTER COLUMN … DROP DEFAULT` does not.
+fn drops_column(all: &[Token<'_>]) -> bool {
+    let is_of_column = |pair: &[Token<'_>]| {
+        pair[0].is_word(b"DROP") && !pair[1].is_word(b"DEFAULT") && !NO_COLUMN.iter().any(|word| pair[1].is_word(word))
+    };
+    !all.first().is_some_and(|token| token.is_word(b"DROP")) && all.windows(2).any(is_of_column)
 }
 
 /// The rows of this source alone, of a table with a source column.
@@ -222,7 +291,7 @@ fn own_rows(rules: &Rules, default: &[u8], found: &Definition) -> Option<Vec<u8>
 }
 
 /// The default schema of a statement whose tables are all named with theirs.
-fn default_schema(rules: &Rules, default: &[u8]) -> Vec<u8> {
+pub(super) fn default_schema(rules: &Rules, default: &[u8]) -> Vec<u8> {
     match rules.decide_schema(default) {
         Decision::LeaveOut => Vec::new(),
         Decision::AsIs => default.to_vec(),
@@ -233,101 +302,8 @@ fn default_schema(rules: &Rules, default: &[u8]) -> Vec<u8> {
     }
 }
 
-fn refused_for(name: &str) -> Rewritten {
-    Rewritten::Refused(format!("it may name {name}, which a rule changes, in a way that is not understood: {BY_HAND}"))
-}
-
-/// `schema.table` pairs of a text, outside of the names that are known.
-fn pairs<'t>(all: &'t [Token<'_>], known: &'t [Named]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 't {
-    all.windows(3).filter_map(move |three| {
-        let [first, dot, second] = three else { return None };
-        let is_known = known.iter().any(|named| named.start <= first.offset && second.end <= named.end);
-        (!is_known && dot.is_symbol(b".")).then_some((name(first)?, name(second)?))
-    })
-}
-
 /// A name that stands elsewhere in a definition, and that a rule changes.
 fn leftover(rules: &Rules, text: &[u8], known: &[Named], dialect: &Dialect) -> Option<String> {
     let all: Vec<Token<'_>> = tokens(text, dialect).collect();
     pairs(&all, known).find(|(schema, table)| rules.decide(schema, table) != Decision::AsIs).map(|pair| shown(&pair))
-}
-
-fn shown((schema, table): &(Vec<u8>, Vec<u8>)) -> String {
-    format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(table))
-}
-
-/// The first words of statements about accounts. They are changes of the schema `mysql`.
-const ACCOUNTS: [&[&str]; 12] = [
-    &["GRANT"],
-    &["REVOKE"],
-    &["CREATE", "USER"],
-    &["CREATE", "OR", "REPLACE", "USER"],
-    &["CREATE", "ROLE"],
-    &["CREATE", "OR", "REPLACE", "ROLE"],
-    &["ALTER", "USER"],
-    &["DROP", "USER"],
-    &["DROP", "ROLE"],
-    &["RENAME", "USER"],
-    &["SET", "PASSWORD"],
-    &["SET", "DEFAULT", "ROLE"],
-];
-
-/// The schema and the table that stand for all accounts.
-const ACCOUNTS_TABLE: (&[u8], &[u8]) = (b"mysql", b"user");
-
-fn is_about_accounts(all: &[Token<'_>]) -> bool {
-    let begins = |words: &&[&str]| {
-        words.iter().enumerate().all(|(at, word)| all.get(at).is_some_and(|token| token.is_word(word.as_bytes())))
-    };
-    ACCOUNTS.iter().any(begins)
-}
-
-/// A statement of no known form: any word may be a table of the default schema.
-fn of_words(rules: &Rules, default: &[u8], text: &[u8], dialect: &Dialect) -> Rewritten {
-    let all: Vec<Token<'_>> = tokens(text, dialect).collect();
-    if is_about_accounts(&all) && rules.decide(ACCOUNTS_TABLE.0, ACCOUNTS_TABLE.1) == Decision::LeaveOut {
-        return Rewritten::LeftOut;
-    }
-    if let Some(pair) = pairs(&all, &[]).find(|(schema, table)| rules.decide(schema, table) != Decision::AsIs) {
-        return refused_for(&shown(&pair));
-    }
-    // A schema by itself: GRANT … ON shop.*, SHOW … FROM shop.
-    let names: Vec<Vec<u8>> = all.iter().filter_map(name).collect();
-    let all_of = all.windows(3).find_map(|three| {
-        let is_all = three[1].is_symbol(b".") && three[2].is_symbol(b"*");
-        let schema = name(&three[0]).filter(|_| is_all)?;
-        rules.list.iter().any(|rule| rule.tables.matches_some_of(&schema) && !rule.changes_nothing()).then_some(schema)
-    });
-    if let Some(schema) = all_of {
-        return refused_for(&format!("{}.*", String::from_utf8_lossy(&schema)));
-    }
-    if default.is_empty()
-        || is_about_accounts(&all)
-        || names.iter().all(|table| rules.decide(default, table) == Decision::AsIs)
-    {
-        return Rewritten::AsIs;
-    }
-    let whole = rules.decide_schema(default);
-    let differs = names.iter().find(|table| rules.decide(default, table) != whole);
-    match (whole, differs) {
-        (_, Some(table)) => refused_for(&shown(&(default.to_vec(), table.clone()))),
-        (Decision::LeaveOut, None) => Rewritten::LeftOut,
-        (Decision::Apply(rule), None) => match rule.to() {
-            Some(to) if rule.keeps_rows_alone() && rule.tables.keeps_tables(to) => {
-                Rewritten::Changed { text: text.to_vec(), schema: default_schema(rules, default) }
-            }
-            _ => Rewritten::Refused(format!(
-                "the rule for {} changes more than the schema, and this statement cannot be rewritten: {BY_HAND}",
-                rule.tables
-            )),
-        },
-        (Decision::AsIs, None) => Rewritten::AsIs,
-    }
-}
-
-impl super::Rule {
-    /// Whether it changes names at most.
-    fn keeps_rows_alone(&self) -> bool {
-        self.source_column().is_none() && self.without().is_empty()
-    }
 }

@@ -37,7 +37,7 @@ fn becomes(rules: &Rules, text: &str) -> String {
         Rewritten::AsIs => "as is".to_owned(),
         Rewritten::LeftOut => "left out".to_owned(),
         Rewritten::Refused(reason) => reason,
-        Rewritten::Changed { text, schema } => {
+        Rewritten::Changed { text, schema } | Rewritten::OwnRowsDeleted { text, schema } => {
             format!("{}: {}", String::from_utf8(schema).unwrap(), String::from_utf8(text).unwrap())
         }
     }
@@ -73,7 +73,7 @@ fn a_schema_with_another_name() {
                 "CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES other.u (id))",
                 "shop1: CREATE TABLE `shop1`.`t` (a INT, FOREIGN KEY (a) REFERENCES `other`.`u` (id))",
             ),
-            ("create table other.t (id int)", "as is"),
+            ("create table other.t (id int)", "shop1: create table other.t (id int)"),
             ("CREATE TABLE log (id INT)", "left out"),
             (
                 "CREATE TABLE t (v VARCHAR(9) DEFAULT 'shop.t')",
@@ -117,7 +117,7 @@ fn a_schema_with_another_name() {
                 ": CREATE DATABASE IF NOT EXISTS `shop1` CHARACTER SET latin1",
             ),
             ("DROP DATABASE shop", ": DROP DATABASE `shop1`"),
-            ("CREATE DATABASE other", "as is"),
+            ("CREATE DATABASE other", "shop1: CREATE DATABASE other"),
             ("CREATE VIEW v AS SELECT * FROM t", "shop1: CREATE VIEW v AS SELECT * FROM t"),
             ("CREATE VIEW v AS SELECT * FROM shop.t", "~it may name shop.t"),
             ("CREATE VIEW v AS SELECT * FROM log", "~it may name shop.log"),
@@ -128,8 +128,8 @@ fn a_schema_with_another_name() {
             ("INSERT INTO t SELECT * FROM u", "shop1: INSERT INTO t SELECT * FROM u"),
             ("CREATE TABLE t AS SELECT * FROM u", "shop1: CREATE TABLE t AS SELECT * FROM u"),
             ("GRANT SELECT ON shop.* TO a@b", "~it may name shop.*"),
-            ("GRANT SELECT ON other.* TO a@b", "as is"),
-            ("CREATE USER shop@localhost", "as is"),
+            ("GRANT SELECT ON other.* TO a@b", ": GRANT SELECT ON other.* TO a@b"),
+            ("CREATE USER shop@localhost", ": CREATE USER shop@localhost"),
         ],
     );
 }
@@ -148,7 +148,7 @@ fn some_tables_with_another_name() {
             ("CREATE TABLE t (id INT)", "as is"),
             ("CREATE VIEW v AS SELECT * FROM t", "as is"),
             ("CREATE VIEW v AS SELECT * FROM orders", "~it may name shop.orders"),
-            ("DROP DATABASE shop", "~a rule has put tables elsewhere"),
+            ("DROP DATABASE shop", "~a rule has put or kept tables elsewhere"),
             ("CREATE DATABASE shop", "as is"),
         ],
     );
@@ -212,4 +212,120 @@ fn rules_that_make_no_sense() {
     let objection = |rule: Rule| rule.objection().unwrap_or_default();
     assert!(objection(rule("shop.orders", "all.*")).contains("a * that `shop.orders` has not"));
     assert_eq!(objection(rule("shop.*", "all.orders")), "");
+}
+
+/// Statements of a schema in which a rule changes nothing.
+#[test]
+fn the_default_schema_is_that_of_the_target() {
+    let rules = Rules::new("s", vec![rule("shop.*", "shop1.*"), left_out("gone.*")]);
+    check(
+        &rules,
+        &[
+            ("CREATE TABLE other.t (id INT)", "shop1: CREATE TABLE other.t (id INT)"),
+            ("CREATE DATABASE other", "shop1: CREATE DATABASE other"),
+            ("ALTER DATABASE CHARACTER SET latin1", "shop1: ALTER DATABASE CHARACTER SET latin1"),
+            ("ALTER DATABASE shop CHARACTER SET latin1", ": ALTER DATABASE `shop1` CHARACTER SET latin1"),
+            ("FLUSH PRIVILEGES", ": FLUSH PRIVILEGES"),
+            ("SAVEPOINT t", ": SAVEPOINT t"),
+            ("GRANT SELECT ON t TO a@b", "shop1: GRANT SELECT ON t TO a@b"),
+            ("GRANT SELECT ON TABLE other.t TO a@b", ": GRANT SELECT ON TABLE other.t TO a@b"),
+            // A table that is referred to is in the schema of the one that refers.
+            (
+                "CREATE TABLE other.t (a INT, FOREIGN KEY (a) REFERENCES u (id))",
+                "shop1: CREATE TABLE other.t (a INT, FOREIGN KEY (a) REFERENCES u (id))",
+            ),
+            (
+                "ALTER TABLE other.t ADD FOREIGN KEY (a) REFERENCES shop.u (id)",
+                "shop1: ALTER TABLE `other`.`t` ADD FOREIGN KEY (a) REFERENCES `shop1`.`u` (id)",
+            ),
+            ("CREATE TABLE `shop`.2024_t (id INT)", "shop1: CREATE TABLE `shop1`.`2024_t` (id INT)"),
+            (
+                "/* c */ CREATE /*!50000 TABLE shop . t */ (id INT)",
+                "shop1: /* c */ CREATE /*!50000 TABLE `shop1`.`t` */ (id INT)",
+            ),
+        ],
+    );
+    let becomes = rewrite(&rules, b"gone", b"CREATE TABLE other.t (id INT)", &Dialect::mariadb(101_100));
+    assert_eq!(becomes, Rewritten::Changed { text: b"CREATE TABLE other.t (id INT)".to_vec(), schema: Vec::new() });
+}
+
+#[test]
+fn statements_of_a_schema_that_is_left_out() {
+    let rules = Rules::new("s", vec![left_out("shop.*")]);
+    check(
+        &rules,
+        &[
+            ("INSERT INTO t SELECT * FROM other.t", "left out"),
+            ("INSERT INTO other.t VALUES (1)", "~it may change others"),
+            ("UPDATE t SET a = 1", "left out"),
+            ("UPDATE t JOIN other.u SET a = 1", "~it may change others"),
+            ("CREATE VIEW v AS SELECT * FROM other.t", "left out"),
+            ("CREATE DEFINER=`a`@`b` TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1", "left out"),
+            ("CREATE OR REPLACE VIEW other.v AS SELECT 1", "~it may change others"),
+            ("DROP PROCEDURE IF EXISTS other.p", "~it may change others"),
+        ],
+    );
+}
+
+#[test]
+fn rows_of_other_sources_stay() {
+    let rules = Rules::new("s1", vec![rule("shop.*", "all.*")]).beside(vec!["all.*".parse().unwrap()]);
+    check(
+        &rules,
+        &[
+            ("DELETE FROM t", "~it may change the rows of other sources in all.* too"),
+            ("UPDATE t SET a = 1", "~it may change the rows"),
+            ("REPLACE INTO t VALUES (1)", "~it may change the rows"),
+            ("INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 1", "~it may change the rows"),
+            ("DELETE HISTORY FROM t", "~it may change the rows"),
+            ("CREATE OR REPLACE TABLE t AS SELECT 1", "~it may change the rows"),
+            ("INSERT INTO t VALUES (1)", "all: INSERT INTO t VALUES (1)"),
+            ("CREATE VIEW v AS SELECT * FROM t", "all: CREATE VIEW v AS SELECT * FROM t"),
+            ("RENAME TABLE t TO u", "~elsewhere"),
+            ("ALTER TABLE t RENAME u", "~elsewhere"),
+            ("ALTER TABLE t NOWAIT RENAME u", "~elsewhere"),
+            ("ALTER TABLE t WAIT 5 EXCHANGE PARTITION p WITH TABLE u", "~elsewhere"),
+            ("ALTER TABLE t TRUNCATE PARTITION p", "~would take the rows"),
+            ("ALTER TABLE t DROP PARTITION p", "~would take the rows"),
+            ("ALTER TABLE t ADD COLUMN a INT FIRST", "~the places of columns of all.t"),
+            ("ALTER TABLE t MODIFY a INT AFTER b", "~the places of columns"),
+            ("ALTER TABLE t DROP a", "~the places of columns"),
+            (
+                "ALTER TABLE t DROP KEY a, ALTER b DROP DEFAULT",
+                "all: ALTER TABLE `all`.`t` DROP KEY a, ALTER b DROP DEFAULT",
+            ),
+            ("DROP INDEX i ON t", "all: DROP INDEX i ON `all`.`t`"),
+        ],
+    );
+    // A source whose own tables others are put beside.
+    let own = Rules::new("s1", Vec::new()).beside(vec!["shop.*".parse().unwrap()]);
+    check(
+        &own,
+        &[
+            ("DROP TABLE t", "~would take the rows of other sources in shop.t too"),
+            ("DROP TABLE other.t", "as is"),
+            ("TRUNCATE shop.t", "~would take the rows"),
+            ("DELETE FROM shop.t", "~it may change the rows"),
+            ("DROP DATABASE shop", "~with tables of other sources"),
+            ("CREATE TABLE t (id INT)", "as is"),
+            ("INSERT INTO t VALUES (1)", "as is"),
+        ],
+    );
+    let one_source = Rules::new("s1", vec![with_column("tenant_*.*", "all.*")]);
+    check(&one_source, &[("TRUNCATE tenant_7.t", "~would take the rows of other sources")]);
+    let marked = Rules::new("s1", vec![with_column("shop.*", "all.*")]);
+    check(&marked, &[("ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES u (id)", "~a foreign key")]);
+}
+
+#[test]
+fn texts_that_change_no_row() {
+    let rules = Rules::new("s", vec![without("shop.*", &["delete"]), without("kept.a", &["drop"])]);
+    check(
+        &rules,
+        &[
+            ("CREATE VIEW v AS SELECT * FROM t", "shop: CREATE VIEW v AS SELECT * FROM t"),
+            ("DELETE FROM t", "~changes more than the schema"),
+            ("DROP DATABASE kept", "~put or kept tables elsewhere"),
+        ],
+    );
 }

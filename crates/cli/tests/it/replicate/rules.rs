@@ -4,7 +4,7 @@ use super::fan_in::{FanIn, run, texts};
 use super::line_of;
 
 /// Servers, and a configuration in which all sources have the same rules.
-fn with_rules(sources: usize, of_target: &[(&str, &str)], rules: &str) -> FanIn {
+pub(super) fn with_rules(sources: usize, of_target: &[(&str, &str)], rules: &str) -> FanIn {
     let mut fan_in = FanIn::new(sources, of_target);
     let table = |index: usize| {
         let socket = fan_in.socket(index);
@@ -19,23 +19,23 @@ fn with_rules(sources: usize, of_target: &[(&str, &str)], rules: &str) -> FanIn 
     fan_in
 }
 
-fn write(fan_in: &FanIn, source: usize, statements: &[&str]) {
+pub(super) fn write(fan_in: &FanIn, source: usize, statements: &[&str]) {
     run(&fan_in.sources[source], statements);
 }
 
-fn stops_with(fan_in: &FanIn, source: &str, said: &str) {
+pub(super) fn stops_with(fan_in: &FanIn, source: &str, said: &str) {
     fan_in.wait_until("it to stop", |shown| line_of(shown, source).contains("stopped"));
     let (shown, _) = fan_in.says("status");
     assert!(shown.contains(said), "{said}: {shown}");
 }
 
-fn says_ok(fan_in: &FanIn, line: &str) {
+pub(super) fn says_ok(fan_in: &FanIn, line: &str) {
     let (shown, code) = fan_in.says(line);
     assert_eq!(code, Some(0), "{line}: {shown}");
 }
 
 /// The same query on a source and, with other names, on the target.
-fn assert_same(fan_in: &FanIn, source: usize, of_source: &str, of_target: &str) {
+pub(super) fn assert_same(fan_in: &FanIn, source: usize, of_source: &str, of_target: &str) {
     let expected = texts(&fan_in.sources[source], of_source);
     assert_eq!(texts(&fan_in.target, of_target), expected, "{of_target} after {of_source}");
 }

@@ -8,7 +8,8 @@
 //!   the target has none:  RENAME to its name        it has one of the same definition: dropped        of another: an error
 //! ```
 //!
-//! The table appears with its last step, so that a crash before that leaves nothing to decide.
+//! The table appears with its last step, so that a crash before that leaves nothing to decide. One source at a time does
+//! this, so that none finds a table that has appeared meanwhile.
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{quote_identifier, quote_string};
@@ -17,12 +18,26 @@ use super::Applier;
 use crate::apply::definition::dialect;
 use crate::apply::error::Error;
 use crate::query::{first_value, texts};
-use crate::rules::created_table;
+use crate::rules::{CreatedTable, created_table};
 
 /// What a name of ours begins with.
 const NEW: &str = "replicate_new_";
+/// What a name begins with of a table that is replaced.
+const OLD: &str = "replicate_old_";
 /// The type of a source column that Hortator adds: names of sources have up to 64 bytes.
 const SOURCE_COLUMN: &[u8] = b" VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL";
+/// The longest value of such a column, in bytes.
+pub(super) const SOURCE_COLUMN_BYTES: u16 = 256;
+/// How long another source may take to create a table, in seconds.
+const LOCK_TIMEOUT_S: u32 = 60;
+
+/// A foreign key that is made again with the source column in it.
+struct ForeignKey {
+    /// Its quoted name.
+    name: Vec<u8>,
+    /// The clause of ALTER TABLE.
+    clause: Vec<u8>,
+}
 
 impl Applier {
     /// Runs a statement that creates such a table. False: it is another one.
@@ -34,30 +49,75 @@ impl Applier {
         let Some(created) = created_table(text, &dialect) else { return Ok(false) };
         let Some(rule) = self.rules.leading_to(&created.schema, &created.table) else { return Ok(false) };
         let source_column = rule.source_column().map(str::to_owned);
-        let name = TableName { schema: created.schema, table: created.table };
+        let lock = format!("hortator.replicate.{}.{NEW}", self.table.schema());
+        let lock: String = lock.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let query = format!("SELECT GET_LOCK(SHA1(X'{lock}'), {LOCK_TIMEOUT_S})");
+        let taken = first_value(&mut self.connection, query.as_bytes());
+        if taken.map_err(|error| self.failed(error, place))? != "1" {
+            return Err(Error::Busy { name: self.rules.source().to_owned() });
+        }
+        // After an error, the connection ends.
+        self.create_alone(text, &created, source_column.as_deref(), place)?;
+        self.execute(format!("DO RELEASE_LOCK(SHA1(X'{lock}'))").as_bytes(), place)?;
+        Ok(true)
+    }
+
+    fn create_alone(
+        &mut self,
+        text: &[u8],
+        created: &CreatedTable,
+        source_column: Option<&str>,
+        place: &str,
+    ) -> Result<(), Error> {
+        let name = TableName { schema: created.schema.clone(), table: created.table.clone() };
         let exists = self.exists(&name, place)?;
         if source_column.is_none() && (!exists || created.replaces) {
-            return Ok(false);
+            return self.execute(text, place);
         }
         let hash = crc32fast::hash(self.rules.source().as_bytes());
-        let new = TableName {
+        let own = |table: &str| TableName {
             schema: self.table.schema().as_bytes().to_vec(),
-            table: format!("{NEW}{hash:08x}").into_bytes(),
+            table: format!("{table}{hash:08x}").into_bytes(),
         };
-        self.execute(&[b"DROP TABLE IF EXISTS ".as_slice(), &quoted(&new)].concat(), place)?;
+        let (new, old) = (own(NEW), own(OLD));
+        // A table may refer to itself.
+        self.execute(b"SET SESSION foreign_key_checks = 0", place)?;
+        for left in [&new, &old] {
+            self.execute(&[b"DROP TABLE IF EXISTS ".as_slice(), &quoted(left)].concat(), place)?;
+        }
+        self.take_defaults_of(&name.schema, place)?;
         self.execute(&[&text[..created.start], &quoted(&new), &text[created.end..]].concat(), place)?;
-        if let Some(column) = &source_column {
+        if let Some(column) = source_column {
             self.add_source_column(&new, column, place)?;
         }
-        if exists && created.replaces {
-            self.execute(&[b"DROP TABLE ".as_slice(), &quoted(&name)].concat(), place)?;
-        } else if exists {
-            let (wanted, found) = (self.shape(&new, &name, place)?, self.shape(&name, &name, place)?);
-            self.execute(&[b"DROP TABLE ".as_slice(), &quoted(&new)].concat(), place)?;
-            return if wanted == found { Ok(true) } else { Err(differ(&name, &wanted, &found, place)) };
+        let rename = [&quoted(&new)[..], b" TO ", &quoted(&name)].concat();
+        if !exists {
+            return self.execute(&[b"RENAME TABLE ".as_slice(), &rename].concat(), place);
         }
-        self.execute(&[b"RENAME TABLE ".as_slice(), &quoted(&new), b" TO ", &quoted(&name)].concat(), place)?;
-        Ok(true)
+        if created.replaces {
+            let both = [b"RENAME TABLE ".as_slice(), &quoted(&name), b" TO ", &quoted(&old), b", ", &rename].concat();
+            self.execute(&both, place)?;
+            return self.execute(&[b"DROP TABLE ".as_slice(), &quoted(&old)].concat(), place);
+        }
+        let (wanted, found) = (self.shape(&new, &name, place)?, self.shape(&name, &name, place)?);
+        self.execute(&[b"DROP TABLE ".as_slice(), &quoted(&new)].concat(), place)?;
+        if wanted == found { Ok(()) } else { Err(differ(&name, &wanted, &found, place)) }
+    }
+
+    /// Makes the defaults of our schema those of another: a table has the character set of its schema.
+    fn take_defaults_of(&mut self, schema: &[u8], place: &str) -> Result<(), Error> {
+        let query = [
+            b"SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
+              WHERE SCHEMA_NAME = "
+                .as_slice(),
+            &quote_string(schema),
+        ]
+        .concat();
+        let rows = texts(&mut self.connection, &query).map_err(|error| self.failed(error, place))?;
+        let Some([charset, collation]) = rows.first().map(Vec::as_slice) else { return Ok(()) };
+        let own = quote_identifier(self.table.schema());
+        let defaults = format!(" CHARACTER SET {charset} COLLATE {collation}");
+        self.execute(&[b"ALTER DATABASE ".as_slice(), &own, defaults.as_bytes()].concat(), place)
     }
 
     fn exists(&mut self, name: &TableName, place: &str) -> Result<bool, Error> {
@@ -110,8 +170,71 @@ impl Applier {
             clauses.push(drop);
             clauses.push([&add[..], b" (", &columns, b")"].concat());
         }
-        let alter = [b"ALTER TABLE ".as_slice(), &quoted(table), b" ", &clauses.join(&b", "[..])].concat();
-        self.execute(&alter, place)
+        let foreign = self.foreign_keys(table, &column, place)?;
+        clauses.extend(foreign.iter().map(|key| [b"DROP FOREIGN KEY ".as_slice(), &key.name].concat()));
+        let alter = [b"ALTER TABLE ".as_slice(), &quoted(table), b" "].concat();
+        self.execute(&[&alter[..], &clauses.join(&b", "[..])].concat(), place)?;
+        for key in foreign {
+            self.execute(&[&alter[..], &key.clause].concat(), place)?;
+        }
+        Ok(())
+    }
+
+    /// The foreign keys of a new table to tables that have a source column too. Without it, the rows of one source would be held by those of another, and go with them.
+    fn foreign_keys(&mut self, table: &TableName, column: &[u8], place: &str) -> Result<Vec<ForeignKey>, Error> {
+        let query = [
+            b"SELECT k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, \
+              k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE FROM information_schema.KEY_COLUMN_USAGE k \
+              JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA \
+              AND r.TABLE_NAME = k.TABLE_NAME AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME WHERE k.TABLE_SCHEMA = "
+                .as_slice(),
+            &quote_string(&table.schema),
+            b" AND k.TABLE_NAME = ",
+            &quote_string(&table.table),
+            b" AND k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY 1, k.ORDINAL_POSITION",
+        ]
+        .concat();
+        let parts = texts(&mut self.connection, &query).map_err(|error| self.failed(error, place))?;
+        let generated = [&table.table[..], b"_ibfk_"].concat();
+        let mut found = Vec::new();
+        for key in parts.chunk_by(|one, next| one[0] == next[0]) {
+            let [name, _, schema, referenced, _, on_delete, on_update] = &key[0][..] else { continue };
+            let leading = self.rules.leading_to(schema.as_bytes(), referenced.as_bytes());
+            if leading.and_then(|rule| rule.source_column()).is_none() {
+                continue;
+            }
+            if [on_delete, on_update].iter().any(|rule| rule.starts_with("SET ")) {
+                let found = format!(
+                    "its foreign key to {schema}.{referenced} sets columns to NULL, and the source column must keep its \
+                     value: create the table on the target by hand, then `skip` it"
+                );
+                return Err(Error::Event { place: place.to_owned(), found });
+            }
+            let list = |index: usize| {
+                let own = key.iter().map(|part| quote_identifier(&part[index]));
+                own.chain([column.to_vec()]).collect::<Vec<_>>().join(&b", "[..])
+            };
+            let quoted_name = quote_identifier(name);
+            let constraint = match name.as_bytes().starts_with(&generated) {
+                true => Vec::new(),
+                false => [b"CONSTRAINT ".as_slice(), &quoted_name, b" "].concat(),
+            };
+            let other = TableName { schema: schema.clone().into_bytes(), table: referenced.clone().into_bytes() };
+            let clause = [
+                b"ADD ".as_slice(),
+                &constraint,
+                b"FOREIGN KEY (",
+                &list(1),
+                b") REFERENCES ",
+                &quoted(&other),
+                b" (",
+                &list(4),
+                format!(") ON DELETE {on_delete} ON UPDATE {on_update}").as_bytes(),
+            ]
+            .concat();
+            found.push(ForeignKey { name: quoted_name, clause });
+        }
+        Ok(found)
     }
 
     /// A table's definition without what does not say how it is made: its name, generated names, its counter.

@@ -5,17 +5,21 @@ use std::collections::HashMap;
 use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::catalog::TableName;
 
+use super::merged::SOURCE_COLUMN_BYTES;
 use super::{Applier, describe};
 use crate::apply::error::Error;
-use crate::apply::statement_session::sql_mode_and_charset;
-use crate::apply::target_tables::TargetTable;
+use crate::apply::refusal::alters_schema;
+use crate::apply::statement_session::{sql_mode_and_charset, without_foreign_key_checks};
+use crate::apply::target_tables::{TargetTable, table_type};
 use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
-use crate::rules::{Rewritten, RowRules, rewrite};
+use crate::rules::{CreatedTable, Rewritten, RowRules, created_table, has_names_beyond_ascii, rewrite};
 use crate::transaction::Transaction;
 
 /// Bits of `sql_mode` in events.
 const ANSI_QUOTES: u64 = 1 << 2;
 const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
+/// Character sets of sessions in which names are in UTF-8.
+const IN_UTF8: [&str; 4] = ["utf8mb4", "utf8mb3", "utf8", "binary"];
 
 impl Applier {
     /// Makes a transaction that of the target.
@@ -46,21 +50,75 @@ impl Applier {
         let mut found = HashMap::new();
         self.use_own_charset(place)?;
         for (table, column) in RowRules::source_columns(&self.rules, events) {
+            let value = self.rules.source().as_bytes().to_vec();
             let asked = self.target_tables.source_column(&mut self.connection, &table, &column);
             let asked = asked.map_err(|error| self.failed(error, place))?;
-            let Some((index, limit_bytes)) = asked else {
-                let found = format!(
-                    "{}.{} has no column `{column}` of the type VARCHAR on the target: add one, NOT NULL, to the table and \
-                     to its unique keys",
-                    String::from_utf8_lossy(&table.schema),
-                    String::from_utf8_lossy(&table.table),
-                );
-                return Err(Error::Event { place: place.to_owned(), found });
+            let added = match asked {
+                _ if self.will_be_created(events, &table, asked.is_some(), place)? => {
+                    AddedColumn { index: usize::MAX, limit_bytes: SOURCE_COLUMN_BYTES, value }
+                }
+                Some(known) if known.can_hold(self.rules.source()) => {
+                    AddedColumn { index: known.index, limit_bytes: known.limit_bytes, value }
+                }
+                other => {
+                    let found = self.no_source_column(&table, &column, other.is_some(), place)?;
+                    return Err(Error::Event { place: place.to_owned(), found });
+                }
             };
-            let value = self.rules.source().as_bytes().to_vec();
-            found.insert(table, AddedColumn { index, limit_bytes, value });
+            found.insert(table, added);
         }
         Ok(found)
+    }
+
+    /// Whether these events create a table, with the source column behind all others: CREATE TABLE … SELECT.
+    fn will_be_created(
+        &mut self,
+        events: &[Event],
+        table: &TableName,
+        exists: bool,
+        place: &str,
+    ) -> Result<bool, Error> {
+        for event in events {
+            let Content::Query(query) = &event.content else { continue };
+            let (dialect, _) = self.dialect(query, place)?;
+            let created = created_table(&query.text, &dialect);
+            let is_it = |created: &CreatedTable| (&created.schema, &created.table) == (&table.schema, &table.table);
+            if created.is_some_and(|created| is_it(&created) && (created.replaces || !exists)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Why the source's name cannot be put into a table's rows.
+    fn no_source_column(
+        &mut self,
+        table: &TableName,
+        column: &str,
+        is_there: bool,
+        place: &str,
+    ) -> Result<String, Error> {
+        let asked = table_type(&mut self.connection, table);
+        let table_type = asked.map_err(|error| self.failed(error, place))?;
+        let name = format!("{}.{}", String::from_utf8_lossy(&table.schema), String::from_utf8_lossy(&table.table));
+        Ok(match table_type.as_str() {
+            "" => {
+                format!("Table {name} doesn't exist on the target: copy it, with its column `{column}`, then `resume`")
+            }
+            "SEQUENCE" => format!(
+                "{name} is a sequence, which cannot have the column `{column}`: give the sequence a rule of its own \
+                 before this one"
+            ),
+            _ if is_there => format!(
+                "the column `{column}` of {name} on the target cannot hold the source's name `{}`: make it \
+                 VARCHAR(64) CHARACTER SET utf8mb4",
+                self.rules.source()
+            ),
+            _ => format!(
+                "{name} has no column `{column}` of the type VARCHAR on the target: add one, NOT NULL, to the table and \
+                 to its unique keys"
+            ),
+        })
     }
 
     fn rewrite_statements(&mut self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
@@ -70,9 +128,23 @@ impl Applier {
         let mut kept: Vec<Event> = Vec::with_capacity(events.len());
         for mut event in events.drain(..) {
             if let Content::Query(query) = &mut event.content {
-                let dialect = self.dialect(query, place)?;
-                let default = if event.header.needs_no_schema() { Vec::new() } else { query.schema.clone() };
-                match rewrite(&self.rules, &default, &query.text, &dialect) {
+                let (dialect, charset) = self.dialect(query, place)?;
+                let needs_schema = !event.header.needs_no_schema() || alters_schema(&query.text);
+                let default = if needs_schema { query.schema.clone() } else { Vec::new() };
+                let becomes = rewrite(&self.rules, &default, &query.text, &dialect);
+                let new_text = match &becomes {
+                    Rewritten::Changed { text, .. } | Rewritten::OwnRowsDeleted { text, .. } => text,
+                    _ => &query.text,
+                };
+                let has_names = [&query.text, new_text].iter().any(|text| has_names_beyond_ascii(text, &dialect));
+                if has_names && !IN_UTF8.contains(&charset.as_str()) {
+                    let found = format!(
+                        "names in it are in the character set {charset}, and rules are in UTF-8: run what it should do on \
+                         the target by hand, then `skip` it"
+                    );
+                    return Err(Error::Event { place: place.to_owned(), found });
+                }
+                match becomes {
                     Rewritten::AsIs => {}
                     Rewritten::LeftOut => {
                         // With the values before it.
@@ -88,6 +160,11 @@ impl Applier {
                         continue;
                     }
                     Rewritten::Changed { text, schema } => (query.text, query.schema) = (text, schema),
+                    Rewritten::OwnRowsDeleted { text, schema } => {
+                        (query.text, query.schema) = (text, schema);
+                        let status = std::mem::take(&mut query.status_variables);
+                        query.status_variables = without_foreign_key_checks(status);
+                    }
                     Rewritten::Refused(found) => return Err(Error::Event { place: place.to_owned(), found }),
                 }
             }
@@ -97,21 +174,21 @@ impl Applier {
         Ok(())
     }
 
-    /// How the source has read a statement.
-    fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<Dialect, Error> {
+    /// How the source has read a statement, and its character set.
+    fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<(Dialect, String), Error> {
         let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)
             .map_err(|found| Error::Event { place: place.to_owned(), found })?;
         let collations = self.collations(place)?;
-        let charset = charset.and_then(|id| collations.names(id)).map_or("utf8mb4", |(charset, _)| charset);
-        let charset = Charset::from_name(charset.as_bytes());
+        let charset = charset.and_then(|id| collations.names(id)).map_or("utf8mb4", |(charset, _)| charset).to_owned();
         let version = self.connection.version();
-        Ok(Dialect {
+        let dialect = Dialect {
             server_version: version.comment_number(),
             mariadb: version.is_mariadb(),
             no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
             ansi_quotes: sql_mode & ANSI_QUOTES != 0,
-            charset,
-        })
+            charset: Charset::from_name(charset.as_bytes()),
+        };
+        Ok((dialect, charset))
     }
 
     /// Whether the target can roll these rows back. It must have a column for each of the source's: a server passes over those
