@@ -2,10 +2,10 @@
 
 mod cluster;
 mod corners;
-mod eyes;
 mod fan_in;
 mod kills;
 mod monitoring;
+mod rule_corners;
 mod rules;
 mod unit;
 

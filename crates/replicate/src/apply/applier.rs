@@ -59,7 +59,7 @@ pub struct Applier {
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
     /// What the target has on record.
-    on_record: SourcePosition,
+    on_record: Option<SourcePosition>,
     /// What an earlier run had begun behind that, and what became of it is not known.
     begun: Option<Begun>,
     group: Group,
@@ -126,7 +126,7 @@ impl Applier {
             row_rules: RowRules::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
-            on_record: committed.clone().unwrap_or_default(),
+            on_record: committed.clone(),
             committed,
             begun,
             source: source.to_owned(),
@@ -269,7 +269,7 @@ impl Applier {
 
     /// Takes note of a position that is on record, so many transactions behind the last one.
     fn recorded(&mut self, at: SourcePosition, transactions: u64) {
-        self.on_record = at.clone();
+        self.on_record = Some(at.clone());
         self.committed = Some(at);
         self.transactions += transactions;
         self.unrecorded_since = None;
@@ -277,8 +277,9 @@ impl Applier {
 
     /// Moves the position on record, in the transaction that is open or by itself.
     fn move_to(&mut self, to: &SourcePosition, place: &str) -> Result<(), Error> {
-        let is_same = (&to.position, &to.gtid) == (&self.on_record.position, &self.on_record.gtid);
-        let done = self.connection.execute(&self.table.advance(&self.on_record, to));
+        let Some(from) = &self.on_record else { return self.execute(&self.table.write(to), place) };
+        let is_same = (&to.position, &to.gtid) == (&from.position, &from.gtid);
+        let done = self.connection.execute(&self.table.advance(from, to));
         match done {
             Ok(done) if done.affected_rows == 1 || is_same => Ok(()),
             // Nothing of this transaction may stay.
@@ -298,7 +299,7 @@ impl Applier {
         if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
             let at = at.clone();
             self.move_to(&at, "the position")?;
-            self.on_record = at;
+            self.on_record = Some(at);
         }
         Ok(())
     }

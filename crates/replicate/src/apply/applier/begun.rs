@@ -19,7 +19,7 @@ impl Applier {
         if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
             let before = self.committed.clone().unwrap_or_default();
             self.execute(&self.table.write(&before), place)?;
-            (self.unrecorded_since, self.on_record) = (None, before);
+            (self.unrecorded_since, self.on_record) = (None, Some(before));
         }
         done
     }
@@ -29,7 +29,7 @@ impl Applier {
         let before = self.committed.clone().unwrap_or_default();
         let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before.clone() });
         self.execute(&begun, place)?;
-        (self.unrecorded_since, self.on_record) = (None, before);
+        (self.unrecorded_since, self.on_record) = (None, Some(before));
         Ok(())
     }
 
