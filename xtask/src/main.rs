@@ -1,5 +1,5 @@
 //! Repository tasks for which cargo has no command: `cargo xtask tidy`, `cargo xtask kills`, `cargo xtask mysql`,
-//! `cargo xtask mtr`, `cargo xtask mtr-as-dumps`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
+//! `cargo xtask mtr`, `cargo xtask mtr-as-dumps`, `cargo xtask replicate-streams`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
 
 mod fire;
 mod kills;
@@ -7,6 +7,7 @@ mod mtr;
 mod mtr_as_dumps;
 mod mysql;
 mod provider_kills;
+mod replicate_streams;
 mod sim;
 mod tidy;
 
@@ -20,6 +21,9 @@ fn main() -> ExitCode {
         Some("mysql") => report("mysql", mysql::run(repository())),
         Some("mtr") => report("mtr", mtr::run(repository(), std::env::args().skip(2))),
         Some("mtr-as-dumps") => report("mtr-as-dumps", mtr_as_dumps::run(repository(), std::env::args().skip(2))),
+        Some("replicate-streams") => {
+            report("replicate-streams", replicate_streams::run(repository(), std::env::args().skip(2)))
+        }
         Some("provider-kills") => report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2))),
         Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
         Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
@@ -44,6 +48,15 @@ fn main() -> ExitCode {
             eprintln!("                            [--reduce] [--explained PAGE] [--set NAME=VALUE]... [-- OPTION...]");
             eprintln!(
                 "                            loads the server's own tests with the client and with Hortator (hours)"
+            );
+            eprintln!(
+                "       cargo xtask replicate-streams [SUITE | SUITE.TEST]... [--only SUITE.TEST] [--format ROW|MIXED]"
+            );
+            eprintln!(
+                "                            [--limit N] [--jobs N] [--hortator PATH] [--timeout SECONDS] [--keep DIR] [--page FILE]"
+            );
+            eprintln!(
+                "                            applies the server's own tests of replication to a target, and compares (an hour)"
             );
             eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
             eprintln!(

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 
 /// A statement and its delimiter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Statement {
-    pub(super) text: Vec<u8>,
-    pub(super) delimiter: Vec<u8>,
+pub(crate) struct Statement {
+    pub(crate) text: Vec<u8>,
+    pub(crate) delimiter: Vec<u8>,
+    /// The test's name of the connection that sends it.
+    pub(crate) connection: String,
 }
 
 /// Statements in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Dump {
-    pub(super) statements: Vec<Statement>,
+pub(crate) struct Dump {
+    pub(crate) statements: Vec<Statement>,
 }
 
 /// Heads of statements that print rows and change nothing.
@@ -20,7 +22,7 @@ const READERS: [&str; 9] = ["SELECT", "SHOW", "EXPLAIN", "DESCRIBE", "DESC", "CH
 
 impl Dump {
     /// The file, with the client's DELIMITER where it changes.
-    pub(super) fn text(&self) -> Vec<u8> {
+    pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         let mut delimiter: &[u8] = b";";
         for statement in &self.statements {
@@ -40,20 +42,20 @@ impl Dump {
     }
 
     /// Without LOCK TABLES, which Hortator leaves out; `None` where it has none.
-    pub(super) fn without_locks(&self) -> Option<Dump> {
+    pub(crate) fn without_locks(&self) -> Option<Dump> {
         let without = self.filtered(|_, statement| !statement.locks_tables());
         (without.statements.len() < self.statements.len()).then_some(without)
     }
 
     /// Only the statements that `is_kept` says.
-    pub(super) fn filtered(&self, is_kept: impl Fn(usize, &Statement) -> bool) -> Dump {
+    pub(crate) fn filtered(&self, is_kept: impl Fn(usize, &Statement) -> bool) -> Dump {
         let statements = self.statements.iter().enumerate();
         Dump { statements: statements.filter(|(at, one)| is_kept(*at, one)).map(|(_, one)| one.clone()).collect() }
     }
 
     /// Without what only prints, up to a place that `random` chooses: the state in the middle of a test shows, which the
     /// test's own end takes away.
-    pub(super) fn cut(&self, random: u64) -> Dump {
+    pub(crate) fn cut(&self, random: u64) -> Dump {
         let quiet = self.filtered(|_, statement| !statement.only_reads());
         let length = quiet.statements.len() as u64;
         if length == 0 {
@@ -64,7 +66,7 @@ impl Dump {
     }
 
     /// The statement that begins in each line, counted from 1.
-    pub(super) fn by_line(&self) -> HashMap<u64, &[u8]> {
+    pub(crate) fn by_line(&self) -> HashMap<u64, &[u8]> {
         let mut lines = HashMap::new();
         let (mut line, mut delimiter) = (1, b";".as_slice());
         for statement in &self.statements {
@@ -82,7 +84,7 @@ impl Dump {
 
 impl Statement {
     /// The first word, in upper case.
-    pub(super) fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         let text = self.text.trim_ascii_start();
         let length = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
         String::from_utf8_lossy(&text[..length]).to_ascii_uppercase()

@@ -2,7 +2,7 @@
 //!
 //! Variables that the file itself sets are filled in, loops on them run, and files that it includes are read. What depends on
 //! a query's result is left out: the dump has to be the same whatever the server says. All connections of a test become the
-//! one of the dump.
+//! one of the dump. A stream for a source of replication keeps them, and has no statement of a replica.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,44 @@ const OTHER_SETUP: [&str; 16] = [
     "have_s3",
     "have_rocksdb",
 ];
+/// Beginnings of includes without which a stream of statements is the same: they set servers up, restart them, move replicas
+/// and compare. Those in a suite's own folder have statements.
+const OF_REPLICATION: [&str; 21] = [
+    "master-slave",
+    "rpl_init",
+    "rpl_end",
+    "rpl_connect",
+    "rpl_reset",
+    "rpl_sync",
+    "rpl_start",
+    "rpl_stop",
+    "rpl_restart",
+    "rpl_change",
+    "rpl_test_framework",
+    "rpl_reconnect",
+    "rpl_assert",
+    "reset_",
+    "start_",
+    "stop_",
+    "sync_",
+    "save_",
+    "show_",
+    "kill_",
+    "restart_",
+];
+/// Includes that need what a stream's source has not.
+const NO_STREAM: [&str; 7] =
+    ["big_test", "long_test", "have_wsrep", "galera", "have_s3", "have_rocksdb", "have_binlog_format_statement"];
+/// Goes over to the connection that a variable names.
+const RPL_CONNECTION: &str = "rpl_connection.inc";
+const RPL_CONNECTION_NAME: &[u8] = b"$rpl_connection_name";
+/// These leave a test at the source.
+const SETUP: [&str; 2] = ["master-slave.inc", "rpl_init.inc"];
+const SOURCE: &[u8] = b"server_1";
+/// Connections of a test that are no source's.
+const REPLICAS: [&str; 7] = ["server_2", "server_3", "server_4", "server_5", "server_2b", "s1", "s2"];
+const REPLICA: &str = "slave";
+
 /// Includes that look at the server or wait for it, and have no statements for a dump.
 const WITHOUT_STATEMENTS: [&str; 14] = [
     "have_",
@@ -76,8 +114,17 @@ enum Stop {
     Skip(String),
 }
 
-/// The dump of a test below the folder of all suites; or why it is none.
-pub(super) fn extract(suites: &Path, test: &Path) -> Result<Dump, String> {
+/// What the statements of a test are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A dump for one server that stays up: a test that needs more is none.
+    Dump,
+    /// The statements of a source of replication, each with its connection. A connection that ends has an empty one.
+    Stream,
+}
+
+/// The statements of a test below the folder of all suites; or why there are none.
+pub(crate) fn extract(suites: &Path, test: &Path, purpose: Purpose) -> Result<Dump, String> {
     let mut variables = Variables::default();
     variables.set("MYSQL_TEST_DIR", &suites.to_string_lossy());
     // Below the server's own folder: both servers have one, and paths in a dump are relative to the data folder.
@@ -89,7 +136,16 @@ pub(super) fn extract(suites: &Path, test: &Path) -> Result<Dump, String> {
     for plugin in plugins() {
         variables.set(&format!("{}_SO", plugin.to_ascii_uppercase()), &plugin);
     }
-    let mut extractor = Extractor { suites, variables, dump: Dump::default(), bytes: 0, rounds: 0, depth: 0 };
+    let mut extractor = Extractor {
+        suites,
+        variables,
+        dump: Dump::default(),
+        bytes: 0,
+        rounds: 0,
+        depth: 0,
+        purpose,
+        connection: DEFAULT.to_owned(),
+    };
     match extractor.run_file(test) {
         Ok(()) | Err(Stop::End) if extractor.dump.statements.is_empty() => Err("it has no statements".to_owned()),
         Ok(()) | Err(Stop::End) => Ok(extractor.dump),
@@ -105,7 +161,7 @@ fn plugins() -> Vec<String> {
 }
 
 /// A dump that [`Dump::text`] has written.
-pub(super) fn read(path: &Path) -> anyhow::Result<Dump> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Dump> {
     let text = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     let mut lines = Vec::new();
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -117,7 +173,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Dump> {
     }
     let steps = commands::parse(&lines).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
     let statements = steps.into_iter().filter_map(|step| match step {
-        Step::Statement { text, delimiter } => Some(Statement { text, delimiter }),
+        Step::Statement { text, delimiter } => Some(Statement { text, delimiter, connection: String::new() }),
         Step::Command { .. } | Step::Block { .. } => None,
     });
     Ok(Dump { statements: statements.collect() })
@@ -130,7 +186,13 @@ struct Extractor<'a> {
     bytes: usize,
     rounds: usize,
     depth: usize,
+    purpose: Purpose,
+    /// The test's name of the one that statements go to.
+    connection: String,
 }
+
+/// The connection that each test begins with.
+const DEFAULT: &str = "default";
 
 impl Extractor<'_> {
     fn run_file(&mut self, path: &Path) -> Result<(), Stop> {
@@ -180,7 +242,18 @@ impl Extractor<'_> {
                 Some(file) => self.include(&String::from_utf8_lossy(&file), path),
                 None => Ok(()),
             },
+            "connect" | "connection" | "disconnect" | "dirty_close" => {
+                if let Some(text) = self.variables.substitute(arguments) {
+                    self.connect(name, &text);
+                }
+                Ok(())
+            }
+            "sync_slave_with_master" if self.purpose == Purpose::Stream => {
+                self.connection = REPLICA.to_owned();
+                Ok(())
+            }
             "exit" | "die" => Err(Stop::End),
+            _ if self.purpose == Purpose::Stream => Ok(()),
             "shutdown_server" | "send_shutdown" | "sync_slave_with_master" | "sync_with_master" => {
                 Err(Stop::Skip(format!("it has `{name}`")))
             }
@@ -188,9 +261,40 @@ impl Extractor<'_> {
         }
     }
 
+    /// Goes over to another connection, or ends one.
+    fn connect(&mut self, command: &str, arguments: &[u8]) {
+        let text = String::from_utf8_lossy(arguments);
+        let mut names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let Some(name) = names.find(|name| !name.is_empty()) else { return };
+        if command.starts_with("connect") {
+            name.clone_into(&mut self.connection);
+        } else if self.purpose == Purpose::Stream {
+            self.dump.statements.push(Statement {
+                text: Vec::new(),
+                delimiter: Vec::new(),
+                connection: name.to_owned(),
+            });
+        }
+    }
+
+    fn is_at_replica(&self) -> bool {
+        self.purpose == Purpose::Stream && (self.connection.contains(REPLICA) || REPLICAS.contains(&&*self.connection))
+    }
+
     fn include(&mut self, file: &str, path: &Path) -> Result<(), Stop> {
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if OTHER_SETUP.iter().any(|head| name.starts_with(head)) {
+        let is_one_of = |heads: &[&str]| heads.iter().any(|head| name.starts_with(head));
+        if self.purpose == Purpose::Stream && is_one_of(&OF_REPLICATION) && !file.contains("suite/") {
+            if name == RPL_CONNECTION {
+                let other = self.variables.substitute(RPL_CONNECTION_NAME);
+                other.into_iter().for_each(|other| self.connect("connection", &other));
+            } else if SETUP.contains(&&*name) {
+                self.connect("connection", SOURCE);
+            }
+            return Ok(());
+        }
+        let other_setup = if self.purpose == Purpose::Dump { &OTHER_SETUP[..] } else { &NO_STREAM[..] };
+        if is_one_of(other_setup) {
             return Err(Stop::Skip(format!("it needs {name}")));
         }
         if WITHOUT_STATEMENTS.iter().any(|head| name.starts_with(head)) || self.depth == DEPTH_LIMIT {
@@ -217,10 +321,13 @@ impl Extractor<'_> {
             let other = OTHER_DELIMITERS.iter().find(|other| memmem(&text, other.as_bytes()).is_none());
             delimiter = other.map_or(delimiter, |other| other.as_bytes().to_vec());
         }
-        let statement = Statement { text, delimiter };
+        let statement = Statement { text, delimiter, connection: self.connection.clone() };
         let head = statement.head();
-        if head == "SHUTDOWN" {
+        if head == "SHUTDOWN" && self.purpose == Purpose::Dump {
             return Err(Stop::Skip("it shuts the server down".to_owned()));
+        }
+        if self.is_at_replica() {
+            return Ok(());
         }
         if statement.text.is_empty() || DROPPED_HEADS.contains(&head.as_str()) || names_mtr(&statement.text) {
             return Ok(());

@@ -9,13 +9,13 @@
 mod arguments;
 mod commands;
 mod compare;
-mod dump;
-mod extract;
+pub(crate) mod dump;
+pub(crate) mod extract;
 mod line_diff;
 mod program;
 mod reduce;
-mod server;
-mod suites;
+pub(crate) mod server;
+pub(crate) mod suites;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -36,6 +36,7 @@ use crate::mtr::suites_folder;
 use arguments::{Arguments, Variant};
 use compare::Difference;
 use dump::Dump;
+use extract::Purpose;
 use program::Program;
 use suites::Source;
 use table::{Explained, Row};
@@ -162,7 +163,7 @@ impl Run<'_> {
         let dump = if source.is_dump() {
             extract::read(&source.path)?
         } else {
-            match extract::extract(self.suites, &source.path) {
+            match extract::extract(self.suites, &source.path, Purpose::Dump) {
                 Ok(dump) => dump,
                 Err(reason) => return Ok(Err(reason)),
             }

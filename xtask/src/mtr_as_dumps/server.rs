@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hortator_check::state::{self, State};
-use hortator_mysql::{Connection, quote_identifier};
+use hortator_mysql::{ConnectOptions, Connection, quote_identifier, quote_string};
 use hortator_sandbox::{Builder, Temporary};
 
 /// The database that every dump is loaded into unless it names another, as the tests expect.
-pub(super) const DATABASE: &str = "test";
+pub(crate) const DATABASE: &str = "test";
 
 /// As the server's own tests have it, where that matters; loads here need not outlive a power cut.
 const SETTINGS: [(&str, &str); 17] = [
@@ -42,7 +42,7 @@ const LOOK_LIMIT: Duration = Duration::from_secs(60);
 const OF_THE_SERVER: &str = "'mysql', 'sys', 'information_schema', 'performance_schema'";
 
 /// What of the server itself a dump can change, one query for each. Columns that tell times are left out.
-const SERVER_QUERIES: [&str; 11] = [
+pub(crate) const SERVER_QUERIES: [&str; 11] = [
     "SHOW GLOBAL VARIABLES WHERE Variable_name NOT LIKE 'gtid%' AND Variable_name NOT IN ('port', 'server_uid')",
     "SELECT Host, User, JSON_REMOVE(Priv, '$.password_last_changed') FROM mysql.global_priv ORDER BY 1, 2",
     "SELECT * FROM mysql.db ORDER BY 1, 2, 3",
@@ -70,30 +70,43 @@ const TRACE_QUERIES: [&str; 5] = [
 ];
 
 /// One of the two servers of a comparison.
-pub(super) struct Server {
+pub(crate) struct Server {
     sandbox: Temporary,
     settings: Vec<(String, String)>,
     suites: PathBuf,
     /// Schemas and definitions made and removed at the start, so that ids differ between servers.
     skew: usize,
+    /// Statements that run before it counts as new.
+    setup: &'static [&'static str],
     fresh: Vec<String>,
+    variables: BTreeMap<Vec<u8>, Vec<u8>>,
     is_spoiled: bool,
 }
 
 /// All that a dump left on a server.
 #[derive(Debug, Clone)]
-pub(super) struct Snapshot {
+pub(crate) struct Snapshot {
     /// The schemas; what the server says instead where it cannot be read.
-    pub(super) schemas: BTreeMap<String, Result<State, String>>,
+    pub(crate) schemas: BTreeMap<String, Result<State, String>>,
     /// Variables, accounts, plugins: a line each.
-    pub(super) server: Vec<String>,
+    pub(crate) server: Vec<String>,
     /// Set where the server does not answer.
-    pub(super) is_down: bool,
+    pub(crate) is_down: bool,
 }
 
 impl Server {
     /// Starts one. Servers with another `skew` number their connections and tables in another way.
-    pub(super) fn start(settings: &[(String, String)], suites: &Path, skew: usize) -> anyhow::Result<Server> {
+    pub(crate) fn start(settings: &[(String, String)], suites: &Path, skew: usize) -> anyhow::Result<Server> {
+        Server::start_with(settings, suites, skew, &[])
+    }
+
+    /// Starts one that has run statements before it counts as new.
+    pub(crate) fn start_with(
+        settings: &[(String, String)],
+        suites: &Path,
+        skew: usize,
+        setup: &'static [&'static str],
+    ) -> anyhow::Result<Server> {
         let builder =
             SETTINGS.into_iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(name, value));
         let builder = settings.iter().fold(builder, |builder, (name, value)| builder.set(name, value));
@@ -103,7 +116,9 @@ impl Server {
             settings: settings.to_vec(),
             suites: suites.to_owned(),
             skew,
+            setup,
             fresh: Vec::new(),
+            variables: BTreeMap::new(),
             is_spoiled: false,
         };
         server.prepare()?;
@@ -125,27 +140,60 @@ impl Server {
             connection.execute(b"INSERT INTO skew.t VALUES (1)")?;
             connection.execute(b"DROP DATABASE skew")?;
         }
-        self.connect()?.execute(format!("CREATE DATABASE {DATABASE}").as_bytes())?;
+        let mut connection = self.connect()?;
+        connection.execute(format!("CREATE DATABASE {DATABASE}").as_bytes())?;
+        for statement in self.setup {
+            connection.execute(statement.as_bytes()).with_context(|| (*statement).to_owned())?;
+        }
+        self.variables = self.global_variables()?;
         self.fresh = self.traces()?;
         Ok(())
     }
 
+    /// The port to connect to.
+    pub(crate) fn port(&self) -> u16 {
+        self.sandbox.node(0).port()
+    }
+
     /// The socket to connect to.
-    pub(super) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.sandbox.node(0).socket()
     }
 
     /// A dump was ended in its middle: its session may still be at work.
-    pub(super) fn spoil(&mut self) {
+    pub(crate) fn spoil(&mut self) {
         self.is_spoiled = true;
     }
 
     /// Makes it as new: schemas go, and a server in which more has changed is replaced.
-    pub(super) fn reset(&mut self) -> anyhow::Result<()> {
-        if !self.is_spoiled && self.remove_schemas().is_ok() && self.traces().is_ok_and(|traces| traces == self.fresh) {
+    pub(crate) fn reset(&mut self) -> anyhow::Result<()> {
+        let is_reset = !self.is_spoiled && self.remove_schemas().is_ok() && self.restore_variables().is_ok();
+        if is_reset && self.traces().is_ok_and(|traces| traces == self.fresh) {
             return Ok(());
         }
-        *self = Server::start(&self.settings, &self.suites, self.skew)?;
+        *self = Server::start_with(&self.settings, &self.suites, self.skew, self.setup)?;
+        Ok(())
+    }
+
+    fn global_variables(&self) -> anyhow::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+        let rows = self.connect()?.fetch(b"SHOW GLOBAL VARIABLES")?;
+        let pair = |row: Vec<Option<Vec<u8>>>| {
+            let mut values = row.into_iter().map(Option::unwrap_or_default);
+            Some((values.next()?, values.next()?))
+        };
+        Ok(rows.into_iter().filter_map(pair).collect())
+    }
+
+    /// Gives variables that were set their values again, as far as a text does.
+    fn restore_variables(&self) -> anyhow::Result<()> {
+        let mut connection = self.connect()?;
+        for (name, now) in self.global_variables()? {
+            let Some(before) = self.variables.get(&name).filter(|before| **before != now) else { continue };
+            let is_number = !before.is_empty() && before.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+            let value = if is_number { before.clone() } else { quote_string(before) };
+            // One that cannot be set is a trace.
+            let _ = connection.execute(&[b"SET GLOBAL ".as_slice(), &name, b" = ", &value].concat());
+        }
         Ok(())
     }
 
@@ -153,6 +201,7 @@ impl Server {
         let mut connection = self.connect()?;
         connection
             .execute(b"SET SESSION lock_wait_timeout = 2, innodb_lock_wait_timeout = 2, foreign_key_checks = 0")?;
+        connection.execute(b"SET SESSION sql_log_bin = 0")?;
         connection.execute(b"SET SESSION sql_mode = '', max_statement_time = 0")?;
         // A plain DROP leaves what a dump wrote to the files of a schema's folder.
         for schema in schemas(&mut connection)? {
@@ -168,10 +217,14 @@ impl Server {
         Ok(())
     }
 
-    fn connect(&self) -> anyhow::Result<Connection> {
-        let mut options = self.sandbox.node(0).connect_options();
-        options.read_timeout = Some(LOOK_LIMIT);
-        Connection::open(&options).context("connecting to a server")
+    /// How root connects.
+    pub(crate) fn options(&self) -> ConnectOptions {
+        ConnectOptions { read_timeout: Some(LOOK_LIMIT), ..self.sandbox.node(0).connect_options() }
+    }
+
+    /// A new session of root's.
+    pub(crate) fn connect(&self) -> anyhow::Result<Connection> {
+        Connection::open(&self.options()).context("connecting to a server")
     }
 
     fn traces(&self) -> anyhow::Result<Vec<String>> {
@@ -195,7 +248,12 @@ impl Server {
     }
 
     /// Reads all that is there.
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.snapshot_of(&SERVER_QUERIES)
+    }
+
+    /// Reads all schemas, and of the server what these queries say.
+    pub(crate) fn snapshot_of(&self, queries: &[&str]) -> Snapshot {
         let mut snapshot = Snapshot { schemas: BTreeMap::new(), server: Vec::new(), is_down: false };
         let Ok(mut connection) = self.connect() else {
             // Root's own account may be gone, while the server is there.
@@ -203,7 +261,7 @@ impl Server {
             return snapshot;
         };
         // In a session as new: describing changes it.
-        snapshot.server.extend(SERVER_QUERIES.iter().flat_map(|query| match self.rows(&mut connection, query) {
+        snapshot.server.extend(queries.iter().flat_map(|query| match self.rows(&mut connection, query) {
             Ok(rows) => rows,
             Err(error) => vec![format!("{query}: {error}")],
         }));

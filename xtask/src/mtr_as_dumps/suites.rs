@@ -13,21 +13,21 @@ const SQL: &str = "sql";
 
 /// A test or a dump, and its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// As in `main.alter_table`.
-    pub(super) name: String,
-    pub(super) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }
 
 impl Source {
     /// Whether it is a dump already.
-    pub(super) fn is_dump(&self) -> bool {
+    pub(crate) fn is_dump(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == SQL)
     }
 }
 
 /// The tests of the names; of the usual suites where there are none.
-pub(super) fn sources(root: &Path, names: &[String]) -> anyhow::Result<Vec<Source>> {
+pub(crate) fn sources(root: &Path, names: &[String]) -> anyhow::Result<Vec<Source>> {
     let usual: Vec<String> = SUITES.iter().map(|suite| (*suite).to_owned()).collect();
     let mut sources = Vec::new();
     for name in if names.is_empty() { &usual } else { names } {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::compare::Kind;
-use super::extract::extract;
+use super::extract::{Purpose, extract};
 use super::line_diff::hunks;
 use super::table::explained;
 
@@ -13,7 +13,7 @@ fn dump(test: &str, include: &str) -> Result<String, String> {
     let path = folder.path().join("a.test");
     fs::write(&path, test).unwrap();
     fs::write(folder.path().join("inc.inc"), include).unwrap();
-    extract(folder.path(), &path).map(|dump| String::from_utf8(dump.text()).unwrap())
+    extract(folder.path(), &path, Purpose::Dump).map(|dump| String::from_utf8(dump.text()).unwrap())
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! The source, the target, and the stock replica of a trial.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hortator_check::state::State;
+
+use crate::mtr_as_dumps::server::{SERVER_QUERIES, Server};
+
+/// Of the source: the format follows.
+const OF_SOURCE: [(&str, &str); 2] = [("log_bin", "bin"), ("sync_binlog", "0")];
+const OF_REPLICA: [(&str, &str); 2] = [("slave_net_timeout", "10"), ("slave_parallel_threads", "0")];
+
+/// The same accounts on all.
+const SETUP: &[&str] = &["CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON *.* TO repl@'127.0.0.1'"];
+const SETUP_OF_REPLICA: &[&str] = &[SETUP[0], SETUP[1], "SET GLOBAL server_id = 3"];
+
+/// The schema of the agent's positions.
+const OWN_SCHEMA: &str = "hortator";
+/// Stands before each line of what is no schema's.
+const ACCOUNTS: &str = "the server's tables";
+/// The first of the queries is of variables, the last of the names of tables.
+const FIRST_OF_ACCOUNTS: usize = 1;
+
+/// Which server is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Source,
+    Target,
+    Replica,
+}
+
+pub(super) fn start(role: Role, format: &str, suites: &Path) -> anyhow::Result<Server> {
+    let (settings, setup): (&[(&str, &str)], _) = match role {
+        Role::Source => (&OF_SOURCE, SETUP),
+        Role::Target => (&[], SETUP),
+        Role::Replica => (&OF_REPLICA, SETUP_OF_REPLICA),
+    };
+    let settings = settings.iter().copied().chain([("binlog_format", format)]);
+    let settings: Vec<(String, String)> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Server::start_with(&settings, suites, 0, setup)
+}
+
+/// What can be compared of a server.
+pub(super) struct Picture {
+    schemas: BTreeMap<String, Result<State, String>>,
+    accounts: Vec<String>,
+}
+
+impl Picture {
+    pub(super) fn take(server: &Server) -> Picture {
+        let mut snapshot = server.snapshot_of(&SERVER_QUERIES[FIRST_OF_ACCOUNTS..]);
+        snapshot.schemas.remove(OWN_SCHEMA);
+        Picture { schemas: snapshot.schemas, accounts: snapshot.server }
+    }
+
+    /// What the other one has otherwise.
+    pub(super) fn differences(&self, other: &Picture) -> Vec<String> {
+        let mut found = Vec::new();
+        for (name, state) in &self.schemas {
+            match (state, other.schemas.get(name)) {
+                (Ok(mine), Some(Ok(theirs))) => {
+                    found.extend(mine.differences(theirs).into_iter().map(|text| format!("{name}: {text}")));
+                }
+                (Ok(_), Some(Err(error))) => found.push(format!("{name}: it cannot be read: {error}")),
+                // The test keeps locks on the source: there is nothing to compare with.
+                (Err(_), _) => {}
+                (Ok(_), None) => found.push(format!("{name}: the schema is not there")),
+            }
+        }
+        let more = other.schemas.keys().filter(|name| !self.schemas.contains_key(*name));
+        found.extend(more.map(|name| format!("{name}: the source has no such schema")));
+        let of_one = |one: &Picture, other: &Picture, side: &str| {
+            let lines = one.accounts.iter().filter(|line| !other.accounts.contains(line));
+            lines.map(|line| format!("{ACCOUNTS}: only {side}: {line}")).collect::<Vec<_>>()
+        };
+        found.extend(of_one(self, other, "on the source"));
+        found.extend(of_one(other, self, "here"));
+        found
+    }
+}
