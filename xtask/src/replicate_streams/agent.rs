@@ -51,7 +51,7 @@ impl Agent {
         let process = command.spawn().with_context(|| format!("cannot run {}", hortator.display()))?;
         let agent = Agent { process, hortator: hortator.to_owned(), folder };
         let end = Instant::now() + START_LIMIT;
-        while !agent.folder.path().join("replicate.toml.sock").exists() {
+        while agent.ask("status", &[])?.0.contains("nothing runs this configuration") {
             if Instant::now() > end {
                 bail!("the agent does not start: {}", agent.log());
             }

@@ -7,6 +7,7 @@ mod kills;
 mod monitoring;
 mod rule_corners;
 mod rules;
+mod streams;
 mod unit;
 
 use std::fs;

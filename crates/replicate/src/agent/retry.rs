@@ -32,9 +32,10 @@ pub(super) fn verdict(error: &Error) -> Verdict {
         Error::Source(source::Error::Server { error, .. })
         | Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => error,
         // The former session may be about to end; the source starts again.
-        Error::Apply(apply::Error::Busy { .. } | apply::Error::Moved { .. }) | Error::Source(source::Error::Ended) => {
-            return Verdict::Retry;
-        }
+        Error::Apply(
+            apply::Error::Busy { .. } | apply::Error::Moved { .. } | apply::Error::SourceRestarted,
+        )
+        | Error::Source(source::Error::Ended) => return Verdict::Retry,
         Error::Source(_) | Error::Apply(_) => return Verdict::Stop,
     };
     match of_server {
@@ -101,6 +102,7 @@ mod tests {
             (of_source(server(1236)), Verdict::Stop),
             (Error::Source(source::Error::Unfit("no log".to_owned())), Verdict::Stop),
             (Error::Source(source::Error::Ended), Verdict::Retry),
+            (Error::Apply(apply::Error::SourceRestarted), Verdict::Retry),
             (Error::Apply(apply::Error::Busy { name: "a".to_owned() }), Verdict::Retry),
         ] {
             assert_eq!(verdict(&error), expected, "{error}");

@@ -117,6 +117,9 @@ impl SourceTask {
         if shared.wish != Wish::End {
             shared.wish = wish;
         }
+        if matches!(wish, Wish::Run | Wish::Skip) {
+            shared.tracker.on_resume(Now::read());
+        }
         shared.wishes += 1;
         self.changed.notify_all();
     }
@@ -186,8 +189,10 @@ impl SourceTask {
                         "stopped: {text}\n  mend it and then `hortator replicate resume FILE {name}`{skip}"
                     ));
                     let is_conflict = is_conflict(&error);
+                    // Who sees that it has stopped may answer before this thread waits.
+                    let wishes = self.lock().wishes;
                     self.track(|tracker, now| tracker.on_stop(text, can_skip, is_conflict, now));
-                    self.wait_for_a_person();
+                    self.wait_for_a_person(wishes);
                     // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.
                     let is_in_doubt = matches!(error, Error::Apply(apply::Error::InDoubt { .. }));
                     (failures, in_doubt) = (0, if is_in_doubt { InDoubt::Decided } else { InDoubt::Ask });
@@ -232,10 +237,9 @@ impl SourceTask {
         skips
     }
 
-    /// Waits until someone says what to do, which may be what was wished before.
-    fn wait_for_a_person(&self) {
+    /// Waits until someone says what to do, which may be what was wished before; `before` is how often that was until now.
+    fn wait_for_a_person(&self, before: u64) {
         let shared = self.lock();
-        let before = shared.wishes;
         let is_waiting = |shared: &mut Shared| shared.wishes == before && shared.wish != Wish::End;
         drop(self.changed.wait_while(shared, is_waiting).unwrap_or_else(PoisonError::into_inner));
     }

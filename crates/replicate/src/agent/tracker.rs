@@ -163,6 +163,13 @@ impl Tracker {
         self.status.passed_over += 1;
     }
 
+    /// A person says that it goes on: who asks next does not take the old error for a new one.
+    pub(super) fn on_resume(&mut self, now: Now) {
+        if self.state() == SourceState::Stopped {
+            self.set_state(SourceState::Connecting, now);
+        }
+    }
+
     /// The session waits for something else now.
     pub(super) fn set_phase(&mut self, phase: Phase, now: Now) {
         if phase == self.phase {

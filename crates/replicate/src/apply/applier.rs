@@ -4,6 +4,7 @@ mod begun;
 mod group;
 mod merged;
 mod prepare;
+mod temporary;
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +14,18 @@ use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
 use super::definition::Begun;
 use super::error::Error;
+use super::invoker::text_to_run;
 use super::position_table::{PositionTable, SourcePosition};
+use super::statement_session::is_without_effect;
 use super::target_tables::TargetTables;
+use super::temporary_tables::is_only_of_session;
+use super::tolerated::is_done;
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
 use group::Group;
+use temporary::Temporary;
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
@@ -63,6 +69,7 @@ pub struct Applier {
     /// What an earlier run had begun behind that, and what became of it is not known.
     begun: Option<Begun>,
     group: Group,
+    temporary: Temporary,
     /// The table maps of the statement whose rows have not ended.
     open_maps: Vec<Vec<u8>>,
     /// Transactions that it has committed or skipped.
@@ -114,7 +121,9 @@ impl Applier {
         let mut committed = table.read(&mut connection).map_err(cannot)?;
         let _ = connection.execute(CLUSTER_BEHIND);
         let begun = committed.as_mut().and_then(|at| at.begun.take()).filter(|_| in_doubt == InDoubt::Ask);
+        let open = committed.as_ref().map(|at| at.temporary.clone()).unwrap_or_default();
         Ok(Applier {
+            temporary: Temporary::of_new_session(open),
             connection,
             table,
             collations: None,
@@ -198,6 +207,7 @@ impl Applier {
         self.begun = None;
         let end = self.position_behind(transaction);
         self.move_to(&end, &describe(&end, &transaction.text()))?;
+        self.temporary.settle_skipped(&end.temporary);
         self.recorded(end, 1);
         Ok(())
     }
@@ -212,6 +222,7 @@ impl Applier {
             return Ok(());
         }
         self.flush()?;
+        self.end_sessions(format)?;
         let mut statement = BinlogStatement::default();
         statement.push(&event.bytes);
         self.execute(&statement.take_text(), "a format description")?;
@@ -231,6 +242,9 @@ impl Applier {
             return Err(error);
         }
         if self.begun.is_some() && self.was_applied(&transaction)? {
+            return self.skip(&transaction);
+        }
+        if is_announcement(&transaction) {
             return self.skip(&transaction);
         }
         let bytes: usize = transaction.events.iter().map(|event| event.bytes.len()).sum();
@@ -334,6 +348,7 @@ impl Applier {
             self.execute(b"START TRANSACTION", &place)?;
             (self.is_within, self.is_open_safe) = (true, is_safe);
         }
+        self.temporary.open.advance(&part.events);
         self.run(&part.events, &place)
     }
 
@@ -351,7 +366,7 @@ impl Applier {
         if !has_begun {
             self.log_as(transaction.server_id, &place)?;
         }
-        if !has_begun && !is_safe {
+        if !has_begun && !is_safe && !is_of_session(&transaction.events) {
             let begun = self.look(transaction, &place)?;
             self.record_begun(begun, &place)?;
         }
@@ -372,6 +387,7 @@ impl Applier {
                 self.execute(b"COMMIT", &place)?;
             }
         }
+        self.temporary.settle(&end.temporary);
         self.recorded(end, 1);
         self.groups += 1;
         Ok(())
@@ -383,7 +399,9 @@ impl Applier {
         if let Some(event) = transaction.gtid {
             gtid.advance(event.gtid);
         }
-        SourcePosition { position: transaction.position.clone(), gtid, begun: None }
+        let mut temporary = self.temporary.open.clone();
+        temporary.advance(&transaction.events);
+        SourcePosition { position: transaction.position.clone(), gtid, begun: None, temporary }
     }
 
     /// Sends rows and statements, in their order.
@@ -402,13 +420,17 @@ impl Applier {
                     if self.table.is_written_by(&query.text) {
                         continue;
                     }
+                    self.temporary.check(query, place)?;
                     for setting in self.settings(event, query, before, place)? {
                         self.execute(&setting, place)?;
                     }
                     let disable = self.disabled_event(&query.text, place)?;
                     if !self.create_merged(&query.text, place)? {
-                        let done = self.connection.execute(&query.text);
-                        self.check_as_source(done.map(drop), query.error_code, place)?;
+                        let done = match self.connection.execute(&text_to_run(query)) {
+                            Err(error) if query.error_code == 0 && is_done(&query.text, &error) => Ok(()),
+                            done => done.map(drop),
+                        };
+                        self.check_as_source(done, query.error_code, place)?;
                     }
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
@@ -485,6 +507,16 @@ impl Applier {
         self.target_tables.forget();
         Error::Target { doing: format!("applying {place}"), error }
     }
+}
+
+/// Whether it only announces an ALTER TABLE, or says that it has come to nothing.
+fn is_announcement(transaction: &Transaction) -> bool {
+    matches!(&transaction.events[..], [Event { content: Content::Query(query), .. }] if is_without_effect(query))
+}
+
+/// Whether it only creates or drops a temporary table: nothing of it is there after a crash.
+fn is_of_session(events: &[Event]) -> bool {
+    matches!(events, [Event { content: Content::Query(query), .. }] if is_only_of_session(&query.text))
 }
 
 /// A transaction, for a message.

@@ -5,7 +5,7 @@
 
 use hortator_load::analysis::{FunctionSet, Postcondition, SessionFacts, StatementInfo, analyze};
 use hortator_load::checkpoint::{Outcome, RecoveryHint, fingerprint, outcome};
-use hortator_load::lexer::{Charset, Dialect};
+use hortator_load::lexer::{Charset, Dialect, tokens};
 use hortator_mysql::{Connection, Error};
 
 /// What is on record of a statement that has begun.
@@ -78,7 +78,22 @@ fn disabled_event(text: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
     let target = info.ddl_target.filter(|target| target.postcondition == Postcondition::Changed)?;
     let name = target.questions.last()?.strip_prefix(SHOW_EVENT)?;
+    let name = new_name(text, dialect).unwrap_or(name);
     Some([b"ALTER EVENT ".as_slice(), name, b" DISABLE ON SLAVE"].concat())
+}
+
+/// The name that ALTER EVENT gives, as the text has it.
+fn new_name(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
+    let mut all = tokens(text, &dialect);
+    let is_alter = all.next()?.is_word(b"ALTER");
+    // In the body of an event, RENAME is behind its DO.
+    let mut head = all.take_while(|token| !token.is_word(b"DO"));
+    let rename = head.find(|token| is_alter && token.is_word(b"RENAME"))?;
+    let mut name = tokens(&text[rename.end..], &dialect).skip(1);
+    let first = name.next()?;
+    let has_schema = name.next().is_some_and(|dot| dot.is_symbol(b"."));
+    let last = if has_schema { name.next()? } else { first.clone() };
+    text.get(rename.end + first.offset..rename.end + last.end)
 }
 
 const SHORT_EVENT: &[u8] = b"EVENT";
@@ -98,6 +113,9 @@ mod tests {
             ),
             ("alter event d.e ENABLE", Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE")),
             ("/* c */ ALTER EVENT e ENABLE", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
+            ("ALTER EVENT e RENAME TO `d 2`.f ENABLE DO SELECT 1", Some("ALTER EVENT `d 2`.f DISABLE ON SLAVE")),
+            ("ALTER EVENT e RENAME TO f", Some("ALTER EVENT f DISABLE ON SLAVE")),
+            ("ALTER EVENT e DO RENAME TABLE a TO b", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
             ("CREATE TABLE event (id INT)", None),
             ("DROP EVENT e", None),
         ] {

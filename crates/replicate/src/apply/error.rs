@@ -36,6 +36,10 @@ pub enum Error {
     #[error(transparent)]
     Binlog(#[from] binlog::Error),
 
+    /// The source's sessions have ended, and their temporary tables with them: ours has to end, too.
+    #[error("the source was restarted with temporary tables open: they are gone")]
+    SourceRestarted,
+
     /// Another session applies the source.
     #[error("another process applies the source {name} to this target: end it, or give this source another name")]
     Busy {

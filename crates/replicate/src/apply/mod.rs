@@ -15,10 +15,13 @@ mod binlog_statement;
 mod collations;
 mod definition;
 mod error;
+mod invoker;
 mod position_table;
 mod refusal;
 mod statement_session;
 mod target_tables;
+mod temporary_tables;
+mod tolerated;
 
 pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;
@@ -26,3 +29,4 @@ pub use collations::Collations;
 pub use definition::Begun;
 pub use error::Error;
 pub use position_table::{PositionTable, SourcePosition};
+pub use temporary_tables::TemporaryTables;

@@ -7,6 +7,7 @@ use hortator_load::checkpoint::RecoveryHint;
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::definition::Begun;
+use super::temporary_tables::TemporaryTables;
 use crate::binlog::{Content, Event, GtidPosition};
 use crate::transaction::LogPosition;
 
@@ -25,6 +26,8 @@ pub struct SourcePosition {
     pub gtid: GtidPosition,
     /// What had begun behind `position`, cannot be rolled back, and is not known to have ended.
     pub begun: Option<Begun>,
+    /// Temporary tables that are open behind `position`.
+    pub temporary: TemporaryTables,
 }
 
 impl fmt::Display for SourcePosition {
@@ -59,8 +62,16 @@ impl PositionTable {
         let table = [quote_identifier(schema), b".".to_vec(), quote_identifier(TABLE)].concat();
         connection.execute(&[b"CREATE DATABASE IF NOT EXISTS ".as_slice(), &quote_identifier(schema)].concat())?;
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
-            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB) ENGINE=InnoDB";
+            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB, temporary LONGBLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
+        // One of an earlier version has no such column.
+        if let Err(Error::Server(_)) =
+            connection.fetch(&[b"SELECT temporary FROM ".as_slice(), &table, b" LIMIT 0"].concat())
+        {
+            connection.execute(
+                &[b"ALTER TABLE ".as_slice(), &table, b" ADD COLUMN IF NOT EXISTS temporary LONGBLOB"].concat(),
+            )?;
+        }
         Ok(PositionTable { schema: schema.to_owned(), table, source: literal(source.as_bytes()) })
     }
 
@@ -75,7 +86,7 @@ impl PositionTable {
     /// As for any statement.
     pub fn read(&self, connection: &mut Connection) -> Result<Option<SourcePosition>, Error> {
         let query = [
-            b"SELECT file, position, gtid, begun, before_it FROM ".as_slice(),
+            b"SELECT file, position, gtid, begun, before_it, temporary FROM ".as_slice(),
             &self.table,
             b" WHERE source = ",
             &self.source,
@@ -94,7 +105,8 @@ impl PositionTable {
         let begun = next();
         let before = RecoveryHint::from_text(&text(next()));
         let begun = begun.map(|text| Begun { text, before });
-        let found = SourcePosition { position: LogPosition { file, position }, gtid, begun };
+        let temporary = TemporaryTables::from_text(&text(next())).map_err(invalid)?;
+        let found = SourcePosition { position: LogPosition { file, position }, gtid, begun, temporary };
         if found.gtid.to_string() != gtid_text {
             // A person has written it: positions are compared as texts.
             connection.execute(&self.write(&found))?;
@@ -146,7 +158,9 @@ impl PositionTable {
             &self.table,
             b" SET ",
             &fields(to, ", "),
-            b", begun = NULL, before_it = NULL WHERE source = ",
+            b", begun = NULL, before_it = NULL, temporary = ",
+            &temporary(to),
+            b" WHERE source = ",
             &self.source,
             b" AND ",
             &fields(from, " AND "),
@@ -164,7 +178,7 @@ impl PositionTable {
         [
             REPLACE,
             &self.table,
-            b" (source, file, position, gtid, begun, before_it) VALUES (",
+            b" (source, file, position, gtid, begun, before_it, temporary) VALUES (",
             &self.source,
             b", ",
             &literal(&at.position.file),
@@ -174,9 +188,18 @@ impl PositionTable {
             &begun,
             b", ",
             &before,
+            b", ",
+            &temporary(at),
             b")",
         ]
         .concat()
+    }
+}
+
+fn temporary(at: &SourcePosition) -> Vec<u8> {
+    match at.temporary.is_empty() {
+        true => b"NULL".to_vec(),
+        false => literal(at.temporary.to_text().as_bytes()),
     }
 }
 
@@ -184,7 +207,7 @@ impl PositionTable {
 fn literal(text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
         // Not `''`: sql_mode may take that for NULL.
-        return b"REPEAT('', 0)".to_vec();
+        return b"REPEAT('x', 0)".to_vec();
     }
     text.iter().fold(b"0x".to_vec(), |mut literal, byte| {
         literal.extend_from_slice(format!("{byte:02x}").as_bytes());

@@ -5,18 +5,28 @@
 use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
+use super::invoker::text_to_run;
 use super::refusal::{alters_schema, refusal};
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
 
 /// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
 /// MariaDB 10.11 and `mariadb-binlog`; MySQL never sets those that it does not know.
-const FLAGS: [(&str, u32, bool); 5] = [
+const FLAGS: [(&str, u32, bool); 6] = [
     ("sql_auto_is_null", 1 << 14, true),
     ("check_constraint_checks", 1 << 15, false),
+    // Servers that do not write it, before 10.10, have it off by default.
+    ("explicit_defaults_for_timestamp", 1 << 24, true),
     ("foreign_key_checks", 1 << 26, false),
     ("unique_checks", 1 << 27, false),
     ("sql_if_exists", 1 << 28, true),
 ];
+
+/// Only MariaDB 10.11 and later has this one.
+const INSERT_HISTORY: (&str, u32) = ("system_versioning_insert_history", 1 << 30);
+
+/// A source writes these only where they are not so.
+const DEFAULTS: [(&str, &str); 3] =
+    [("auto_increment_increment", "1"), ("auto_increment_offset", "1"), ("lc_time_names", "0")];
 
 /// What the values of events are written as.
 const LAST_INSERT_ID: u8 = 1;
@@ -33,23 +43,28 @@ pub(super) fn settings(
     before: &[Event],
     collations: &Collations,
 ) -> Result<Vec<Vec<u8>>, String> {
-    if let Some(reason) = refusal(&query.text) {
+    if let Some(reason) = refusal(&text_to_run(query)) {
         return Err(reason.to_owned());
     }
     let mut assigned = assignments(&query.status_variables)?;
+    assigned.retain(|(name, _)| name != ALTER_PART && !INVOKER.contains(&name.as_str()));
     let (micros, named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
     let micros = micros.first().map_or("0", |(_, value)| value.as_str());
     let mut texts = Vec::new();
     // Names in events are in UTF-8; the session is in the character set of the statement before.
     texts.push(b"SET NAMES utf8mb4".to_vec());
+    // CREATE and DROP DATABASE need none, and it may not be there. ALTER DATABASE may mean it.
     let needs_schema = !event.header.needs_no_schema() || alters_schema(&query.text);
     if !query.schema.is_empty() && needs_schema {
         texts.push([b"USE ".as_slice(), &quote_identifier(&query.schema)].concat());
     }
     let timestamp = format!("timestamp = {}.{micros:0>6}", event.header.timestamp_s);
     let thread = format!("pseudo_thread_id = {}", query.thread_id);
-    let list = named.iter().map(|(name, value)| format!("{name} = {value}"));
+    let assign = |(name, value): &(String, String)| format!("{name} = {value}");
+    let (new, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|(name, _)| name == INSERT_HISTORY.0);
+    let list = named.iter().map(assign);
     let list: Vec<String> = [timestamp, thread].into_iter().chain(list).map(|one| format!("@@session.{one}")).collect();
+    let new: String = new.iter().map(|one| format!(" /*M!101100 , @@session.{} */", assign(one))).collect();
     for value in before {
         texts.push(match &value.content {
             Content::IntVar { kind: LAST_INSERT_ID, value } => format!("SET last_insert_id = {value}").into_bytes(),
@@ -59,6 +74,13 @@ pub(super) fn settings(
             Content::UserVariable(variable) => {
                 let value = match &variable.value {
                     None => b"NULL".to_vec(),
+                    Some(value) if would_lose_type(query, value) => {
+                        return Err(
+                            "a table with a column of a user variable's geometry type: create it by hand, and then \
+                                    `skip` this one"
+                                .to_owned(),
+                        );
+                    }
                     Some(value) => literal(value, collations)?,
                 };
                 [b"SET @".as_slice(), &quote_identifier(&variable.name), b" := ", &value].concat()
@@ -66,7 +88,7 @@ pub(super) fn settings(
             _ => return Err("an event before a statement that is no value for it".to_owned()),
         });
     }
-    texts.push(format!("SET {}", list.join(", ")).into_bytes());
+    texts.push(format!("SET {}{new}", list.join(", ")).into_bytes());
     Ok(texts)
 }
 
@@ -76,7 +98,8 @@ const MICROSECONDS: &str = "microseconds";
 /// Session variables by name, in the order of the event.
 fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
     let mut fields = Fields(status);
-    let mut found = Vec::new();
+    let mut found: Vec<(String, String)> =
+        DEFAULTS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut add = |name: &str, value: String| found.push((name.to_owned(), value));
     while !fields.0.is_empty() {
         match fields.u8("a session variable's number")? {
@@ -85,6 +108,7 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
                 for (name, bit, is_on_if_set) in FLAGS {
                     add(name, u8::from((flags & bit != 0) == is_on_if_set).to_string());
                 }
+                add(INSERT_HISTORY.0, u8::from(flags & INSERT_HISTORY.1 != 0).to_string());
             }
             1 => add("sql_mode", fields.u64("sql_mode")?.to_string()),
             2 | 6 => {
@@ -110,8 +134,9 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
             9 => drop(fields.u64("the updated tables")?),
             10 => drop(fields.u32("the length of the source's event")?),
             11 => {
-                fields.short_text("the user")?;
-                fields.short_text("the user's host")?;
+                for name in INVOKER {
+                    add(name, String::from_utf8_lossy(fields.short_text(name)?).into_owned());
+                }
             }
             12 => {
                 // More than 16 schemas are not named.
@@ -129,9 +154,10 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
             17 | 129 => drop(fields.u64("the transaction's number")?),
             130 => {
                 let flags = fields.u8("the flags of the GTID")?;
-                if flags & ALTER_IN_PARTS != 0 {
-                    return Err("an ALTER TABLE in two parts: set binlog_alter_two_phase=OFF on the source".to_owned());
+                if flags & (COMMIT_ALTER | ROLLBACK_ALTER) != 0 {
+                    fields.u64("where the ALTER TABLE has begun")?;
                 }
+                add(ALTER_PART, flags.to_string());
             }
             131 => {
                 let count = fields.u8("the number of collations")?;
@@ -162,8 +188,30 @@ pub(super) fn without_foreign_key_checks(mut status: Vec<u8>) -> Vec<u8> {
     status
 }
 
-/// START, COMMIT or ROLLBACK ALTER.
-const ALTER_IN_PARTS: u8 = 0x0e;
+/// Stands for the part of an ALTER TABLE that a source writes in two parts (`binlog_alter_two_phase`).
+const ALTER_PART: &str = "alter part";
+const START_ALTER: u8 = 0x02;
+const COMMIT_ALTER: u8 = 0x04;
+const ROLLBACK_ALTER: u8 = 0x08;
+
+/// Whether a statement is the announcement of an ALTER TABLE, or its end without effect: the one that takes effect has the
+/// whole statement, too.
+pub(super) fn is_without_effect(query: &QueryEvent) -> bool {
+    let assigned = assignments(&query.status_variables).unwrap_or_default();
+    let flags = assigned.iter().find(|(name, _)| name == ALTER_PART).and_then(|(_, flags)| flags.parse::<u8>().ok());
+    flags.is_some_and(|flags| flags & (START_ALTER | ROLLBACK_ALTER) != 0)
+}
+
+/// Stand for the account that has run the statement.
+const INVOKER: [&str; 2] = ["the user", "the user's host"];
+
+/// User and host that have run a statement about accounts.
+pub(super) fn invoker(status: &[u8]) -> Option<(String, String)> {
+    let assigned = assignments(status).ok()?;
+    let [user, host] =
+        INVOKER.map(|wanted| assigned.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone()));
+    user.zip(host)
+}
 
 fn quoted(text: &[u8]) -> Result<String, String> {
     let text = String::from_utf8(hortator_mysql::quote_string(text));
@@ -179,9 +227,27 @@ fn literal(value: &UserValue, collations: &Collations) -> Result<Vec<u8>, String
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("_{charset} X'{hex}' COLLATE `{collation}`").into_bytes()
         }
+        UserValue::Geometry(_, bytes) => geometry(bytes)?,
         UserValue::Real(bits) => format!("{:e}", f64::from_bits(*bits)).into_bytes(),
         UserValue::Int(number) => number.to_string().into_bytes(),
         UserValue::Unsigned(number) => number.to_string().into_bytes(),
         UserValue::Decimal(digits) => digits.clone().into_bytes(),
     })
+}
+
+/// The type of what functions make of WKB. Types that are more special have no function with a reference system.
+const GEOMETRY: &[u8] = b"geometry";
+
+/// A geometry as SQL.
+fn geometry(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let parts = bytes.split_first_chunk::<4>();
+    let (system, wkb) = parts.ok_or("a geometry without a reference system")?;
+    let hex: String = wkb.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("GeomFromWKB(X'{hex}', {})", u32::from_le_bytes(*system)).into_bytes())
+}
+
+/// Whether a table that the statement creates would have a column of another type than on the source.
+fn would_lose_type(query: &QueryEvent, value: &UserValue) -> bool {
+    let is_create = query.text.trim_ascii_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case(b"CREATE"));
+    is_create && matches!(value, UserValue::Geometry(name, _) if name != GEOMETRY)
 }

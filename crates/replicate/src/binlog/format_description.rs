@@ -22,6 +22,8 @@ const FIRST_MARIADB_WITH_CHECKSUMS: (u32, u32, u32) = (5, 3, 0);
 pub struct FormatDescription {
     /// The server that wrote the file, as `10.11.19-MariaDB-log`.
     pub server_version: String,
+    /// When the server was started, in seconds since 1970; 0 for a file that only follows another.
+    pub created_s: u32,
     /// Whether each event ends with a CRC32 of its other bytes.
     pub has_checksums: bool,
     /// The length of the fixed part of each type's body, by type from 1 on.
@@ -39,7 +41,7 @@ impl FormatDescription {
         let name = fields.bytes(VERSION_BYTES, "the server's version")?;
         let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
         let server_version = String::from_utf8_lossy(name).into_owned();
-        fields.u32("the time")?;
+        let created_s = fields.u32("the time")?;
         let header_bytes = usize::from(fields.u8("the length of a header")?);
         if header_bytes != HEADER_BYTES {
             return Err(format!("headers have {header_bytes} bytes, not {HEADER_BYTES}"));
@@ -57,7 +59,7 @@ impl FormatDescription {
             };
             lengths = &lengths[..split];
         }
-        Ok(FormatDescription { server_version, has_checksums, post_header_bytes: lengths.to_vec() })
+        Ok(FormatDescription { server_version, created_s, has_checksums, post_header_bytes: lengths.to_vec() })
     }
 
     /// Whether MariaDB wrote the file.

@@ -16,6 +16,8 @@ pub struct UserVariable {
 pub enum UserValue {
     /// A text, and the number of its collation.
     Text(Vec<u8>, u32),
+    /// A geometry: the name of its type, and the server's own form, which is a number of a reference system and WKB.
+    Geometry(Vec<u8>, Vec<u8>),
     /// A DOUBLE, as its bits.
     Real(u64),
     /// A signed number.
@@ -28,6 +30,8 @@ pub enum UserValue {
 
 /// `LOGGED_UNSIGNED`.
 const UNSIGNED: u8 = 1;
+/// The name of a data type follows, behind its length.
+const TYPE_NAME: u8 = 2;
 /// Digits that four bytes hold.
 const WORD_DIGITS: usize = 9;
 /// Bytes of fewer digits, by their number.
@@ -45,10 +49,18 @@ impl UserVariable {
         let collation = fields.u32("the collation")?;
         let length = usize::try_from(fields.u32("the length of the value")?).unwrap_or(usize::MAX);
         let bytes = fields.bytes(length, "the value")?;
+        let mut is_unsigned = false;
+        let mut type_name = None;
         // Old servers end here.
-        let is_unsigned = fields.u8("the flags").is_ok_and(|flags| flags & UNSIGNED != 0);
+        while let Ok(chunk) = fields.u8("the kind of what follows") {
+            match chunk {
+                TYPE_NAME => type_name = Some(fields.short_text("the name of the data type")?.to_vec()),
+                other => is_unsigned = other & UNSIGNED != 0,
+            }
+        }
         let number = || bytes.try_into().map(u64::from_le_bytes).map_err(|_| format!("a number of {length} bytes"));
         let value = match kind {
+            0 if type_name.is_some() => UserValue::Geometry(type_name.unwrap_or_default(), bytes.to_vec()),
             0 => UserValue::Text(bytes.to_vec(), collation),
             1 => UserValue::Real(number()?),
             2 if is_unsigned => UserValue::Unsigned(number()?),
