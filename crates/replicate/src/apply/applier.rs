@@ -19,7 +19,7 @@ use super::position_table::{PositionTable, SourcePosition};
 use super::statement_session::is_without_effect;
 use super::target_tables::TargetTables;
 use super::temporary_tables::is_only_of_session;
-use super::tolerated::is_done;
+use super::tolerated::{explain, is_done};
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
@@ -498,7 +498,8 @@ impl Applier {
         done.map(drop).map_err(|error| self.failed(error, place))
     }
 
-    fn failed(&mut self, error: hortator_mysql::Error, place: &str) -> Error {
+    fn failed(&mut self, mut error: hortator_mysql::Error, place: &str) -> Error {
+        explain(&mut error);
         // A lost connection has rolled back by itself. A warning says that rows of some engine could not be.
         let rolled_back = self.connection.execute(b"ROLLBACK");
         self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);

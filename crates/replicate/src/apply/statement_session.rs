@@ -48,7 +48,7 @@ pub(super) fn settings(
     }
     let mut assigned = assignments(&query.status_variables)?;
     assigned.retain(|(name, _)| name != ALTER_PART && !INVOKER.contains(&name.as_str()));
-    let (micros, named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
+    let (micros, mut named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
     let micros = micros.first().map_or("0", |(_, value)| value.as_str());
     let mut texts = Vec::new();
     // Names in events are in UTF-8; the session is in the character set of the statement before.
@@ -60,6 +60,14 @@ pub(super) fn settings(
     }
     let timestamp = format!("timestamp = {}.{micros:0>6}", event.header.timestamp_s);
     let thread = format!("pseudo_thread_id = {}", query.thread_id);
+    for (name, value) in &mut named {
+        // Not every collation's number stands for its character set.
+        if name == "character_set_client"
+            && let Some((charset, _)) = value.parse().ok().and_then(|id| collations.names(id))
+        {
+            *value = format!("'{charset}'");
+        }
+    }
     let assign = |(name, value): &(String, String)| format!("{name} = {value}");
     let (new, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|(name, _)| name == INSERT_HISTORY.0);
     let list = named.iter().map(assign);

@@ -1,4 +1,4 @@
-//! Errors of the target that leave everything as the statement wants it.
+//! Errors of the target that leave everything as the statement wants it, and those that do not say what is wrong.
 
 use hortator_mysql::Error;
 
@@ -11,4 +11,16 @@ const DROP: &[u8] = b"DROP";
 pub(super) fn is_done(text: &[u8], error: &Error) -> bool {
     let is_drop = text.trim_ascii_start().get(..DROP.len()).is_some_and(|verb| verb.eq_ignore_ascii_case(DROP));
     is_drop && matches!(error, Error::Server(error) if NOT_THERE.contains(&error.code))
+}
+
+/// What BINLOG says where it cannot store rows.
+const UNKNOWN: (u16, &str) = (1105, "Unknown error");
+
+/// Says where the reason stands that the target does not give.
+pub(super) fn explain(error: &mut Error) {
+    if let Error::Server(error) = error
+        && (error.code, error.message.as_str()) == UNKNOWN
+    {
+        error.message += ": the target's error log has the reason. Mostly a column has another type than on the source";
+    }
 }

@@ -15,6 +15,8 @@ const CHECKSUM_BYTES: usize = 4;
 /// Where the flags of rows stand, and that the statement ends with them.
 const ROWS_FLAGS_AT: usize = HEADER_BYTES + 6;
 const END_OF_STATEMENT: u8 = 0x01;
+/// The flag of rows of a session with `unique_checks=0`.
+const RELAXED_UNIQUE_CHECKS: u8 = 0x04;
 /// The number of a table and its flags: what a table map begins with.
 const MAP_HEAD_BYTES: usize = 8;
 
@@ -47,6 +49,17 @@ impl Event {
         let head = self.bytes[HEADER_BYTES..HEADER_BYTES + MAP_HEAD_BYTES].to_vec();
         let rest = self.bytes[names_end..self.body_end(format)].to_vec();
         self.replace_body(self.header.kind, &[&head, &name(schema), &name(table), &rest], format);
+    }
+
+    /// Lets the target check unique keys where the source's session did not. Without any checks InnoDB inserts in bulk into an
+    /// empty table, and a server crashes where these rows come in several BINLOG statements of a transaction (seen with 10.11.19).
+    pub fn check_unique(&mut self, format: &FormatDescription) {
+        if !matches!(self.content, Content::Rows(_)) || self.bytes[ROWS_FLAGS_AT] & RELAXED_UNIQUE_CHECKS == 0 {
+            return;
+        }
+        self.bytes[ROWS_FLAGS_AT] &= !RELAXED_UNIQUE_CHECKS;
+        let body = self.bytes[HEADER_BYTES..self.body_end(format)].to_vec();
+        self.replace_body(self.header.kind, &[&body], format);
     }
 
     /// Makes these rows the last ones of their statement.

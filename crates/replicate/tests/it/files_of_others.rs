@@ -2,15 +2,21 @@
 //! read.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use hortator_replicate::binlog::{BinlogFile, EventReader};
+use hortator_check::state;
+use hortator_replicate::apply::{Applier, InDoubt};
+use hortator_replicate::binlog::{BinlogFile, Content, Event, EventReader};
+use hortator_replicate::transaction::{Assembler, LogPosition};
+use hortator_sandbox::{Builder, Temporary};
+
+use crate::source::{run, texts};
 
 const FOLDER: &str = "/usr/share/mysql/mysql-test/std_data";
 
-/// Files that cannot be read to their end, and what is said of them: damaged ones, and those of servers before 5.0. Those of headers with more bytes are from a branch of
-/// MariaDB that was never released.
+/// Files that cannot be read to their end, and what is said of them: damaged ones, and those of servers before 5.0. Those of
+/// headers with more bytes are from a branch of MariaDB that was never released.
 const DAMAGED: [(&str, &str); 10] = [
     ("binlog_before_20574.bin", "the log is damaged"),
     ("bug11747416_32228_binlog.000001", "ends within the event at position 316"),
@@ -53,16 +59,21 @@ fn positions_by_mariadb(path: &Path) -> Vec<u64> {
     positions
 }
 
-#[test]
-#[ignore = "needs the package mariadb-test"]
-fn files_of_mariadbs_test_suite() {
-    let mut names: Vec<_> = fs::read_dir(FOLDER)
+fn paths() -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(FOLDER)
         .expect("the package mariadb-test is there")
         .map(|entry| entry.unwrap().path())
         .filter(|path| fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\xfebin")))
         .collect();
-    names.sort();
-    assert!(names.len() > 10, "{names:?}");
+    paths.sort();
+    assert!(paths.len() > 10, "{paths:?}");
+    paths
+}
+
+#[test]
+#[ignore = "needs the package mariadb-test"]
+fn files_of_mariadbs_test_suite() {
+    let names = paths();
     let mut differing = Vec::new();
     for path in &names {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -79,4 +90,89 @@ fn files_of_mariadbs_test_suite() {
         }
     }
     assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+/// What is said of files that can be read and not applied.
+const NOT_APPLIED: [(&str, &str); 0] = [];
+
+fn server() -> Temporary {
+    let server = Builder::standalone().start_temporary().unwrap();
+    run(&mut server.node(0).connect().unwrap(), &["CREATE DATABASE IF NOT EXISTS test"]);
+    server
+}
+
+/// Applies a file from its beginning; the error, if there is one.
+fn apply(path: &Path, target: &Temporary) -> Result<(), String> {
+    let mut applier = Applier::open(target.node(0).connect().unwrap(), OWN, "one", InDoubt::Ask).unwrap();
+    let mut assembler = Assembler::new(LogPosition { file: b"file".to_vec(), position: 4 });
+    let mut file = BinlogFile::open(path).unwrap();
+    let mut reader = EventReader::default();
+    while let Some(bytes) = file.next_event().unwrap() {
+        let event: Event = reader.read(bytes).unwrap();
+        if matches!(event.content, Content::Format(_)) {
+            applier.format(&event).map_err(|error| error.to_string())?;
+        }
+        if let Some(one) = assembler.take(event).map_err(|error| error.to_string())? {
+            applier.apply(one).map_err(|error| error.to_string())?;
+        }
+    }
+    applier.flush().map_err(|error| error.to_string())
+}
+
+/// The same by `mariadb-binlog` and the client; whether that goes through.
+fn apply_by_mariadb(path: &Path, target: &Temporary) -> bool {
+    let mut dump =
+        Command::new("mariadb-binlog").arg(path).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut client = Command::new("mariadb");
+    client.args(["--no-defaults", "-u", "root", "-S"]).arg(target.node(0).socket()).arg("--binary-mode");
+    let output = client.stdin(dump.stdout.take().unwrap()).output().unwrap();
+    dump.wait().unwrap().success() && output.status.success()
+}
+
+/// The schema of the positions.
+const OWN: &str = "hortator";
+
+fn schemas(server: &Temporary) -> Vec<String> {
+    let query = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME NOT IN ('mysql', 'sys', 'hortator', \
+                 'information_schema', 'performance_schema') ORDER BY 1";
+    texts(&mut server.node(0).connect().unwrap(), query).into_iter().flatten().collect()
+}
+
+/// Each file that can be read leaves what `mariadb-binlog` and the client leave, or is refused with a message.
+#[test]
+#[ignore = "needs the package mariadb-test"]
+fn files_of_mariadbs_test_suite_are_applied() {
+    let mut differing = Vec::new();
+    let mut applied = 0;
+    for path in paths() {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if DAMAGED.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        let (ours, theirs) = (server(), server());
+        let error = apply(&path, &ours).err();
+        let expected = NOT_APPLIED.iter().find(|(known, _)| *known == name).map(|(_, words)| *words);
+        match (&error, expected) {
+            (None, None) => {}
+            (Some(error), Some(words)) if error.contains(words) => continue,
+            _ => {
+                differing.push(format!("{name}: {error:?}, expected {expected:?}"));
+                continue;
+            }
+        }
+        applied += 1;
+        let goes_through = apply_by_mariadb(&path, &theirs);
+        if !goes_through || schemas(&ours) != schemas(&theirs) {
+            differing.push(format!("{name}: {goes_through} {:?} {:?}", schemas(&ours), schemas(&theirs)));
+            continue;
+        }
+        for schema in schemas(&ours) {
+            let describe =
+                |server: &Temporary| state::describe(&mut server.node(0).connect().unwrap(), &schema).unwrap();
+            let found = describe(&theirs).differences(&describe(&ours));
+            differing.extend(found.into_iter().map(|found| format!("{name}: {schema}: {found}")));
+        }
+    }
+    assert!(differing.is_empty(), "{applied} are applied\n{}", differing.join("\n"));
+    assert!(applied > 3, "{applied}");
 }

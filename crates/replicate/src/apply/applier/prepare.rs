@@ -35,7 +35,10 @@ impl Applier {
     pub(super) fn prepare(&mut self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
         self.table.strip(events);
         let Some((format, _)) = self.format.clone() else { return Ok(()) };
-        events.iter_mut().for_each(|event| event.uncompress(&format));
+        for event in events.iter_mut() {
+            event.uncompress(&format);
+            event.check_unique(&format);
+        }
         if self.rules.is_empty() {
             return Ok(());
         }
