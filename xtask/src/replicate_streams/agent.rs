@@ -34,16 +34,18 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// Starts it at the beginning of the source's log.
-    pub(super) fn start(hortator: &Path, source: &Path, target: &Path) -> anyhow::Result<Agent> {
+    /// Starts it at the beginning of the logs of sources.
+    pub(super) fn start(hortator: &Path, sources: &[PathBuf], target: &Path) -> anyhow::Result<Agent> {
         let folder = tempfile::tempdir_in("/tmp").context("making a folder")?;
         let file = folder.path().join("replicate.toml");
-        let text = format!(
-            "[target]\nsocket = \"{}\"\nuser = \"root\"\n[[source]]\nname = \"{NAME}\"\nsocket = \"{}\"\nuser = \"root\"\n\
-             start = \"bin.000001:4\"\n",
-            target.display(),
-            source.display(),
-        );
+        let mut text = format!("[target]\nsocket = \"{}\"\nuser = \"root\"\n", target.display());
+        for (index, source) in sources.iter().enumerate() {
+            text += &format!(
+                "[[source]]\nname = \"{NAME}{}\"\nsocket = \"{}\"\nuser = \"root\"\nstart = \"bin.000001:4\"\n",
+                index + 1,
+                source.display()
+            );
+        }
         fs::write(&file, text)?;
         let log = File::create(folder.path().join("log"))?;
         let mut command = Command::new(hortator);
@@ -72,9 +74,9 @@ impl Agent {
         })
     }
 
-    /// Passes a transaction over; says whether that can be.
+    /// Passes a transaction of the first source over; says whether that can be.
     pub(super) fn skip(&self) -> anyhow::Result<bool> {
-        Ok(self.ask("skip", &[NAME])?.1)
+        Ok(self.ask("skip", &[&format!("{NAME}1")])?.1)
     }
 
     fn log(&self) -> String {

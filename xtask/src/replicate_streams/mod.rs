@@ -4,15 +4,19 @@
 //! source's log has of them is applied to a target. At several places and at the end both are compared: schemas, rows,
 //! accounts. Where they differ, or the target stops, the file runs again with a stock replica beside the target: what the
 //! replica does, too, is no fault of Hortator's. `docs/replicate-streams.md` has the result.
+//!
+//! `sysbench` and `checksum` in place of a suite run Debian's sysbench and pt-table-checksum on sources.
 
 mod agent;
 mod arguments;
+mod checksum;
 mod page;
 mod reasons;
 mod replica;
 mod rules;
 mod servers;
 mod sessions;
+mod sysbench;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -52,16 +56,21 @@ struct Run<'a> {
 pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) -> anyhow::Result<()> {
     let arguments = Arguments::parse(arguments)?;
     let suites = suites_folder(repository)?;
+    let hortator = match &arguments.hortator {
+        Some(path) => path.clone(),
+        None => build(repository)?,
+    };
+    match arguments.names.first().map(String::as_str) {
+        Some("sysbench") => return sysbench::run(suites, &hortator, arguments.timeout),
+        Some("checksum") => return checksum::run(suites, &hortator, arguments.timeout),
+        _ => {}
+    }
     let sources = suites::sources(suites, &arguments.names)?;
     let jobs = arguments
         .formats
         .iter()
         .flat_map(|format| sources.iter().map(|source| Job { source: source.clone(), format: format.clone() }));
     let jobs: Vec<Job> = jobs.take(arguments.limit.unwrap_or(usize::MAX)).collect();
-    let hortator = match &arguments.hortator {
-        Some(path) => path.clone(),
-        None => build(repository)?,
-    };
     let run = Run {
         arguments: &arguments,
         suites,

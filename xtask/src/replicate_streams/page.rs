@@ -108,7 +108,8 @@ pub(super) fn markdown(lines: &[Line]) -> String {
     text += &format!("\n{statements} statements of the files that ended equal have succeeded on the sources.\n\n");
     text += "| file | format | result | reason | first message or difference |\n|-|-|-|-|-|\n";
     for line in lines.iter().filter(|line| !matches!(line.result, Result::Equal | Result::Skipped)) {
-        let reason = reason(&line.text).unwrap_or("not known yet");
+        let other = if line.result == Result::AsReplica { "the log does not have it" } else { "not known yet" };
+        let reason = reason(&line.text).unwrap_or(other);
         let result = line.result.words();
         text += &format!("| {} | {} | {result} | {reason} | {} |\n", line.name, line.format, cell(&line.text));
     }

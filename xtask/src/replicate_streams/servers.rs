@@ -54,6 +54,17 @@ impl Picture {
         Picture { schemas: snapshot.schemas, accounts: snapshot.server }
     }
 
+    /// Of one schema only.
+    pub(super) fn only(&self, schema: &str) -> Picture {
+        let schemas = self.schemas.iter().filter(|(name, _)| *name == schema);
+        Picture { schemas: schemas.map(|(name, state)| (name.clone(), state.clone())).collect(), accounts: Vec::new() }
+    }
+
+    /// The number of rows of a schema.
+    pub(super) fn rows(&self, schema: &str) -> u64 {
+        self.schemas.get(schema).and_then(|state| state.as_ref().ok()).map_or(0, State::row_count)
+    }
+
     /// What the other one has otherwise.
     pub(super) fn differences(&self, other: &Picture) -> Vec<String> {
         let mut found = Vec::new();

@@ -126,7 +126,7 @@ impl Trial {
             replica::start(&server, &self.source)?;
             stock = Some(server);
         }
-        let agent = Agent::start(&self.hortator, &self.source.socket(), &self.target.socket())?;
+        let agent = Agent::start(&self.hortator, &[self.source.socket()], &self.target.socket())?;
         let replica = if has_replica { stock.as_ref() } else { None };
         let found = self.stream(statements, &agent, replica);
         drop(agent);

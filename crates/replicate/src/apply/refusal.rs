@@ -1,7 +1,12 @@
 //! Statements that would do something else on the target than on the source.
 
+use hortator_load::lexer::{Dialect, Token, tokens};
+
 const ACCOUNT: &str = "the statement is about the account that runs it, which is another one on the target, and the source does not say \
                        which it was: run it there by hand";
+
+const NO_SCHEMA: &str = "the statement asks for DATABASE() where the source has no default schema, and a session cannot be without one \
+                         again: do by hand what it does, then `skip` it";
 
 /// Words of a statement that are looked at: more than an account statement has before its list of accounts.
 const WORDS_LIMIT: usize = 500;
@@ -21,6 +26,14 @@ pub(super) fn refusal(text: &[u8]) -> Option<&'static str> {
         (b"SET", Some(b"PASSWORD" | b"DEFAULT")) if has("CURRENT_USER") => Some(ACCOUNT),
         _ => None,
     }
+}
+
+/// Why a statement is not applied that runs without a default schema.
+pub(super) fn refusal_without_schema(text: &[u8]) -> Option<&'static str> {
+    let all: Vec<Token<'_>> = tokens(text, &Dialect::mariadb(u32::MAX)).collect();
+    let asks =
+        |pair: &[Token<'_>]| (pair[0].is_word(b"DATABASE") || pair[0].is_word(b"SCHEMA")) && pair[1].is_symbol(b"(");
+    all.windows(2).any(asks).then_some(NO_SCHEMA)
 }
 
 /// Whether a statement means the account that runs it.
@@ -55,6 +68,18 @@ fn behind_comments(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_without_a_schema() {
+        for (text, is_refused) in [
+            ("INSERT INTO d.t VALUES (DATABASE())", true),
+            ("INSERT INTO d.t SELECT schema ( )", true),
+            ("INSERT INTO d.t VALUES ('DATABASE()')", false),
+            ("CREATE DATABASE d /* ( */", false),
+        ] {
+            assert_eq!(refusal_without_schema(text.as_bytes()).is_some(), is_refused, "{text}");
+        }
+    }
 
     #[test]
     fn statements() {

@@ -6,7 +6,7 @@ use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
 use super::invoker::text_to_run;
-use super::refusal::{alters_schema, refusal};
+use super::refusal::{alters_schema, refusal, refusal_without_schema};
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
 
 /// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
@@ -44,6 +44,11 @@ pub(super) fn settings(
     collations: &Collations,
 ) -> Result<Vec<Vec<u8>>, String> {
     if let Some(reason) = refusal(&text_to_run(query)) {
+        return Err(reason.to_owned());
+    }
+    if query.schema.is_empty()
+        && let Some(reason) = refusal_without_schema(&query.text)
+    {
         return Err(reason.to_owned());
     }
     let mut assigned = assignments(&query.status_variables)?;
