@@ -413,7 +413,7 @@ impl Applier {
                 Content::TableMap(_) | Content::Rows(_) => self.add_rows(event, &mut rows, place)?,
                 Content::Query(query) => {
                     if !rows.is_empty() {
-                        self.execute(&rows.take_text(), place)?;
+                        self.send_rows(&mut rows, place)?;
                     }
                     let before = &events[index - values..index];
                     values = 0;
@@ -440,7 +440,7 @@ impl Applier {
                 _ => values += 1,
             }
         }
-        if rows.is_empty() { Ok(()) } else { self.execute(&rows.take_text(), place) }
+        if rows.is_empty() { Ok(()) } else { self.send_rows(&mut rows, place) }
     }
 
     /// Adds a table map or rows to a BINLOG statement; sends it before that if it is full.
@@ -449,7 +449,7 @@ impl Applier {
     /// filtered (seen with 10.11). So each begins with those of the statement that it is in the middle of.
     fn add_rows(&mut self, event: &Event, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
         if rows.text_bytes_with(event.bytes.len()) > self.packet_limit_bytes && !rows.is_empty() {
-            self.execute(&rows.take_text(), place)?;
+            self.send_rows(rows, place)?;
         }
         if let Content::Rows(found) = &event.content {
             if rows.is_empty() {
@@ -473,6 +473,14 @@ impl Applier {
         self.execute(format!("SET SESSION server_id = {server_id}").as_bytes(), place)?;
         self.server_id = server_id;
         Ok(())
+    }
+
+    /// A single event can be larger than a statement may be.
+    fn send_rows(&mut self, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
+        if rows.text_bytes_with(0) <= self.packet_limit_bytes {
+            return self.execute(&rows.take_text(), place);
+        }
+        rows.take_fragments().iter().try_for_each(|statement| self.execute(statement, place))
     }
 
     /// A statement that failed in part on the source must fail here in the same way.

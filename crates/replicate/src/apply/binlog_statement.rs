@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 
 const HEAD: &[u8] = b"BINLOG '";
 const TAIL: &[u8] = b"'";
+/// User variables of which BINLOG takes its text in two parts. It frees them.
+const FRAGMENTS: [&str; 2] = ["@hortator_fragment_0", "@hortator_fragment_1"];
 /// Base64 writes three bytes as four.
 const IN_BYTES: usize = 3;
 const OUT_BYTES: usize = 4;
@@ -31,6 +33,16 @@ impl BinlogStatement {
     #[must_use]
     pub fn text_bytes_with(&self, more: usize) -> usize {
         (self.events.len() + more).div_ceil(IN_BYTES) * OUT_BYTES + HEAD.len() + TAIL.len()
+    }
+
+    /// The statements that send it in two parts, where its text is larger than a packet of the server; it is empty again.
+    pub fn take_fragments(&mut self) -> [Vec<u8>; 3] {
+        let text = STANDARD.encode(&self.events);
+        self.events.clear();
+        let (first, second) = text.split_at(text.len() / 2);
+        let [first, second] =
+            [(FRAGMENTS[0], first), (FRAGMENTS[1], second)].map(|(name, part)| format!("SET {name} = '{part}'"));
+        [first.into_bytes(), second.into_bytes(), format!("BINLOG {}", FRAGMENTS.join(", ")).into_bytes()]
     }
 
     /// The statement's text; it is empty again.

@@ -66,7 +66,6 @@ pub(super) fn settings(
     let timestamp = format!("timestamp = {}.{micros:0>6}", event.header.timestamp_s);
     let thread = format!("pseudo_thread_id = {}", query.thread_id);
     for (name, value) in &mut named {
-        // Not every collation's number stands for its character set.
         if name == "character_set_client"
             && let Some((charset, _)) = value.parse().ok().and_then(|id| collations.names(id))
         {
@@ -224,6 +223,17 @@ pub(super) fn invoker(status: &[u8]) -> Option<(String, String)> {
     let [user, host] =
         INVOKER.map(|wanted| assigned.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone()));
     user.zip(host)
+}
+
+/// Numbers of collations that a server takes as `character_set_client`: those of the usual defaults. Of others it takes the
+/// character set's name only.
+const CHARSET_NUMBERS: [u32; 4] = [8, 33, 45, 63];
+
+/// Whether the target's collations are needed for the session of a statement.
+pub(super) fn needs_collations(query: &QueryEvent, before: &[Event]) -> bool {
+    let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
+    let charset = sql_mode_and_charset(&query.status_variables).ok().and_then(|(_, charset)| charset);
+    has_texts || charset.is_some_and(|id| !CHARSET_NUMBERS.contains(&id))
 }
 
 fn quoted(text: &[u8]) -> Result<String, String> {

@@ -7,7 +7,7 @@ use crate::apply::collations::Collations;
 use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
-use crate::apply::statement_session::settings;
+use crate::apply::statement_session::{needs_collations, settings};
 use crate::binlog::{Content, Event, QueryEvent};
 use crate::query::first_value;
 use crate::transaction::{End, Transaction};
@@ -62,8 +62,7 @@ impl Applier {
     ) -> Result<Vec<Vec<u8>>, Error> {
         self.has_own_charset = false;
         let no_collations = Collations::default();
-        let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
-        let collations = if has_texts { self.collations(place)? } else { &no_collations };
+        let collations = if needs_collations(query, before) { self.collations(place)? } else { &no_collations };
         let settings = settings(event, query, before, collations);
         settings.map_err(|found| Error::Event { place: place.to_owned(), found })
     }
