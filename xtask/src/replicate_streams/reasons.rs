@@ -14,7 +14,6 @@ const REASONS: &[Reason] = &[
         contains: "'max_allowed_packet' bytes",
         text: "a row is larger than the target's max_allowed_packet takes as base64; a replica has slave_max_allowed_packet",
     },
-    Reason { contains: "Create Event:", text: "events are disabled on the target, as on a replica" },
     Reason { contains: "AUTO_INCREMENT=", text: "the log does not say how far the counter is ahead of the last row" },
     Reason { contains: "a user variable's geometry type", text: "no SQL gives a user variable this type" },
     Reason { contains: "(the replica: ", text: "a stock replica stops, too" },
