@@ -32,9 +32,7 @@ pub(super) fn verdict(error: &Error) -> Verdict {
         Error::Source(source::Error::Server { error, .. })
         | Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => error,
         // The former session may be about to end; the source starts again.
-        Error::Apply(
-            apply::Error::Busy { .. } | apply::Error::Moved { .. } | apply::Error::SourceRestarted,
-        )
+        Error::Apply(apply::Error::Busy { .. } | apply::Error::Moved { .. } | apply::Error::SourceRestarted)
         | Error::Source(source::Error::Ended) => return Verdict::Retry,
         Error::Source(_) | Error::Apply(_) => return Verdict::Stop,
     };

@@ -57,7 +57,7 @@ impl Applier {
             return Ok(());
         };
         let at = SourcePosition { temporary: TemporaryTables::default(), ..at };
-        self.execute(&self.table.write(&at), "the source's restart")?;
+        self.move_to(&at, "the source's restart")?;
         Err(Error::SourceRestarted)
     }
 }
