@@ -4,6 +4,7 @@ mod begun;
 mod group;
 mod merged;
 mod prepare;
+mod rows;
 mod temporary;
 
 use std::time::{Duration, Instant};
@@ -443,28 +444,6 @@ impl Applier {
         if rows.is_empty() { Ok(()) } else { self.send_rows(&mut rows, place) }
     }
 
-    /// Adds a table map or rows to a BINLOG statement; sends it before that if it is full.
-    ///
-    /// A server forgets the table maps at the end of a BINLOG statement, and passes over rows without one as if they were
-    /// filtered (seen with 10.11). So each begins with those of the statement that it is in the middle of.
-    fn add_rows(&mut self, event: &Event, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
-        if rows.text_bytes_with(event.bytes.len()) > self.packet_limit_bytes && !rows.is_empty() {
-            self.send_rows(rows, place)?;
-        }
-        if let Content::Rows(found) = &event.content {
-            if rows.is_empty() {
-                self.open_maps.iter().for_each(|map| rows.push(map));
-            }
-            if found.ends_statement {
-                self.open_maps.clear();
-            }
-        } else {
-            self.open_maps.push(event.bytes.clone());
-        }
-        rows.push(&event.bytes);
-        Ok(())
-    }
-
     /// What follows is a change of this server in the target's log too: who reads that can leave it out.
     fn log_as(&mut self, server_id: u32, place: &str) -> Result<(), Error> {
         if server_id == 0 || server_id == self.server_id {
@@ -473,14 +452,6 @@ impl Applier {
         self.execute(format!("SET SESSION server_id = {server_id}").as_bytes(), place)?;
         self.server_id = server_id;
         Ok(())
-    }
-
-    /// A single event can be larger than a statement may be.
-    fn send_rows(&mut self, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
-        if rows.text_bytes_with(0) <= self.packet_limit_bytes {
-            return self.execute(&rows.take_text(), place);
-        }
-        rows.take_fragments().iter().try_for_each(|statement| self.execute(statement, place))
     }
 
     /// A statement that failed in part on the source must fail here in the same way.

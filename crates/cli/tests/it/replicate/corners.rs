@@ -46,10 +46,16 @@ fn statements_that_would_do_something_else() {
     let fan_in = FanIn::new(1, &[]);
     let _agent = fan_in.start();
     write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB"]);
-    for (statements, said) in [(
-        &["CREATE ROLE r", "SET ROLE r", "CREATE ROLE s WITH ADMIN CURRENT_ROLE"],
-        "is about the account that runs it",
-    )] {
+    for (statements, said) in [
+        (
+            &["CREATE ROLE r", "SET ROLE r", "CREATE ROLE s WITH ADMIN CURRENT_ROLE"][..],
+            "is about the account that runs it",
+        ),
+        (
+            &["SET SESSION binlog_format = STATEMENT", "CREATE TABLE d1.u AS SELECT DATABASE() AS name"],
+            "asks for DATABASE()",
+        ),
+    ] {
         write(&fan_in, statements);
         stops_with(&fan_in, said);
         assert_eq!(fan_in.says("skip s1"), (String::new(), Some(0)));
