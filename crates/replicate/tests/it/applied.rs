@@ -253,6 +253,7 @@ fn a_row_that_is_there_already() {
     run(&mut target.node(0).connect().unwrap(), &statements[..2]);
     run(&mut target.node(0).connect().unwrap(), &["INSERT INTO d.t VALUES (2, 7)"]);
     let mut applier = open(&target).unwrap();
+    applier.start_at(SourcePosition::default()).unwrap();
     let mut error = None;
     for item in items(log_of(&source)).into_iter() {
         let done = match &item {
