@@ -17,16 +17,15 @@ use super::definition::Begun;
 use super::error::Error;
 use super::invoker::text_to_run;
 use super::position_table::{PositionTable, SourcePosition};
-use super::statement_session::is_without_effect;
 use super::target_tables::TargetTables;
-use super::temporary_tables::is_only_of_session;
 use super::tolerated::{explain, is_done};
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
+use begun::is_announcement;
 use group::Group;
-use temporary::Temporary;
+use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
@@ -487,16 +486,6 @@ impl Applier {
         self.target_tables.forget();
         Error::Target { doing: format!("applying {place}"), error }
     }
-}
-
-/// Whether it only announces an ALTER TABLE, or says that it has come to nothing.
-fn is_announcement(transaction: &Transaction) -> bool {
-    matches!(&transaction.events[..], [Event { content: Content::Query(query), .. }] if is_without_effect(query))
-}
-
-/// Whether it only creates or drops a temporary table: nothing of it is there after a crash.
-fn is_of_session(events: &[Event]) -> bool {
-    matches!(events, [Event { content: Content::Query(query), .. }] if is_only_of_session(&query.text))
 }
 
 /// A transaction, for a message.

@@ -7,7 +7,7 @@ use crate::apply::collations::Collations;
 use crate::apply::definition::{Begun, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
-use crate::apply::statement_session::{needs_collations, settings};
+use crate::apply::statement_session::{is_without_effect, needs_collations, settings};
 use crate::binlog::{Content, Event, QueryEvent};
 use crate::query::first_value;
 use crate::transaction::{End, Transaction};
@@ -142,4 +142,9 @@ impl Applier {
         let asked = first_value(&mut self.connection, b"SELECT @@global.event_scheduler");
         asked.map(|state| state == "ON").map_err(|error| self.failed(error, place))
     }
+}
+
+/// Whether it only announces an ALTER TABLE, or says that it has come to nothing.
+pub(super) fn is_announcement(transaction: &Transaction) -> bool {
+    matches!(&transaction.events[..], [Event { content: Content::Query(query), .. }] if is_without_effect(query))
 }

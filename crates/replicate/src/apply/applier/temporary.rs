@@ -3,8 +3,8 @@
 use super::Applier;
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
-use crate::apply::temporary_tables::TemporaryTables;
-use crate::binlog::{FormatDescription, QueryEvent};
+use crate::apply::temporary_tables::{TemporaryTables, is_only_of_session};
+use crate::binlog::{Content, Event, FormatDescription, QueryEvent};
 
 /// What is known of them.
 #[derive(Debug, Default)]
@@ -60,4 +60,9 @@ impl Applier {
         self.move_to(&at, "the source's restart")?;
         Err(Error::SourceRestarted)
     }
+}
+
+/// Whether it only creates or drops a temporary table: nothing of it is there after a crash.
+pub(super) fn is_of_session(events: &[Event]) -> bool {
+    matches!(events, [Event { content: Content::Query(query), .. }] if is_only_of_session(&query.text))
 }
