@@ -36,6 +36,8 @@ pub(crate) enum Rewritten {
     Refused(String),
 }
 
+const TEMPORARY: &str = "a temporary table of statements, and the source has rules: set binlog_format = ROW there. Do not skip it \
+                         where a permanent table has its name: the statements behind it would change that";
 pub(super) const BY_HAND: &str = "run what it should do on the target by hand, then `skip` it";
 
 /// What becomes of a statement that the source ran with this default schema.
@@ -43,9 +45,14 @@ pub(crate) fn rewrite(rules: &Rules, schema: &[u8], text: &[u8], dialect: &Diale
     if rules.is_empty() {
         return Rewritten::AsIs;
     }
-    let mut words = tokens(text, dialect);
-    let is = |token: Option<Token<'_>>, word: &[u8]| token.is_some_and(|token| token.is_word(word));
-    if is(words.next(), b"DROP") && is(words.next(), b"TEMPORARY") {
+    let mut words = tokens(text, dialect).take(4);
+    let is = |token: Option<&Token<'_>>, word: &[u8]| token.is_some_and(|token| token.is_word(word));
+    let verb = words.next();
+    let is_temporary = is(words.find(|word| !word.is_word(b"OR") && !word.is_word(b"REPLACE")).as_ref(), b"TEMPORARY");
+    if is_temporary && is(verb.as_ref(), b"CREATE") {
+        return Rewritten::Refused(TEMPORARY.to_owned());
+    }
+    if is_temporary && is(verb.as_ref(), b"DROP") {
         // Those of statements are not created here, and those of rows are not in the log.
         return Rewritten::LeftOut;
     }
