@@ -16,7 +16,7 @@ use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
-use fan_in::FanInArgs;
+use fan_in::{FanInArgs, RecoveryArgs};
 use provider::{ClusterArgs, ProviderArgs};
 use shapes::ShapesArgs;
 
@@ -42,6 +42,8 @@ enum ExperimentCommand {
     Cluster(ClusterArgs),
     /// Replicate several servers into one with MariaDB's own replication and with `hortator replicate`
     FanIn(FanInArgs),
+    /// Replay the binary log files of a server with `mariadb-binlog | mariadb` and with `hortator replicate`
+    Recovery(RecoveryArgs),
     /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
     Shapes(ShapesArgs),
 }
@@ -144,6 +146,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::Provider(args) => provider::single(args),
         ExperimentCommand::Cluster(args) => provider::cluster(args),
         ExperimentCommand::FanIn(args) => fan_in::run(args),
+        ExperimentCommand::Recovery(args) => fan_in::run_recovery(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
     }
 }

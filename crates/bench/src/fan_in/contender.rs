@@ -4,11 +4,13 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hortator_sandbox::Temporary;
 
+use super::recovery;
 use super::sources::{ACCOUNT, Source, connect, run};
 use crate::{Error, measure};
 
@@ -29,17 +31,29 @@ pub enum Contender {
     },
     /// `hortator replicate`.
     Hortator,
+    /// `mariadb-binlog | mariadb`, from the files of the log.
+    Client,
+    /// `hortator replicate run --from-files`.
+    Files,
 }
 
 impl Contender {
-    /// All of them.
-    pub const ALL: [Contender; 5] = [
+    /// Those that read the log from a server.
+    pub const OF_SERVERS: [Contender; 5] = [
         Contender::Own { threads: 0, is_optimistic: true },
         Contender::Own { threads: 4, is_optimistic: true },
         Contender::Own { threads: 16, is_optimistic: true },
         Contender::Own { threads: 16, is_optimistic: false },
         Contender::Hortator,
     ];
+    /// Those that read the files of a server that is gone.
+    pub const OF_FILES: [Contender; 2] = [Contender::Client, Contender::Files];
+
+    /// Whether it is not Hortator.
+    #[must_use]
+    pub fn is_rival(self) -> bool {
+        matches!(self, Contender::Own { .. } | Contender::Client)
+    }
 }
 
 impl fmt::Display for Contender {
@@ -51,6 +65,8 @@ impl fmt::Display for Contender {
                 write!(f, "own replication, {threads} threads {mode}")
             }
             Contender::Hortator => f.write_str("hortator replicate"),
+            Contender::Client => f.write_str("mariadb-binlog, piped into mariadb"),
+            Contender::Files => f.write_str("hortator replicate run --from-files"),
         }
     }
 }
@@ -71,12 +87,17 @@ pub(super) fn drain(
     target: &Temporary,
     hortator: &Path,
     folder: &Path,
+    stop: &AtomicBool,
 ) -> Result<(Duration, Option<Agent>), Error> {
     match contender {
         Contender::Own { threads, is_optimistic } => {
             own(sources, target, threads, is_optimistic).map(|wall| (wall, None))
         }
         Contender::Hortator => agent(sources, target, hortator, folder).map(|(wall, agent)| (wall, Some(agent))),
+        Contender::Client => recovery::by_client(sources, target, folder, stop).map(|wall| (wall, None)),
+        Contender::Files => {
+            recovery::by_hortator(sources, target, hortator, folder, stop).map(|(wall, agent)| (wall, Some(agent)))
+        }
     }
 }
 

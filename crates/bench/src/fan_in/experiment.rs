@@ -110,7 +110,7 @@ impl Experiment {
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
         let cpu = || measure::cpu_time(process).map_err(Error::io("reading the target's CPU time"));
         let before = cpu()?;
-        let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.folder)?;
+        let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
         let target_cpu = cpu()?.saturating_sub(before);
         let mut connection = connect(&target)?;
         for source in sources {

@@ -3,9 +3,12 @@
 //! Each source first writes a backlog. Then each contender in turn drains all backlogs into a new target, which begins with
 //! the tables as the backlogs found them. The clock runs from its start until the last source is applied; then the tables
 //! of the target have the checksums of the sources'.
+//!
+//! The same for contenders that read the files of one source's log, as after the loss of the server.
 
 mod contender;
 mod experiment;
+mod recovery;
 mod report;
 mod sources;
 mod workload;

@@ -1,4 +1,4 @@
-//! `hortator bench fan-in`.
+//! `hortator bench fan-in` and `hortator bench recovery`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,13 +15,26 @@ pub struct FanInArgs {
     /// Number of sources
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=64))]
     sources: u16,
+    #[command(flatten)]
+    backlogs: Backlogs,
+}
+
+/// Arguments of `hortator bench recovery`.
+#[derive(Debug, Args)]
+pub struct RecoveryArgs {
+    #[command(flatten)]
+    backlogs: Backlogs,
+}
+
+#[derive(Debug, Args)]
+struct Backlogs {
     /// Transactions of all sources together
     #[arg(long, value_name = "N", default_value_t = 30_000, value_parser = clap::value_parser!(u64).range(100..))]
     transactions: u64,
     /// Runs of each contender
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
-    /// Backlogs, of small, hot-row, families and large [default: all]
+    /// Backlogs, of small, hot-row, families and large [default: all; for recovery, without large]
     #[arg(long, value_name = "BACKLOG", value_delimiter = ',', value_parser = workload)]
     only: Vec<Workload>,
     /// Folder for configuration and log [default: beside the sandboxes in the user's state folder]
@@ -40,12 +53,24 @@ fn workload(name: &str) -> Result<Workload, String> {
 }
 
 pub(super) fn run(args: FanInArgs) -> anyhow::Result<ExitCode> {
+    measure(args.sources, args.backlogs, &Contender::OF_SERVERS)
+}
+
+pub(super) fn run_recovery(mut args: RecoveryArgs) -> anyhow::Result<ExitCode> {
+    if args.backlogs.only.is_empty() {
+        // A large transaction is one statement for the client, above the servers' default of max_allowed_packet.
+        args.backlogs.only = Workload::ALL.into_iter().filter(|workload| *workload != Workload::Large).collect();
+    }
+    measure(1, args.backlogs, &Contender::OF_FILES)
+}
+
+fn measure(sources: u16, args: Backlogs, contenders: &[Contender]) -> anyhow::Result<ExitCode> {
     let experiment = Experiment {
-        sources: args.sources.into(),
+        sources: sources.into(),
         transactions: args.transactions,
         rounds: args.rounds.into(),
         workloads: if args.only.is_empty() { Workload::ALL.to_vec() } else { args.only },
-        contenders: Contender::ALL.to_vec(),
+        contenders: contenders.to_vec(),
         hortator: std::env::current_exe().context("finding this program's own file")?,
         folder: folder(args.dir)?.join("fan-in"),
         stop: stop_on_signals()?,

@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use hortator_replicate::agent::{Agent, SourceState, SourceStatus};
+use hortator_replicate::agent::{Agent, SourceFiles, SourceState, SourceStatus};
 use hortator_replicate::control::{Answer, ControlServer, Request, ask};
 use hortator_replicate::monitoring::Listener;
 use hortator_replicate::preflight::{self, Severity};
+use hortator_replicate::source::Until;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -39,8 +40,8 @@ pub struct ReplicateArgs {
 enum Action {
     /// Look for what would go wrong: settings, grants, tables without keys, names that collide
     Check(File),
-    /// Apply all sources until `stop`, Ctrl-C or SIGTERM
-    Run(File),
+    /// Apply all sources, or the files of one, until `stop`, Ctrl-C or SIGTERM
+    Run(RunArgs),
     /// Show how each source stands
     Status {
         #[command(flatten)]
@@ -81,6 +82,22 @@ struct File {
 }
 
 #[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    file: File,
+    /// Read the log of one source from the files in this folder, and end when they are applied
+    #[arg(long, value_name = "DIR")]
+    from_files: Option<PathBuf>,
+    /// Whose files they are [default: the only source of the configuration]
+    #[arg(long, value_name = "NAME", requires = "from_files")]
+    source: Option<String>,
+    /// Where to end [default: at the end of the files]: behind a GTID (`0-1-100`), behind the last transaction that ends at
+    /// or before FILE:POSITION, or before the first one that begins at a time (`2026-11-23 12:00:00`, UTC or with an offset)
+    #[arg(long, value_name = "WHEN", requires = "from_files")]
+    until: Option<Until>,
+}
+
+#[derive(Debug, Args)]
 struct OneSource {
     #[command(flatten)]
     file: File,
@@ -95,7 +112,7 @@ struct OneSource {
 pub fn run(args: ReplicateArgs) -> anyhow::Result<ExitCode> {
     match args.action {
         Action::Check(file) => check(&file.path),
-        Action::Run(file) => run_agent(&file.path),
+        Action::Run(args) => run_agent(args),
         Action::Status { file, watch, json } => show_status(&file.path, watch, json),
         Action::Pause(one) => order(&one.file.path, &Request::Pause { source: one.source }),
         Action::Resume(one) => order(&one.file.path, &Request::Resume { source: one.source }),
@@ -126,8 +143,12 @@ fn check(path: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
-    let setup = Setup::read(path)?;
+fn run_agent(args: RunArgs) -> anyhow::Result<ExitCode> {
+    let mut setup = Setup::read(&args.file.path)?;
+    let is_of_files = args.from_files.is_some();
+    if let Some(folder) = args.from_files {
+        setup.read_from_files(args.source.as_deref(), SourceFiles { folder, until: args.until })?;
+    }
     let server = ControlServer::open(&setup.socket).map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             anyhow::anyhow!("this configuration runs already: {} answers", setup.socket.display())
@@ -138,7 +159,7 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
         ),
         _ => anyhow::Error::new(error).context(format!("cannot listen at {}", setup.socket.display())),
     })?;
-    let listener = setup.listen.map(|address| listen(path, address)).transpose()?;
+    let listener = setup.listen.map(|address| listen(&args.file.path, address)).transpose()?;
     end_on_signals(&setup.socket)?;
     let notices: Arc<hortator_replicate::agent::Notices> = Arc::new(|source: &str, text: &str| {
         // A terminal that has gone does not end replication.
@@ -148,13 +169,21 @@ fn run_agent(path: &Path) -> anyhow::Result<ExitCode> {
     if let Some(listener) = listener {
         listener.serve(Arc::new(agent.reporter())).context("cannot start a thread")?;
     }
+    if is_of_files {
+        stop_after(agent.wait_for_end(), &setup.socket);
+    }
     while !server.serve_one(&agent).context("cannot take requests any more")? {}
     let last = agent.stop(END_LIMIT);
     drop(server);
     let mut is_well = true;
     for status in last {
         let text = match (status.state, status.error) {
-            (SourceState::Ended, _) => continue,
+            (SourceState::Complete, _) => continue,
+            (SourceState::Ended, _) if !is_of_files => continue,
+            (SourceState::Ended, _) => format!(
+                "was ended before the end of the files, at {}:{}: the same command goes on",
+                status.applied_file, status.applied_position
+            ),
             (SourceState::Stopped, error) => format!("was stopped by an error: {}", error.unwrap_or_default()),
             _ => format!(
                 "has waited for a server for {} s: its last transaction is not committed, and is applied at the next start",
@@ -174,6 +203,15 @@ fn listen(path: &Path, address: SocketAddr) -> anyhow::Result<Listener> {
     let address = listener.address().with_context(cannot)?;
     eprintln!("hortator: answers at http://{address}/metrics and /healthz");
     Ok(listener)
+}
+
+/// The end of all sources is a `stop` of one's own too.
+fn stop_after(wait: impl FnOnce() + Send + 'static, socket: &Path) {
+    let socket = socket.to_owned();
+    thread::spawn(move || {
+        wait();
+        let _ = ask(&socket, &Request::Stop);
+    });
 }
 
 /// A signal is a `stop` of one's own.

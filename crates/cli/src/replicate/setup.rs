@@ -5,10 +5,10 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use hortator_mysql::options::Argument;
 use hortator_mysql::{ConnectOptions, Connection};
-use hortator_replicate::agent::{AgentOptions, SourceOptions, SourceStatus};
+use hortator_replicate::agent::{AgentOptions, SourceFiles, SourceOptions, SourceStatus};
 use hortator_replicate::apply::SourcePosition;
 use hortator_replicate::binlog::GtidPosition;
 use hortator_replicate::config::{Config, Endpoint, Host, Source};
@@ -43,6 +43,26 @@ impl Setup {
         Ok(Setup { options, socket: PathBuf::from(socket), listen: config.agent.listen })
     }
 
+    /// Leaves one source, the one of that name or the only one, and reads it from files.
+    pub fn read_from_files(&mut self, source: Option<&str>, files: SourceFiles) -> anyhow::Result<()> {
+        let sources = &mut self.options.sources;
+        let names = || sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ");
+        let index = match source {
+            Some(name) => sources.iter().position(|source| source.name == name),
+            None => (sources.len() == 1).then_some(0),
+        };
+        let Some(index) = index else {
+            match source {
+                Some(name) => bail!("there is no source {name}: the configuration has {}", names()),
+                None => bail!("say with --source whose files they are: the configuration has {}", names()),
+            }
+        };
+        let mut one = sources.swap_remove(index);
+        one.files = Some(files);
+        *sources = vec![one];
+        Ok(())
+    }
+
     /// Where the log of each source ends now, by its name.
     pub fn log_ends(&self) -> anyhow::Result<Vec<(String, SourcePosition)>> {
         let mut ends = Vec::new();
@@ -73,7 +93,7 @@ pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
 fn source(source: Source) -> anyhow::Result<SourceOptions> {
     let Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids } = source;
     let hosts = resolve_all(&endpoint, &hosts).with_context(|| format!("the source {name}"))?;
-    Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids })
+    Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids, files: None })
 }
 
 /// The hosts of a list, or the one that the endpoint names.

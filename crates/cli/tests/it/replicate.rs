@@ -3,6 +3,7 @@
 mod cluster;
 mod corners;
 mod fan_in;
+mod files;
 mod kills;
 mod monitoring;
 mod rule_corners;

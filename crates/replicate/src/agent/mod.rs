@@ -25,6 +25,7 @@ mod tracker;
 mod uncommitted;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::thread::{self, JoinHandle};
@@ -34,6 +35,7 @@ use hortator_mysql::ConnectOptions;
 
 use crate::config::Start;
 use crate::rules::Rules;
+use crate::source::Until;
 use source_task::SourceTask;
 
 pub(crate) use retry::PASSING;
@@ -78,6 +80,27 @@ pub struct SourceOptions {
     pub rules: Rules,
     /// Servers whose transactions are not applied.
     pub ignore_server_ids: Vec<u32>,
+    /// Files that are read instead of its hosts.
+    pub files: Option<SourceFiles>,
+}
+
+impl SourceOptions {
+    /// Where it is read, for a person: a host of the list, or the folder of its files.
+    pub(crate) fn place(&self, host: usize) -> String {
+        match &self.files {
+            Some(files) => files.folder.display().to_string(),
+            None => self.hosts.get(host).map(|host| host.address.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+/// The log of a source as files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFiles {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// Where to end; `None`: at the end of the last file.
+    pub until: Option<Until>,
 }
 
 /// Takes what the agent has to say to a person who watches: the source's name and a line.
@@ -111,7 +134,8 @@ impl Agent {
             }
         };
         let threads = tasks.iter().map(|task| thread::spawn(run(task.clone()))).collect();
-        for task in &tasks {
+        // The server of files is gone.
+        for task in tasks.iter().filter(|task| task.options.files.is_none()) {
             let task = task.clone();
             thread::spawn(move || log_watch::run(&task));
         }
@@ -143,6 +167,12 @@ impl Agent {
     #[must_use]
     pub fn can_skip(&self, name: &str) -> bool {
         self.tasks.iter().any(|task| task.name() == name && task.can_skip())
+    }
+
+    /// What waits until all sources have ended by themselves: those that are read from files do.
+    pub fn wait_for_end(&self) -> impl FnOnce() + Send + use<> {
+        let tasks = self.tasks.clone();
+        move || tasks.iter().for_each(|task| task.wait_for_end())
     }
 
     /// Commits what is under way, ends all threads, and gives the last status. A thread that waits for a server longer than

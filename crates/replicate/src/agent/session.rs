@@ -1,5 +1,7 @@
 //! A session of a source: connected to it and to the target, until one of them fails or something else is wished.
 
+mod files;
+
 use std::thread;
 use std::time::Duration;
 
@@ -39,6 +41,8 @@ pub(super) enum Error {
 pub(super) enum Ended {
     /// Something else is wished; everything that was taken is committed.
     AsWished,
+    /// Everything that was asked for is committed: of files only.
+    Complete,
 }
 
 /// A session.
@@ -77,6 +81,9 @@ impl<'t> Session<'t> {
         task.track(|tracker, _| tracker.on_connected(target.id()));
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone());
+        if let Some(files) = &task.options.files {
+            return self.run_files(applier, files);
+        }
         task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
@@ -108,16 +115,21 @@ impl<'t> Session<'t> {
         let queue = Queue::new(task.target.queue_limit_bytes).counting(task.read_bytes.clone());
         thread::scope(|scope| {
             scope.spawn(|| source::read(stream, at.position, &queue));
-            let ended = self.apply(&mut applier, &queue);
-            if let Err(Error::Apply(_)) = &ended {
-                // What is at fault is the next one then, which can be skipped. Where it fails, nothing is lost.
-                let _ = applier.record();
-            }
-            // Some may be committed before the one at fault.
-            self.note(&mut applier, false);
-            queue.close();
-            ended
+            self.drain(&mut applier, &queue)
         })
+    }
+
+    /// Applies what comes, and then takes nothing more.
+    fn drain(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
+        let ended = self.apply(applier, queue);
+        if let Err(Error::Apply(_)) = &ended {
+            // What is at fault is the next one then, which can be skipped. Where it fails, nothing is lost.
+            let _ = applier.record();
+        }
+        // Some may be committed before the one at fault.
+        self.note(applier, false);
+        queue.close();
+        ended
     }
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
@@ -138,6 +150,13 @@ impl<'t> Session<'t> {
             match queue.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
                 Popped::Nothing if had_group => self.flush(applier)?,
                 Popped::Nothing => {}
+                Popped::Arrival(Arrival::Complete(completion)) => {
+                    self.task.wished(Phase::Target);
+                    self.flush(applier)?;
+                    applier.record()?;
+                    self.tell_completion(applier, &completion.0);
+                    return Ok(Ended::Complete);
+                }
                 Popped::Arrival(arrival) => self.take(applier, arrival)?,
             }
         }
@@ -171,6 +190,15 @@ impl<'t> Session<'t> {
                 self.flush(applier)?;
                 self.task.track(|tracker, now| tracker.on_idle(&at, now));
             }
+            Arrival::Unfinished { has_parts, text } => {
+                self.task.tell(&text);
+                if !(has_parts && std::mem::take(&mut self.skips)) {
+                    applier.abandon()?;
+                }
+                self.note(applier, true);
+            }
+            // It ends the session before it comes here.
+            Arrival::Complete(_) => {}
             Arrival::Failed(error) => {
                 self.flush(applier)?;
                 return Err(error.into());

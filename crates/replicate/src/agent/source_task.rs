@@ -79,6 +79,8 @@ struct Shared {
     /// How often something was wished.
     wishes: u64,
     tracker: Tracker,
+    /// Its thread does nothing more.
+    has_ended: bool,
 }
 
 /// Whether an error is about one transaction, which can be passed over.
@@ -91,9 +93,9 @@ impl SourceTask {
     pub(super) fn new(options: SourceOptions, target: Arc<Target>, notices: Arc<Notices>) -> Self {
         let now = Now::read();
         let mut tracker = Tracker::new(&options.name, now);
-        let host = options.hosts.first().map(|host| host.address.to_string()).unwrap_or_default();
+        let host = options.place(0);
         tracker.on_connecting(0, host, now);
-        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, tracker });
+        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, tracker, has_ended: false });
         SourceTask { options, target, notices, shared, changed: Condvar::new(), read_bytes: Arc::default() }
     }
 
@@ -151,7 +153,7 @@ impl SourceTask {
         while self.wait_until_wanted() {
             let skips = self.take_skip();
             let begin = Instant::now();
-            let address = self.options.hosts[host].address.to_string();
+            let address = self.options.place(host);
             self.track(|tracker, now| tracker.on_connecting(host, address, now));
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
@@ -161,6 +163,10 @@ impl SourceTask {
                 Ok(Ended::AsWished) => {
                     (failures, in_doubt) = (0, InDoubt::Ask);
                     continue;
+                }
+                Ok(Ended::Complete) => {
+                    self.track(|tracker, now| tracker.set_state(SourceState::Complete, now));
+                    break;
                 }
                 Err(error) => error,
             };
@@ -180,6 +186,11 @@ impl SourceTask {
                         host = (host + 1) % self.options.hosts.len();
                     }
                     self.wait(pause);
+                }
+                // The files are what they are: there is nothing to mend and try again.
+                Verdict::Stop if self.options.files.is_some() && matches!(error, Error::Source(_)) => {
+                    self.track(|tracker, now| tracker.on_stop(text, false, false, now));
+                    break;
                 }
                 Verdict::Stop => {
                     let name = self.name();
@@ -201,10 +212,12 @@ impl SourceTask {
         }
         self.track(|tracker, now| {
             // One that was stopped stays so: the last status says why.
-            if tracker.state() != SourceState::Stopped {
+            if !matches!(tracker.state(), SourceState::Stopped | SourceState::Complete) {
                 tracker.set_state(SourceState::Ended, now);
             }
         });
+        self.lock().has_ended = true;
+        self.changed.notify_all();
     }
 
     /// Its thread has ended by an error of this program: nothing is applied any more.
@@ -215,6 +228,8 @@ impl SourceTask {
             tracker.set_phase(Phase::None, now);
             tracker.on_stop(text.to_owned(), false, false, now);
         });
+        self.lock().has_ended = true;
+        self.changed.notify_all();
     }
 
     /// Waits while it is paused. False: it shall end.
@@ -225,6 +240,12 @@ impl SourceTask {
             shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
         }
         shared.wish != Wish::End
+    }
+
+    /// Waits until its thread does nothing more.
+    pub(super) fn wait_for_end(&self) {
+        let waited = self.changed.wait_while(self.lock(), |shared| !shared.has_ended);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Whether the next transaction is to be passed over: once.

@@ -17,12 +17,20 @@ pub enum SourceState {
     Stopped,
     /// The agent has ended it.
     Ended,
+    /// Everything that was asked for is applied: of files only.
+    Complete,
 }
 
 impl SourceState {
     /// All of them.
-    pub const ALL: [SourceState; 5] =
-        [SourceState::Connecting, SourceState::Running, SourceState::Paused, SourceState::Stopped, SourceState::Ended];
+    pub const ALL: [SourceState; 6] = [
+        SourceState::Connecting,
+        SourceState::Running,
+        SourceState::Paused,
+        SourceState::Stopped,
+        SourceState::Ended,
+        SourceState::Complete,
+    ];
 
     /// Its name, as in JSON.
     #[must_use]
@@ -33,6 +41,7 @@ impl SourceState {
             SourceState::Paused => "paused",
             SourceState::Stopped => "stopped",
             SourceState::Ended => "ended",
+            SourceState::Complete => "complete",
         }
     }
 }
@@ -79,7 +88,7 @@ pub struct SourceStatus {
     pub name: String,
     /// What it is doing.
     pub state: SourceState,
-    /// The host that it reads, or tried last.
+    /// The host that it reads, or tried last, or the folder of its files.
     pub host: String,
     /// The file of the source's log up to which the target has it.
     pub applied_file: String,

@@ -1,5 +1,6 @@
 //! One connection that applies one source's transactions in their order.
 
+mod abandoned;
 mod begun;
 mod group;
 mod merged;

@@ -74,7 +74,8 @@ impl BinlogFile {
             Ok(_) => return Err(self.cut_off()),
             Err(error) => return Err(error),
         }
-        let length = EventHeader::read(&bytes)?.length_bytes;
+        let header = EventHeader::read(&bytes)?;
+        let length = header.length_bytes;
         let length = match usize::try_from(length) {
             Ok(bytes) if bytes >= HEADER_BYTES && length <= EVENT_LIMIT_BYTES => bytes,
             _ => return Err(Error::NoEvent(length as usize)),
@@ -84,7 +85,7 @@ impl BinlogFile {
         let read = self.file.by_ref().take(body).read_to_end(&mut bytes);
         read.map_err(|error| Error::File { path: self.path.clone(), error })?;
         if bytes.len() < length {
-            return Err(self.cut_off());
+            return Err(self.not_whole(&header));
         }
         self.position += length as u64;
         Ok(Some(bytes))
@@ -102,6 +103,22 @@ impl BinlogFile {
             }
         }
         Ok(filled)
+    }
+
+    /// An event whose end is not in the file: the file is cut off, or the length is wrong.
+    fn not_whole(&self, header: &EventHeader) -> Error {
+        let end = self.position + u64::from(header.length_bytes);
+        if header.end_position == 0 || end & u64::from(u32::MAX) == u64::from(header.end_position) {
+            return self.cut_off();
+        }
+        Error::Invalid {
+            kind: header.kind.to_string(),
+            end_position: header.end_position,
+            found: format!(
+                "it begins at {} and says that it has {} bytes: the log is damaged",
+                self.position, header.length_bytes
+            ),
+        }
     }
 
     fn cut_off(&self) -> Error {

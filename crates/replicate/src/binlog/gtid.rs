@@ -49,6 +49,17 @@ impl GtidPosition {
         self.0.insert(gtid.domain, gtid);
     }
 
+    /// The last transaction of a domain.
+    #[must_use]
+    pub fn get(&self, domain: u32) -> Option<Gtid> {
+        self.0.get(&domain).copied()
+    }
+
+    /// The last transaction of each domain.
+    pub fn gtids(&self) -> impl Iterator<Item = Gtid> {
+        self.0.values().copied()
+    }
+
     /// The number of its domains.
     #[must_use]
     pub fn domains(&self) -> usize {
@@ -151,6 +162,14 @@ pub struct GtidList(pub Vec<Gtid>);
 const COUNT_MASK: u32 = 0x0fff_ffff;
 
 impl GtidList {
+    /// The last transaction of each domain: the list has it behind those of other servers.
+    #[must_use]
+    pub fn position(&self) -> GtidPosition {
+        let mut position = GtidPosition::default();
+        self.0.iter().for_each(|gtid| position.advance(*gtid));
+        position
+    }
+
     pub(super) fn read(body: &[u8]) -> Result<GtidList, Found> {
         let mut fields = Fields(body);
         let count = fields.u32("the number of GTIDs")? & COUNT_MASK;

@@ -13,6 +13,8 @@ const IN_USE: u16 = 0x0001;
 const NO_SCHEMA: u16 = 0x0008;
 /// The server made it for this replica; it is in no file.
 const ARTIFICIAL: u16 = 0x0020;
+/// A replica has written it into its relay log.
+const RELAY_LOG: u16 = 0x0040;
 /// A replica that does not know the type may pass it over.
 const IGNORABLE: u16 = 0x0080;
 
@@ -71,6 +73,12 @@ impl EventHeader {
     #[must_use]
     pub fn is_ignorable(&self) -> bool {
         self.flags & IGNORABLE != 0
+    }
+
+    /// Whether a replica has written the event, into its relay log.
+    #[must_use]
+    pub fn is_of_relay_log(&self) -> bool {
+        self.flags & RELAY_LOG != 0
     }
 
     /// Whether the file of this format description was still being written, or never closed.

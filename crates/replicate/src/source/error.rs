@@ -1,5 +1,6 @@
 //! What stops a source before its transactions reach the target.
 
+use super::files;
 use crate::{binlog, transaction};
 
 /// Why a source's log cannot be read.
@@ -30,6 +31,10 @@ pub enum Error {
     /// The source has nothing more to send, as one that shuts down.
     #[error("the source ended the stream of its log")]
     Ended,
+
+    /// The files of its log.
+    #[error(transparent)]
+    Files(#[from] files::Error),
 
     /// The source cannot serve as one, or not from there.
     #[error("{0}")]

@@ -3,16 +3,19 @@
 //! ```text
 //!   start       config, recorded position ──► what to ask the source for
 //!   reader      stream ──► events ──► transactions ──► queue          a thread
+//!   files       the same from the files of a folder, to their end or a place before it
 //!   queue       transactions that are read and not applied; bounded by their bytes
 //! ```
 
 mod error;
+pub mod files;
 mod log_files;
 mod queue;
 mod reader;
 mod start;
 
 pub use error::Error;
+pub use files::{Completion, FileLog, Until, read_files};
 pub use log_files::{LogFile, bytes_behind, lag_bytes};
 pub use queue::{Arrival, Popped, Queue};
 pub use reader::read;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Error;
+use super::{Completion, Error};
 use crate::binlog::Event;
 use crate::transaction::{LogPosition, Part, Transaction};
 
@@ -20,6 +20,15 @@ pub enum Arrival {
     Transaction(Transaction),
     /// The source has nothing behind this place.
     Idle(LogPosition),
+    /// Of files: a transaction does not end.
+    Unfinished {
+        /// Parts of it have come.
+        has_parts: bool,
+        /// Why, for the person who watches.
+        text: String,
+    },
+    /// Of files: everything that was asked for has come.
+    Complete(Completion),
     /// Nothing comes behind it.
     Failed(Error),
 }
@@ -30,7 +39,7 @@ impl Arrival {
         let events = match self {
             Arrival::Part(part) => &part.events,
             Arrival::Transaction(transaction) => &transaction.events,
-            Arrival::Format(_) | Arrival::Idle(_) | Arrival::Failed(_) => return FIXED_BYTES,
+            _ => return FIXED_BYTES,
         };
         FIXED_BYTES + events.iter().map(|event| event.bytes.len() + FIXED_BYTES).sum::<usize>()
     }

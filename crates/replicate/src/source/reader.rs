@@ -7,7 +7,7 @@ use crate::binlog::{Content, EventReader};
 use crate::transaction::{Assembler, LogPosition};
 
 /// Transactions above this size go on in parts.
-const PART_LIMIT_BYTES: usize = 4 << 20;
+pub(super) const PART_LIMIT_BYTES: usize = 4 << 20;
 
 /// Reads until the stream ends or nobody takes what is read. The last arrival says why it ended.
 pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {

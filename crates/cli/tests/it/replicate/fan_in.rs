@@ -31,10 +31,16 @@ impl FanIn {
 
     /// With a target that runs.
     pub fn into(sources: usize, target: Temporary) -> FanIn {
+        FanIn::with(sources, &[], target)
+    }
+
+    /// With settings for the sources, and a target that runs.
+    pub fn with(sources: usize, of_source: &[(&str, &str)], target: Temporary) -> FanIn {
         let source = || {
             // What it has sent must not be gone after a crash.
             let builder =
                 Builder::standalone().set("log_bin", "bin").set("binlog_format", "ROW").set("sync_binlog", "1");
+            let builder = of_source.iter().fold(builder, |builder, (name, value)| builder.set(*name, *value));
             builder.start_temporary().unwrap()
         };
         let mut fan_in = FanIn {
@@ -131,7 +137,7 @@ impl FanIn {
 }
 
 /// A process of `hortator replicate run`, which ends with this.
-pub struct Agent(Child);
+pub struct Agent(pub Child);
 
 impl Agent {
     /// Sends SIGTERM.
