@@ -14,6 +14,8 @@
 //!     apply         transactions → statements for the target, with the source's position in the target   apply/
 //! ```
 //!
+//! `snapshot/` copies what a source has before its first transaction is applied.
+//!
 //! To come: keys and the order of many sources over many connections.
 //!
 //! An event that cannot be handled stops its source, with its position and what to do. Nothing is skipped silently.
@@ -29,5 +31,6 @@ pub mod monitoring;
 pub mod preflight;
 mod query;
 pub mod rules;
+pub mod snapshot;
 pub mod source;
 pub mod transaction;

@@ -35,8 +35,9 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/replicate/src/apply/definition", "a clause of ALTER EVENT"),
     ("xtask/src/replicate_streams", "statements and variables of replication"),
     ("crates/replicate/src/binlog/gtid", "names of server variables"),
-    ("crates/replicate/src/config/start", "an option of mariadb-dump"),
     ("crates/replicate/src/preflight", "privileges and names of server variables"),
+    ("crates/replicate/src/snapshot/definitions", "a clause of ALTER EVENT"),
+    ("crates/replicate/src/snapshot/tests", "a clause of ALTER EVENT"),
     ("crates/replicate/src/source/start", "statements that ask for the end of the log"),
     ("docs/replicate", "privileges and an option of mariadb-dump"),
 ];

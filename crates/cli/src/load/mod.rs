@@ -126,6 +126,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         files: args.files,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
+        in_flight_bytes: None,
         batch_rows: args.batch_rows.map(usize::from),
         force: args.force,
         comments: args.comments,

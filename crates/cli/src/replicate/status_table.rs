@@ -76,6 +76,9 @@ fn wait(source: &SourceStatus) -> Option<String> {
 
 /// A file and a position; where there is no file, a GTID position.
 fn position(source: &SourceStatus) -> String {
+    if let Some(copy) = source.copy {
+        return format!("{}/{} tables, {} rows", copy.tables_done, copy.tables, copy.rows);
+    }
     match (source.applied_file.is_empty(), source.applied_gtid.is_empty()) {
         (true, true) => "none".to_owned(),
         (true, false) => source.applied_gtid.clone(),

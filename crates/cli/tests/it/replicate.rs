@@ -8,6 +8,8 @@ mod kills;
 mod monitoring;
 mod rule_corners;
 mod rules;
+mod snapshot;
+mod snapshot_changes;
 mod streams;
 mod unit;
 
@@ -305,7 +307,6 @@ fn configurations_that_are_wrong() {
     for (text, said) in [
         ("[target", "line 1"),
         ("[target]\n", "there is no source"),
-        ("[target]\n[[source]]\nname = \"a\"\nstart = \"snapshot\"\n", "is not implemented yet"),
         ("[target]\nhots = \"x\"\n[[source]]\nname = \"a\"\nstart = \"now\"\n", "[target] has the unknown key `hots`"),
         ("[target]\nport = \"x\"\n[[source]]\nname = \"a\"\nstart = \"now\"\n", "port"),
     ] {

@@ -11,9 +11,9 @@ mod state;
 mod stream;
 mod worker_count;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use hortator_mysql::Connection;
@@ -23,6 +23,7 @@ use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
 use crate::cluster::{NodeMonitor, Targets};
 pub use crate::coordinator::InDoubt;
 use crate::deferral::Deferral;
+use crate::input::Source;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Summary;
@@ -46,6 +47,8 @@ const RESTARTS_LIMIT: u64 = 100;
 pub struct Load {
     options: Options,
     state: Arc<LoadState>,
+    /// What it reads instead of files: once.
+    source: Mutex<Option<Source>>,
 }
 
 impl Load {
@@ -59,7 +62,7 @@ impl Load {
         let mut connection = Connection::open(targets.options())?;
         let WorkerCount { threads, reason: threads_reason } = WorkerCount::choose(options.threads, &mut connection)?;
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
-        let limit_bytes = IN_FLIGHT_BYTES.max(chunk_bytes * 2);
+        let limit_bytes = options.in_flight_bytes.unwrap_or(IN_FLIGHT_BYTES).max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
         let (checkpoints, checkpoints_disabled_reason) = open_checkpoints(&options, &targets, threads)?;
@@ -85,7 +88,14 @@ impl Load {
             restarts: AtomicU64::new(0),
             deferral,
         };
-        Ok(Self { options, state: Arc::new(state) })
+        Ok(Self { options, state: Arc::new(state), source: Mutex::new(None) })
+    }
+
+    /// Reads this instead of files, which must be none, without checkpoints: it cannot be read again.
+    #[must_use]
+    pub fn reading(self, source: Source) -> Self {
+        debug_assert!(self.options.files.is_empty() && self.state.checkpoints.is_none());
+        Self { source: Mutex::new(Some(source)), ..self }
     }
 
     /// Why an interruption would leave nothing to resume; `None` for a load with checkpoints.

@@ -23,6 +23,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Text of one chunk, in bytes; `None` for the default.
     pub chunk_bytes: Option<usize>,
+    /// Text of all chunks that wait or run, in bytes; `None` for the default. Two chunks always fit.
+    pub in_flight_bytes: Option<usize>,
     /// Rows of one batch. With a value, the load sends batches even to a server that supports bulk execute.
     pub batch_rows: Option<usize>,
     /// Continue after a statement fails.

@@ -1,6 +1,7 @@
 //! One reading of the input: all connections first, then every statement through the coordinator to the workers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
@@ -105,7 +106,12 @@ impl Load {
             binary_mode: self.options.binary_mode,
             ..StatementsOptions::new(Dialect { charset: client_charset, ..coordinator.dialect() })
         };
-        let mut statements = match Statements::open(&self.options.files, options) {
+        let given = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = match given {
+            Some(source) => Ok(Statements::new(source, options)),
+            None => Statements::open(&self.options.files, options),
+        };
+        let mut statements = match opened {
             Ok(statements) => statements,
             Err(error) => return self.handle_input_error(&error.into()),
         };

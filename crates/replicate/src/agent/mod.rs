@@ -12,6 +12,7 @@
 //! A source that stops leaves the others alone. It goes on when a person says so.
 
 mod conflict;
+mod copying;
 mod lag;
 mod log_watch;
 mod rate;
@@ -123,6 +124,7 @@ impl Agent {
             schema,
             ignore_errors,
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
+            copies: copying::CopySlots::default(),
         });
         let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));
         let tasks: Vec<Arc<SourceTask>> = sources.into_iter().map(make).collect();

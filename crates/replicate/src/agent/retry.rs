@@ -6,7 +6,7 @@ use hortator_mysql::Error as ServerError;
 use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::session::Error;
-use crate::{apply, source};
+use crate::{apply, snapshot, source};
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +30,22 @@ const LONGEST_PAUSE_MS: u64 = 10_000;
 pub(super) fn verdict(error: &Error) -> Verdict {
     let of_server = match error {
         Error::Source(source::Error::Server { error, .. })
+        | Error::Snapshot(
+            snapshot::Error::Log(source::Error::Server { error, .. })
+            | snapshot::Error::Source { error, .. }
+            | snapshot::Error::Target { error, .. },
+        )
         | Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => error,
+        // No number: the connection was lost.
+        Error::Snapshot(snapshot::Error::Rows { code, .. }) => {
+            let passes = code.is_none_or(|code| PASSING.contains(&code));
+            return if passes { Verdict::Retry } else { Verdict::Stop };
+        }
         // The former session may be about to end; the source starts again.
         Error::Apply(apply::Error::Busy { .. } | apply::Error::Moved { .. } | apply::Error::SourceRestarted)
-        | Error::Source(source::Error::Ended) => return Verdict::Retry,
-        Error::Source(_) | Error::Apply(_) => return Verdict::Stop,
+        | Error::Source(source::Error::Ended)
+        | Error::Snapshot(snapshot::Error::Log(source::Error::Ended)) => return Verdict::Retry,
+        Error::Source(_) | Error::Apply(_) | Error::Snapshot(_) => return Verdict::Stop,
     };
     match of_server {
         ServerError::Lost { .. } | ServerError::Connect { .. } => Verdict::Retry,
@@ -46,12 +57,15 @@ pub(super) fn verdict(error: &Error) -> Verdict {
 /// Whether the target's server is gone, or is a node without quorum: another node may do better.
 pub(super) fn leaves_target(error: &Error) -> bool {
     match error {
-        Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. }) => match error {
+        Error::Apply(apply::Error::Target { error, .. } | apply::Error::Prepare { error, .. })
+        | Error::Snapshot(snapshot::Error::Target { error, .. }) => match error {
             ServerError::Lost { .. } | ServerError::Connect { .. } => true,
             ServerError::Server(error) => LEAVING.contains(&error.code),
             _ => false,
         },
-        Error::Apply(_) | Error::Source(_) => false,
+        // No number: the connection was lost.
+        Error::Snapshot(snapshot::Error::Rows { code, .. }) => code.is_none_or(|code| LEAVING.contains(&code)),
+        Error::Apply(_) | Error::Source(_) | Error::Snapshot(_) => false,
     }
 }
 

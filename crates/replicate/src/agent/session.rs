@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
+use super::copying;
 use super::source_task::{SourceTask, Wish};
 use super::status::SourceState;
 use super::tracker::Phase;
 use super::uncommitted::Uncommitted;
-use crate::apply::{Applier, InDoubt};
+use crate::apply::{Applier, InDoubt, SourcePosition};
+use crate::config::Start;
 use crate::query::first_value;
 use crate::source::{Arrival, Popped, Queue};
-use crate::{apply, source};
+use crate::{apply, snapshot, source};
 
 /// How often an idle source reports, in milliseconds: a paused source is noticed within this time.
 const HEARTBEAT_MS: u64 = 500;
@@ -34,6 +36,9 @@ pub(super) enum Error {
     /// The target.
     #[error(transparent)]
     Apply(#[from] apply::Error),
+    /// The copy of the source.
+    #[error(transparent)]
+    Snapshot(#[from] snapshot::Error),
 }
 
 /// How a session ended without an error.
@@ -101,8 +106,7 @@ impl<'t> Session<'t> {
                 at
             }
             None => {
-                let start = source::first_position(&mut connection, &task.options.start)?;
-                applier.start_at(start.clone())?;
+                let Some(start) = self.first_start(&mut applier, &mut connection)? else { return Ok(Ended::AsWished) };
                 start
             }
         };
@@ -130,6 +134,18 @@ impl<'t> Session<'t> {
         self.note(applier, false);
         queue.close();
         ended
+    }
+
+    /// The start of a source of which the target has nothing. None: something else is wished.
+    fn first_start(&self, applier: &mut Applier, connection: &mut Connection) -> Result<Option<SourcePosition>, Error> {
+        let task = self.task;
+        if task.options.start == Start::Snapshot {
+            return copying::copy(task, self.target, self.host, applier);
+        }
+        copying::refuse_unfinished(task, self.target)?;
+        let start = source::first_position(connection, &task.options.start)?;
+        applier.start_at(start.clone())?;
+        Ok(Some(start))
     }
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::ConnectOptions;
 
 use super::conflict::is_conflict;
+use super::copying::CopySlots;
 use super::retry::{Verdict, leaves_target, pause, verdict};
 use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
@@ -42,6 +43,8 @@ pub(super) struct Target {
     pub(super) ignore_errors: Vec<u16>,
     /// What is read ahead of a source, in bytes.
     pub(super) queue_limit_bytes: usize,
+    /// Copies that are under way.
+    pub(super) copies: CopySlots,
 }
 
 impl Target {
@@ -182,7 +185,7 @@ impl SourceTask {
                     self.track(|tracker, now| tracker.on_retry(text, pause, now));
                     if leaves_target(&error) {
                         self.target.leave(node);
-                    } else if matches!(error, Error::Source(_)) {
+                    } else if matches!(error, Error::Source(_) | Error::Snapshot(_)) {
                         host = (host + 1) % self.options.hosts.len();
                     }
                     self.wait(pause);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::snapshot::CopyStatus;
+
 /// What a source is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -9,6 +11,8 @@ pub enum SourceState {
     /// It connects to the source and the target.
     #[default]
     Connecting,
+    /// It copies the source's databases: `start = "snapshot"`.
+    Copying,
     /// It applies transactions, or waits for them.
     Running,
     /// A person has paused it.
@@ -23,8 +27,9 @@ pub enum SourceState {
 
 impl SourceState {
     /// All of them.
-    pub const ALL: [SourceState; 6] = [
+    pub const ALL: [SourceState; 7] = [
         SourceState::Connecting,
+        SourceState::Copying,
         SourceState::Running,
         SourceState::Paused,
         SourceState::Stopped,
@@ -37,6 +42,7 @@ impl SourceState {
     pub fn name(self) -> &'static str {
         match self {
             SourceState::Connecting => "connecting",
+            SourceState::Copying => "copying",
             SourceState::Running => "running",
             SourceState::Paused => "paused",
             SourceState::Stopped => "stopped",
@@ -103,6 +109,8 @@ pub struct SourceStatus {
     pub lag_bytes: Option<u64>,
     /// Transactions per second, over the last ten seconds.
     pub transactions_per_s: f64,
+    /// How far its copy is; none where none is under way.
+    pub copy: Option<CopyStatus>,
     /// What it waits for now; none at its end.
     pub waits_for: Option<WaitsFor>,
     /// How long it has waited, in seconds; for a retry, how long it will.

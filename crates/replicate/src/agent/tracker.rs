@@ -7,6 +7,7 @@ use super::rate::Rate;
 use super::status::{SourceState, SourceStatus, WaitsFor};
 use super::uncommitted::Committed;
 use crate::apply::SourcePosition;
+use crate::snapshot::CopyStatus;
 use crate::transaction::LogPosition;
 
 /// A statement that has run for this long is asked about.
@@ -134,6 +135,24 @@ impl Tracker {
         self.connection = Some(connection);
     }
 
+    /// The session copies the source, and may be held by a person.
+    pub(super) fn on_copying(&mut self, is_held: bool, now: Now) {
+        self.set_state(if is_held { SourceState::Paused } else { SourceState::Copying }, now);
+    }
+
+    /// The copy is so far; none where it has ended.
+    pub(super) fn set_copy(&mut self, copy: Option<CopyStatus>) {
+        self.status.copy = copy;
+        if copy.is_some() {
+            self.status.error = None;
+        }
+    }
+
+    /// How far the copy is.
+    pub(super) fn copy(&self) -> Option<CopyStatus> {
+        self.status.copy
+    }
+
     /// The session applies what comes, from a position on. Where the source has one host, the position is of its log.
     pub(super) fn on_running(&mut self, at: &SourcePosition, has_one_host: bool, now: Now) {
         self.applied = at.clone();
@@ -215,6 +234,9 @@ impl Tracker {
     /// Where the target was, for a question to a host; `None` while a running session has heard that nothing is behind it.
     pub(super) fn position_for_log(&self, now: Now) -> Option<(usize, SourcePosition)> {
         let is_idle = self.phase == Phase::Source && self.lag.is_idle(now.at);
+        if self.status.copy.is_some() {
+            return None;
+        }
         if self.status.state == SourceState::Ended || self.status.state == SourceState::Running && is_idle {
             return None;
         }

@@ -189,6 +189,18 @@ impl Applier {
         self.groups
     }
 
+    /// Records where the source starts, in one transaction with the end of its copy's record: `end_of_copy` is the statement.
+    ///
+    /// # Errors
+    /// What the target refuses. It may be done where the connection is lost.
+    pub fn start_behind_copy(&mut self, start: SourcePosition, end_of_copy: &[u8]) -> Result<(), Error> {
+        for statement in [b"START TRANSACTION", &self.table.write(&start)[..], end_of_copy, b"COMMIT"] {
+            self.execute(statement, "the end of the copy")?;
+        }
+        self.recorded(start, 0);
+        Ok(())
+    }
+
     /// Records where the source starts.
     ///
     /// # Errors

@@ -28,5 +28,6 @@ pub use binlog_statement::BinlogStatement;
 pub use collations::Collations;
 pub use definition::Begun;
 pub use error::Error;
+pub(crate) use position_table::literal;
 pub use position_table::{PositionTable, SourcePosition};
 pub use temporary_tables::TemporaryTables;

@@ -9,10 +9,14 @@ use hortator_mysql::{Connection, Error, quote_identifier};
 use super::definition::Begun;
 use super::temporary_tables::TemporaryTables;
 use crate::binlog::{Content, Event, GtidPosition};
+use crate::snapshot::RECORD_TABLE;
 use crate::transaction::LogPosition;
 
-/// Tables of Hortator's own in the target.
+/// The table's name.
 const TABLE: &str = "replicate_positions";
+
+/// Tables of Hortator's own in the target.
+const OWN_TABLES: [&str; 2] = [TABLE, RECORD_TABLE];
 
 const REPLACE: &[u8] = b"REPLACE INTO ";
 const UPDATE: &[u8] = b"UPDATE ";
@@ -119,7 +123,10 @@ impl PositionTable {
         let mut own = HashSet::new();
         for event in events.iter() {
             match &event.content {
-                Content::TableMap(map) if map.table == TABLE.as_bytes() && map.schema == self.schema.as_bytes() => {
+                Content::TableMap(map)
+                    if map.schema == self.schema.as_bytes()
+                        && OWN_TABLES.iter().any(|own| own.as_bytes() == map.table) =>
+                {
                     own.insert(map.table_id);
                 }
                 _ => {}
@@ -204,7 +211,7 @@ fn temporary(at: &SourcePosition) -> Vec<u8> {
 }
 
 /// A text that means the same under every SQL mode and character set: those of the source's last statement are in force.
-fn literal(text: &[u8]) -> Vec<u8> {
+pub(crate) fn literal(text: &[u8]) -> Vec<u8> {
     if text.is_empty() {
         // Not `''`: sql_mode may take that for NULL.
         return b"REPEAT('x', 0)".to_vec();

@@ -8,6 +8,8 @@ use crate::transaction::LogPosition;
 /// Where a source starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
+    /// With a copy of its databases.
+    Snapshot,
     /// At the end of its log.
     Now,
     /// Behind these transactions.
@@ -27,9 +29,7 @@ impl FromStr for Start {
             return Ok(Start::Now);
         }
         if text == "snapshot" {
-            return Err("a start with a snapshot is not implemented yet: load a dump that has its position \
-                        (mariadb-dump --single-transaction --master-data=2), and give that position as FILE:POSITION"
-                .to_owned());
+            return Ok(Start::Snapshot);
         }
         if let Some(gtids) = text.strip_prefix("gtid:") {
             let position: GtidPosition = gtids.parse()?;
@@ -44,7 +44,9 @@ impl FromStr for Start {
             Some((file, position)) if !file.is_empty() && position >= FIRST_POSITION => {
                 Ok(Start::Position(LogPosition { file: file.as_bytes().to_vec(), position }))
             }
-            _ => Err(format!("`{text}` is no start: give now, gtid:0-1-100 or FILE:POSITION, as binlog.000001:4")),
+            _ => Err(format!(
+                "`{text}` is no start: give snapshot, now, gtid:0-1-100 or FILE:POSITION, as binlog.000001:4"
+            )),
         }
     }
 }

@@ -54,14 +54,14 @@ fn hosts() {
 #[test]
 fn starts() {
     assert_eq!(start_of("now"), Ok(Start::Now));
+    assert_eq!(start_of("snapshot"), Ok(Start::Snapshot));
     assert_eq!(start_of("gtid:0-1-100,1-7-20"), Ok(Start::Gtid("0-1-100,1-7-20".parse().unwrap())));
     let place = LogPosition { file: b"binlog.000001".to_vec(), position: 4 };
     assert_eq!(start_of("binlog.000001:4"), Ok(Start::Position(place)));
     for (start, said) in [
-        ("snapshot", "not implemented yet"),
         ("gtid:", "has no GTID"),
         ("gtid:0-1", "DOMAIN-SERVER-NUMBER"),
-        ("binlog.000001", "is no start: give now"),
+        ("binlog.000001", "is no start: give snapshot, now"),
         ("binlog.000001:0", "is no start"),
         ("", "is no start"),
     ] {

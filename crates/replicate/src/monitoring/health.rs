@@ -14,7 +14,9 @@ pub enum Health {
 /// Tells it from the status of all sources.
 #[must_use]
 pub fn health(sources: &[SourceStatus]) -> Health {
-    let is_well = |source: &&SourceStatus| matches!(source.state, SourceState::Running | SourceState::Paused);
+    let is_well = |source: &&SourceStatus| {
+        matches!(source.state, SourceState::Copying | SourceState::Running | SourceState::Paused)
+    };
     let lines: String = sources.iter().filter(|source| !is_well(source)).map(line).collect();
     if lines.is_empty() { Health::Well } else { Health::Ill(lines) }
 }

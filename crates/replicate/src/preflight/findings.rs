@@ -150,7 +150,7 @@ fn has_grant(grants: &[String], privileges: &[&str]) -> bool {
     })
 }
 
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMES_LIMIT)].join(", ");
     match names.len().checked_sub(NAMES_LIMIT) {
         Some(more) if more > 0 => format!("{shown} and {more} more"),

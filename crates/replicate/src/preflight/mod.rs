@@ -2,6 +2,7 @@
 //!
 //! `facts` asks the servers; `findings` is a pure function of what they say.
 
+mod copies;
 mod facts;
 mod findings;
 
@@ -25,5 +26,7 @@ pub fn check(options: &AgentOptions) -> Vec<Finding> {
             (source.name.clone(), facts)
         })
         .collect();
-    findings::findings(&target, options.target.len(), &sources)
+    let mut found = findings::findings(&target, options.target.len(), &sources);
+    found.extend(copies::check(options));
+    found
 }

@@ -137,6 +137,29 @@ impl Rules {
         }
     }
 
+    /// Whether all rows of a table of the source are rows of the target, and nothing else is in them.
+    pub(crate) fn keeps_rows(&self, schema: &[u8], table: &[u8]) -> bool {
+        match self.decide(schema, table) {
+            Decision::AsIs => true,
+            Decision::LeaveOut => false,
+            Decision::Apply(rule) => {
+                rule.source_column().is_none() && !rule.leaves_out(Change::Insert) && !rule.leaves_out(Change::Create)
+            }
+        }
+    }
+
+    /// A schema's name on the target; `None` where all its tables are left out.
+    pub(crate) fn schema_on_target(&self, schema: &[u8]) -> Option<Vec<u8>> {
+        match self.decide_schema(schema) {
+            Decision::LeaveOut => None,
+            Decision::AsIs => Some(schema.to_vec()),
+            Decision::Apply(rule) => {
+                let mapped = rule.to().and_then(|to| rule.tables.map_schema(to, schema));
+                Some(mapped.unwrap_or_else(|| schema.to_vec()))
+            }
+        }
+    }
+
     /// Whether a table of the source has a column with the source's name on the target.
     #[must_use]
     pub fn has_source_column(&self, schema: &[u8], table: &[u8]) -> bool {

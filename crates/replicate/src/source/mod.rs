@@ -19,4 +19,5 @@ pub use files::{Completion, FileLog, Until, read_files};
 pub use log_files::{LogFile, bytes_behind, lag_bytes};
 pub use queue::{Arrival, Popped, Queue};
 pub use reader::read;
+pub(crate) use start::with_gtid;
 pub use start::{check_history, first_position, log_end, request};

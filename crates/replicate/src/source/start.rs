@@ -37,6 +37,7 @@ pub fn log_end(connection: &mut Connection) -> Result<SourcePosition, Error> {
 pub fn first_position(connection: &mut Connection, start: &Start) -> Result<SourcePosition, Error> {
     match start {
         Start::Now => log_end(connection),
+        Start::Snapshot => Err(Error::Unfit("the place of a snapshot is known when it is taken".to_owned())),
         Start::Position(position) => with_gtid(connection, position.clone()),
         Start::Gtid(gtid) if connection.version().flavor == Flavor::MariaDb => {
             Ok(SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() })
@@ -48,7 +49,7 @@ pub fn first_position(connection: &mut Connection, start: &Start) -> Result<Sour
 }
 
 /// A place of the log with MariaDB's GTID position there.
-fn with_gtid(connection: &mut Connection, position: LogPosition) -> Result<SourcePosition, Error> {
+pub(crate) fn with_gtid(connection: &mut Connection, position: LogPosition) -> Result<SourcePosition, Error> {
     let mut found = SourcePosition { position, ..SourcePosition::default() };
     if connection.version().flavor != Flavor::MariaDb {
         return Ok(found);

@@ -1,0 +1,422 @@
+//! One source's copy from beginning to end: the threads, and what ends them.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
+
+use hortator_load::checkpoint::{CheckpointMode, Start};
+use hortator_load::input::Source as Input;
+use hortator_load::report::{End, Summary};
+use hortator_load::{Checks, InDoubt, Load, Options, Output};
+use hortator_mysql::{
+    BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, Flavor, RowSink,
+};
+
+use super::claims::Claims;
+use super::ddl_watch::DdlWatch;
+use super::definitions::{self, statements};
+use super::frozen::{self, Frozen};
+use super::inventory::{self, Definition, Inventory, RowSource};
+use super::objects::{Kind, Object};
+use super::pipe::{PipeReader, pipe};
+use super::row_reader::{Counters, RowReader};
+use super::under_rules::under_rules;
+use super::{CopyStatus, Error, missing_rights};
+use crate::apply::SourcePosition;
+use crate::query::{first_column, first_value};
+use crate::rules::Rules;
+use crate::source::{self, Queue, log_end};
+
+/// How often a definition may change under the copy before a person must see to it.
+const ATTEMPTS_LIMIT: u32 = 10;
+/// How often it is looked whether the copy may go on.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// Text of a statement of rows, in bytes, unless the target takes less.
+const STATEMENT_BYTES: usize = 512 << 10;
+/// Text that a copy has under way, in bytes.
+const IN_FLIGHT_BYTES: usize = 16 << 20;
+/// What the watch of the log holds, in bytes.
+const WATCH_QUEUE_BYTES: usize = 1 << 20;
+/// How often the source reports while nothing happens: the watch ends within this time.
+const HEARTBEAT_MS: u64 = 500;
+/// A source that says nothing for this long is taken for lost.
+const SILENCE_LIMIT: Duration = Duration::from_secs(60);
+/// Errors of CREATE VIEW for what is not made yet: schema, table, routine, view.
+const NOT_YET: [u16; 4] = [1049, 1146, 1305, 1356];
+
+/// What shall become of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// It goes on.
+    Run,
+    /// It waits; the snapshot stays open.
+    Hold,
+    /// It ends.
+    End,
+}
+
+/// Who watches a copy.
+pub(crate) trait Monitor: Sync {
+    /// What shall become of it.
+    fn wanted(&self) -> Wanted;
+    /// Takes note of how far it is.
+    fn note(&self, status: CopyStatus);
+    /// Tells a person something.
+    fn tell(&self, text: &str);
+}
+
+/// A copy.
+pub(crate) struct Copy<'c> {
+    pub(crate) source: &'c ConnectOptions,
+    pub(crate) target: &'c ConnectOptions,
+    /// The schema of positions.
+    pub(crate) schema: &'c str,
+    /// The source's name.
+    pub(crate) name: &'c str,
+    pub(crate) server_id: u32,
+    pub(crate) rules: &'c Rules,
+    pub(crate) monitor: &'c dyn Monitor,
+}
+
+impl Copy<'_> {
+    /// Copies everything, and says of which place of the log that is.
+    ///
+    /// # Errors
+    /// See [`Error`]. What is made by then is on record, and is dropped by the next copy.
+    pub(crate) fn run(&self) -> Result<SourcePosition, Error> {
+        let mut attempt = 1;
+        loop {
+            match self.attempt() {
+                Err(Error::Changed(what)) if attempt < ATTEMPTS_LIMIT => {
+                    self.monitor.tell(&format!("a definition changed under the copy, which begins anew: {what}"));
+                    attempt += 1;
+                }
+                Err(Error::Changed(what)) => {
+                    return Err(Error::Refused(format!(
+                        "definitions changed on the source while it was copied, {attempt} times, last: {what}. Keep them as \
+                         they are until the copy is done"
+                    )));
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn attempt(&self) -> Result<SourcePosition, Error> {
+        self.monitor.note(CopyStatus::default());
+        let mut control = frozen::connect(self.source)?;
+        self.check_source(&mut control)?;
+        let target = self.open_target()?;
+        let mut claims = Claims::open(target, self.schema, self.name)?;
+        if claims.drop_unfinished()? {
+            self.monitor.tell("has dropped an unfinished copy from the target");
+        }
+        let frozen = Frozen::open(self.source, self.schema, self.rules)?;
+        let position = frozen.position.clone();
+        let stream = self.open_log(&position)?;
+        let (queue, watch) = (Queue::new(WATCH_QUEUE_BYTES), DdlWatch::default());
+        thread::scope(|scope| {
+            scope.spawn(|| source::read(stream, position.position.clone(), &queue));
+            scope.spawn(|| watch.follow(&queue));
+            let done = self.with_watch(control, claims, frozen, &watch);
+            queue.close();
+            done
+        })?;
+        Ok(position)
+    }
+
+    fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
+        if control.version().flavor != Flavor::MariaDb {
+            return Err(Error::Refused(
+                "start = \"snapshot\" is for MariaDB sources: load a dump of this one (mysqldump --single-transaction \
+                 --source-data=2), and give its position as FILE:POSITION"
+                    .to_owned(),
+            ));
+        }
+        let grants = first_column(control, b"SHOW GRANTS").map_err(Error::source("asking for rights"))?;
+        let locked = frozen::locked_tables(control, self.schema, self.rules)?;
+        let missing = missing_rights(&grants, !locked.is_empty());
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Refused(format!(
+            "the account may not read all that is copied: GRANT {} ON *.* TO it, on the source",
+            missing.join(", ")
+        )))
+    }
+
+    fn open_target(&self) -> Result<Connection, Error> {
+        let mut connection = Connection::open(self.target).map_err(Error::target("connecting"))?;
+        for setting in definitions::SESSION {
+            connection.execute(setting.as_bytes()).map_err(Error::target("setting the session"))?;
+        }
+        for setting in definitions::OPTIONAL_SESSION {
+            match connection.execute(setting.as_bytes()) {
+                Ok(_) | Err(ServerError::Server(_)) => {}
+                Err(error) => return Err(Error::target("setting the session")(error)),
+            }
+        }
+        Ok(connection)
+    }
+
+    fn open_log(&self, position: &SourcePosition) -> Result<BinlogStream, Error> {
+        let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.source.clone() };
+        let connection = Connection::open(&options).map_err(Error::source("connecting to the source"))?;
+        // By its place, not by GTID: then the position is known before the first event comes.
+        let place = SourcePosition { position: position.position.clone(), ..SourcePosition::default() };
+        let start = source::request(&place, connection.version().flavor)?;
+        let request = BinlogRequest { server_id: self.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
+        BinlogStream::open(connection, &request).map_err(Error::source("reading its log"))
+    }
+
+    fn goes_on(&self) -> Result<(), Error> {
+        match self.monitor.wanted() {
+            Wanted::End => Err(Error::Ended),
+            Wanted::Run | Wanted::Hold => Ok(()),
+        }
+    }
+
+    fn with_watch(
+        &self,
+        mut control: Connection,
+        mut claims: Claims,
+        frozen: Frozen,
+        watch: &DdlWatch,
+    ) -> Result<(), Error> {
+        let found = inventory::read(&mut control, self.schema, self.rules)?;
+        let version = control.version().comment_number();
+        let Inventory { definitions, tables } = under_rules(found, self.rules, version)?;
+        let is_locked = |object: &Object| frozen.locked.contains(&object.quoted());
+        let unlocked = tables.iter().find(|table| table.rows == RowSource::Locked && !is_locked(&table.object));
+        if let Some(table) = unlocked {
+            return Err(Error::Changed(table.object.shown()));
+        }
+        let end = log_end(&mut control)?;
+        watch.definitions_are_read(end.position, tables.iter().map(|table| &table.object), &|| self.goes_on())?;
+
+        let (behind, before): (Vec<&Definition>, Vec<&Definition>) =
+            definitions.iter().partition(|definition| definition.object.kind == Kind::Trigger);
+        self.make_definitions(&mut claims, &before, &behind)?;
+        let counters = Counters::default();
+        self.monitor.note(counters.status(tables.len()));
+        let statement_bytes = self.statement_bytes(&mut claims.connection)?;
+        let reader = RowReader {
+            frozen,
+            control,
+            tables: &tables,
+            watch,
+            monitor: self.monitor,
+            counters: &counters,
+            statement_bytes,
+        };
+        self.copy_rows(reader, watch, &|| self.monitor.note(counters.status(tables.len())))?;
+        for definition in behind {
+            let (texts, create) = statements(definition);
+            claims.make(&definition.object, &texts, create)?;
+        }
+        Ok(())
+    }
+
+    /// A statement, and what the load makes of it, stays far below what the target takes.
+    fn statement_bytes(&self, target: &mut Connection) -> Result<usize, Error> {
+        let limit = first_value(target, b"SELECT @@max_allowed_packet").map_err(Error::target("asking for limits"))?;
+        Ok(STATEMENT_BYTES.min(limit.parse::<usize>().unwrap_or(STATEMENT_BYTES) / 4))
+    }
+
+    /// Everything but triggers, which would fire for the rows of the copy.
+    fn make_definitions(
+        &self,
+        claims: &mut Claims,
+        before: &[&Definition],
+        behind: &[&Definition],
+    ) -> Result<(), Error> {
+        while !claims.try_lock_names()? {
+            self.goes_on()?;
+        }
+        let objects: Vec<&Object> = before.iter().chain(behind).map(|definition| &definition.object).collect();
+        claims.check_names(&objects)?;
+        let has_events = objects.iter().any(|object| object.kind == Kind::Event);
+        let scheduler = first_value(&mut claims.connection, b"SELECT @@global.event_scheduler");
+        if has_events && scheduler.map_err(Error::target("asking for the event scheduler"))? == "ON" {
+            return Err(Error::Refused(
+                "the target runs events, and would run those of the source before they are disabled: SET GLOBAL \
+                 event_scheduler = OFF there"
+                    .to_owned(),
+            ));
+        }
+        let (views, others): (Vec<&Definition>, Vec<&Definition>) =
+            before.iter().partition(|definition| definition.object.kind == Kind::View);
+        for definition in others.iter().filter(|definition| definition.object.kind < Kind::View) {
+            self.goes_on()?;
+            if definition.object.kind != Kind::Schema || !claims.has_schema(&definition.object.schema)? {
+                make(claims, definition)?;
+            }
+        }
+        make_views(claims, views)?;
+        for definition in others.iter().filter(|definition| definition.object.kind > Kind::View) {
+            make(claims, definition)?;
+        }
+        claims.unlock_names()
+    }
+
+    /// Rows from the source into a load, until both are done or one of them fails.
+    fn copy_rows(&self, reader: RowReader<'_>, watch: &DdlWatch, note: &dyn Fn()) -> Result<(), Error> {
+        let source_id = reader.frozen.connection.id();
+        let (writer, piped) = pipe();
+        let load = Load::open(self.load_options()).map_err(|error| lost(&error.to_string()))?;
+        let interrupter = load.interrupter();
+        let has_ended = AtomicBool::new(false);
+        let (read, loaded, stopped, load_failed) = thread::scope(|scope| {
+            let reading = scope.spawn(|| reader.run(writer));
+            let loading = scope.spawn(|| {
+                let summary = run_load(load, piped);
+                has_ended.store(true, Relaxed);
+                summary
+            });
+            let stopped = loop {
+                note();
+                let failed = watch.take_failure();
+                if failed.is_some() || self.monitor.wanted() == Wanted::End {
+                    break Some(failed.unwrap_or(Error::Ended));
+                }
+                if has_ended.load(Relaxed) {
+                    break None;
+                }
+                thread::sleep(LOOK_INTERVAL);
+            };
+            // A reader that fails ends the load, and a load that fails ends the reader.
+            let load_failed = !reading.is_finished();
+            if load_failed {
+                // Without that, the rest of a table is read before the connection is free.
+                self.kill(source_id);
+            }
+            if stopped.is_some() {
+                interrupter.interrupt();
+            }
+            (join(reading), join(loading), stopped, load_failed)
+        });
+        note();
+        let summary = loaded.and_then(|loaded| loaded);
+        match (stopped, read.and_then(|read| read), summary) {
+            (None, Ok(read), Ok(summary)) => check_summary(&summary, read),
+            (None, Err(error), Ok(summary)) => {
+                if load_failed || matches!(error, Error::Ended) {
+                    Err(failure(&summary))
+                } else {
+                    Err(error)
+                }
+            }
+            (Some(error), _, _) | (None, _, Err(error)) => Err(error),
+        }
+    }
+
+    /// Ends the source's statement, best effort.
+    fn kill(&self, id: u32) {
+        if let Ok(mut connection) = Connection::open(self.source) {
+            let _ = connection.execute(format!("KILL {id}").as_bytes());
+        }
+    }
+
+    fn load_options(&self) -> Options {
+        Options {
+            connect: self.target.clone(),
+            is_throttled: true,
+            nodes: Vec::new(),
+            files: Vec::new(),
+            threads: None,
+            chunk_bytes: Some(STATEMENT_BYTES * 2),
+            in_flight_bytes: Some(IN_FLIGHT_BYTES),
+            batch_rows: None,
+            force: false,
+            comments: false,
+            binary_mode: true,
+            checkpoint_mode: CheckpointMode::Disabled,
+            start: Start::New,
+            in_doubt: InDoubt::Stop,
+            foreign_keys: Checks::AsWritten,
+            unique_checks: Checks::AsWritten,
+            verify: false,
+        }
+    }
+}
+
+fn make(claims: &mut Claims, definition: &Definition) -> Result<(), Error> {
+    let (texts, create) = statements(definition);
+    claims.make(&definition.object, &texts, create)
+}
+
+/// Views may be on views: each round makes those that have what they need.
+fn make_views(claims: &mut Claims, mut waiting: Vec<&Definition>) -> Result<(), Error> {
+    while !waiting.is_empty() {
+        let (mut still, mut last) = (Vec::new(), None);
+        for &view in &waiting {
+            match make(claims, view) {
+                Err(Error::Target { doing, error: ServerError::Server(error) }) if NOT_YET.contains(&error.code) => {
+                    // What follows a statement that fails is not sent.
+                    claims.reset_session()?;
+                    last = Some(Error::Target { doing, error: ServerError::Server(error) });
+                    still.push(view);
+                }
+                made => made?,
+            }
+        }
+        if let Some(error) = last.filter(|_| still.len() == waiting.len()) {
+            return Err(error);
+        }
+        waiting = still;
+    }
+    Ok(())
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> Result<T, Error> {
+    thread.join().map_err(|_| lost("a thread of the copy has panicked"))
+}
+
+fn run_load(load: Load, piped: PipeReader) -> Result<Summary, Error> {
+    let input = Input::from_reader("(the source's rows)", piped).map_err(|error| lost(&error.to_string()))?;
+    load.reading(input).run(&mut NoRows).map_err(|error| lost(&error.to_string()))
+}
+
+/// What passes, as far as is known: a connection.
+fn lost(text: &str) -> Error {
+    Error::Rows { code: None, text: text.to_owned() }
+}
+
+fn failure(summary: &Summary) -> Error {
+    match summary.failures.first() {
+        Some(failure) => Error::Rows { code: failure.code, text: failure.to_string() },
+        None => lost("the load ended before its input"),
+    }
+}
+
+/// Every row that was read is there.
+fn check_summary(summary: &Summary, read: u64) -> Result<(), Error> {
+    if summary.end != End::Complete {
+        return Err(failure(summary));
+    }
+    if summary.rows != read {
+        return Err(Error::Refused(format!(
+            "the source gave {read} rows, and the target says that it has taken {}: a copy that cannot be trusted",
+            summary.rows
+        )));
+    }
+    Ok(())
+}
+
+/// No statement of a copy returns rows.
+struct NoRows;
+
+impl RowSink for NoRows {
+    fn columns(&mut self, _: &[Column]) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, _: &[Option<&[u8]>]) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+impl Output for NoRows {
+    fn shape(&mut self, _: bool) {}
+}

@@ -1,0 +1,62 @@
+//! How a definition is made on the target: the statements, as they are sent.
+
+use hortator_mysql::{quote_identifier, quote_string};
+
+use super::inventory::Definition;
+use super::objects::Kind;
+
+/// The session in which definitions are made. A TIMESTAMP has no default that its definition does not show.
+pub(super) const SESSION: [&str; 3] = [
+    "SET NAMES utf8mb4",
+    "SET SESSION foreign_key_checks = 0, time_zone = '+00:00', max_statement_time = 0, wait_timeout = 31536000, \
+     autocommit = 1, completion_type = 0",
+    BASE_MODE,
+];
+/// What a target may not know, or not allow.
+pub(super) const OPTIONAL_SESSION: [&str; 2] =
+    ["SET SESSION explicit_defaults_for_timestamp = 1", "SET SESSION binlog_format = ROW"];
+const BASE_MODE: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
+
+/// The statements for a definition, and which of them makes it.
+pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
+    let Definition { object, create, default_schema, session, time_zone, created_s, values } = definition;
+    let mut before = Vec::new();
+    let mut behind: Vec<Vec<u8>> = Vec::new();
+    if !default_schema.is_empty() {
+        before.push([b"USE ".as_slice(), &quote_identifier(default_schema)].concat());
+    }
+    if let Some([mode, charset, collation]) = session {
+        let set = [
+            b"SET SESSION sql_mode = ".as_slice(),
+            &quote_string(mode),
+            b", collation_connection = ",
+            &quote_string(collation),
+            b", character_set_client = ",
+            &quote_string(charset),
+        ];
+        before.push(set.concat());
+        behind.extend([b"SET NAMES utf8mb4".to_vec(), BASE_MODE.into()]);
+    }
+    if let Some(zone) = time_zone {
+        before.push([b"SET SESSION time_zone = ".as_slice(), &quote_string(zone)].concat());
+        behind.push(b"SET SESSION time_zone = '+00:00'".to_vec());
+    }
+    if let Some(created_s) = created_s {
+        before.push(format!("SET SESSION timestamp = {created_s}").into_bytes());
+        behind.push(b"SET SESSION timestamp = DEFAULT".to_vec());
+    }
+    let create_index = before.len();
+    let mut all = before;
+    all.push(create.clone());
+    if object.kind == Kind::Event {
+        behind.push([b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
+    }
+    if object.kind == Kind::Sequence {
+        let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        behind.push(
+            [b"INSERT INTO ".as_slice(), &object.quoted(), b" VALUES (", &values.join(&b", "[..]), b")"].concat(),
+        );
+    }
+    all.extend(behind);
+    (all, create_index)
+}

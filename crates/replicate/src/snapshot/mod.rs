@@ -1,0 +1,60 @@
+//! `start = "snapshot"`: a source's databases, copied to the target as they stand at one place of its log.
+//!
+//! ```text
+//!   frozen      one connection to the source in a transaction WITH CONSISTENT SNAPSHOT: the place of its log; tables that
+//!      │        have no snapshot are locked while they are copied
+//!   inventory   what the source has: SHOW CREATE of everything, columns, engines
+//!      │
+//!   under_rules the names that things have on the target, and what is left out
+//!      │
+//!   claims      names that the target has already stop the copy; what it makes is on record in the target before it is made
+//!   definitions schemas, tables, routines, views, events: before the rows. Triggers: behind them
+//!      │
+//!   row_reader  rows as INSERT statements ──► pipe ──► hortator_load, many connections         (row_text is pure)
+//!      │
+//!   ddl_watch   reads the log behind the snapshot meanwhile: a definition that changes under the copy begins it anew
+//!      ▼
+//!   the position, written in one transaction with the end of the record
+//! ```
+//!
+//! No lock is held on tables that have snapshots, so definitions may change under the copy. InnoDB notices some of that
+//! (error 1412), and not others: RENAME TABLE, EXCHANGE and DROP PARTITION, instant ALTER TABLE. The log has them all.
+//!
+//! A copy that does not come to its end leaves its record. The next one drops what is on it, and begins anew.
+
+mod claims;
+mod copy;
+mod ddl_watch;
+mod definitions;
+mod error;
+mod frozen;
+mod inventory;
+mod objects;
+mod pipe;
+mod rights;
+mod row_reader;
+mod row_text;
+mod under_rules;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use claims::{RECORD_TABLE, end_of_record, has_record};
+pub(crate) use copy::{Copy, Monitor, Wanted};
+pub use error::Error;
+pub(crate) use frozen::non_transactional_tables;
+pub(crate) use rights::missing_rights;
+
+/// Schemas of the server itself.
+pub(crate) const SYSTEM_SCHEMAS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct CopyStatus {
+    /// Tables whose rows are read.
+    pub tables_done: u64,
+    /// Tables.
+    pub tables: u64,
+    /// Rows that are read; the target has all but the last of them.
+    pub rows: u64,
+}
