@@ -4,11 +4,13 @@ mod abandoned;
 mod begun;
 mod group;
 mod merged;
+mod position;
 mod prepare;
 mod rows;
 mod temporary;
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use hortator_mysql::{Connection, quote_string};
 
@@ -38,8 +40,6 @@ const SETTINGS: &[u8] = b"SET SESSION autocommit = 1, completion_type = 0, max_s
 /// A node of a cluster reads what others have committed before.
 const CLUSTER_CURRENT: &[u8] = b"SET SESSION wsrep_sync_wait = 1";
 const CLUSTER_BEHIND: &[u8] = b"SET SESSION wsrep_sync_wait = 0";
-/// How long a position that only passes over transactions may be without a record.
-const RECORD_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a session of an earlier run may take to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 10;
 
@@ -62,7 +62,7 @@ pub struct Applier {
     row_rules: RowRules,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
-    format: Option<(FormatDescription, Vec<u8>)>,
+    format: Option<(Arc<FormatDescription>, Vec<u8>)>,
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
     /// What the target has on record.
@@ -189,28 +189,6 @@ impl Applier {
         self.groups
     }
 
-    /// Records where the source starts, in one transaction with the end of its copy's record: `end_of_copy` is the statement.
-    ///
-    /// # Errors
-    /// What the target refuses. It may be done where the connection is lost.
-    pub fn start_behind_copy(&mut self, start: SourcePosition, end_of_copy: &[u8]) -> Result<(), Error> {
-        for statement in [b"START TRANSACTION", &self.table.write(&start)[..], end_of_copy, b"COMMIT"] {
-            self.execute(statement, "the end of the copy")?;
-        }
-        self.recorded(start, 0);
-        Ok(())
-    }
-
-    /// Records where the source starts.
-    ///
-    /// # Errors
-    /// What the target refuses.
-    pub fn start_at(&mut self, start: SourcePosition) -> Result<(), Error> {
-        self.execute(&self.table.write(&start), "the start")?;
-        self.recorded(start, 0);
-        Ok(())
-    }
-
     /// Passes a transaction over: its position is recorded, and it is not applied.
     ///
     /// # Errors
@@ -239,7 +217,7 @@ impl Applier {
         let mut statement = BinlogStatement::default();
         statement.push(&event.bytes);
         self.execute(&statement.take_text(), "a format description")?;
-        self.format = Some((format.clone(), event.bytes.clone()));
+        self.format = Some((Arc::new(format.clone()), event.bytes.clone()));
         Ok(())
     }
 
@@ -264,13 +242,14 @@ impl Applier {
         let is_of_rows =
             transaction.events.iter().all(|event| matches!(event.content, Content::TableMap(_) | Content::Rows(_)));
         let is_small = BinlogStatement::default().text_bytes_with(bytes) <= self.packet_limit_bytes;
-        let place = || describe(&self.position_behind(&transaction), &transaction.text());
-        let place = if is_of_rows { place() } else { String::new() };
         if transaction.events.is_empty() && !self.is_within && self.group.is_empty() {
             return self.advance(&transaction);
         }
         let is_safe = transaction.events.is_empty()
-            || transaction.can_roll_back() && self.target_can_roll_back(&transaction.events, &place)?;
+            || transaction.can_roll_back()
+                && self
+                    .target_can_roll_back(&transaction.events)
+                    .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
             let done = self.apply_alone(&transaction, is_safe);
@@ -280,54 +259,6 @@ impl Applier {
             self.flush()?;
         }
         self.group.push(transaction, bytes);
-        Ok(())
-    }
-
-    /// Moves the position over a transaction of which nothing is to be applied. It is recorded with what comes next, or when
-    /// it has not been for a while: two servers that replicate each other would pass the record of it on for ever.
-    fn advance(&mut self, transaction: &Transaction) -> Result<(), Error> {
-        self.committed = Some(self.position_behind(transaction));
-        self.transactions += 1;
-        if self.unrecorded_since.get_or_insert_with(Instant::now).elapsed() >= RECORD_INTERVAL {
-            self.record()?;
-        }
-        Ok(())
-    }
-
-    /// Takes note of a position that is on record, so many transactions behind the last one.
-    fn recorded(&mut self, at: SourcePosition, transactions: u64) {
-        self.on_record = Some(at.clone());
-        self.committed = Some(at);
-        self.transactions += transactions;
-        self.unrecorded_since = None;
-    }
-
-    /// Moves the position on record, in the transaction that is open or by itself.
-    fn move_to(&mut self, to: &SourcePosition, place: &str) -> Result<(), Error> {
-        let Some(from) = &self.on_record else { return self.execute(&self.table.write(to), place) };
-        let is_same = (&to.position, &to.gtid) == (&from.position, &from.gtid);
-        let done = self.connection.execute(&self.table.advance(from, to));
-        match done {
-            Ok(done) if done.affected_rows == 1 || is_same => Ok(()),
-            // Nothing of this transaction may stay.
-            Ok(_) => {
-                self.execute(b"ROLLBACK", place)?;
-                Err(Error::Moved { name: self.source.clone() })
-            }
-            Err(error) => Err(self.failed(error, place)),
-        }
-    }
-
-    /// Records the position, if that is still to be done.
-    ///
-    /// # Errors
-    /// What the target refuses.
-    pub fn record(&mut self) -> Result<(), Error> {
-        if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
-            let at = at.clone();
-            self.move_to(&at, "the position")?;
-            self.on_record = Some(at);
-        }
         Ok(())
     }
 
@@ -353,7 +284,8 @@ impl Applier {
         let place = format!("the large transaction behind {place}");
         self.prepare(&mut part.events, &place)?;
         if !self.is_within {
-            let is_safe = part.can_roll_back && self.target_can_roll_back(&part.events, &place)?;
+            let is_safe = part.can_roll_back
+                && self.target_can_roll_back(&part.events).map_err(|error| error.at(|| place.clone()))?;
             if !is_safe {
                 self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }
@@ -404,17 +336,6 @@ impl Applier {
         self.recorded(end, 1);
         self.groups += 1;
         Ok(())
-    }
-
-    /// Behind what is committed and this transaction. Nothing else is taken.
-    fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
-        let mut gtid = self.committed.as_ref().map(|at| at.gtid.clone()).unwrap_or_default();
-        if let Some(event) = transaction.gtid {
-            gtid.advance(event.gtid);
-        }
-        let mut temporary = self.temporary.open.clone();
-        temporary.advance(&transaction.events);
-        SourcePosition { position: transaction.position.clone(), gtid, begun: None, temporary }
     }
 
     /// Sends rows and statements, in their order.

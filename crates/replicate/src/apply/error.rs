@@ -66,3 +66,13 @@ pub enum Error {
         text: String,
     },
 }
+
+impl Error {
+    /// The error with its place, where it has none yet.
+    pub(super) fn at(self, name: impl FnOnce() -> String) -> Error {
+        match self {
+            Error::Event { place, found } if place.is_empty() => Error::Event { place: name(), found },
+            error => error,
+        }
+    }
+}

@@ -34,7 +34,7 @@ impl Applier {
     /// Makes events those of the target.
     pub(super) fn prepare(&mut self, events: &mut Vec<Event>, place: &str) -> Result<(), Error> {
         self.table.strip(events);
-        let Some((format, _)) = self.format.clone() else { return Ok(()) };
+        let Some(format) = self.format.as_ref().map(|(format, _)| format.clone()) else { return Ok(()) };
         for event in events.iter_mut() {
             event.uncompress(&format);
             event.check_unique(&format);
@@ -195,8 +195,8 @@ impl Applier {
     }
 
     /// Whether the target can roll these rows back. It must have a column for each of the source's: a server passes over those
-    /// that it has not.
-    pub(super) fn target_can_roll_back(&mut self, events: &[Event], place: &str) -> Result<bool, Error> {
+    /// that it has not. That error has no place yet.
+    pub(super) fn target_can_roll_back(&mut self, events: &[Event]) -> Result<bool, Error> {
         let mut can = true;
         for event in events {
             let Content::TableMap(map) = &event.content else { continue };
@@ -219,7 +219,7 @@ impl Applier {
                     table.columns_limit
                 );
                 self.flush()?;
-                return Err(Error::Event { place: place.to_owned(), found });
+                return Err(Error::Event { place: String::new(), found });
             }
         }
         Ok(can)

@@ -1,0 +1,94 @@
+//! How far the source is applied: in the session, and on record in the target.
+
+use std::time::{Duration, Instant};
+
+use super::Applier;
+use crate::apply::error::Error;
+use crate::apply::position_table::SourcePosition;
+use crate::transaction::Transaction;
+
+/// How long a position that only passes over transactions may be without a record.
+const RECORD_INTERVAL: Duration = Duration::from_secs(60);
+
+impl Applier {
+    /// Records where the source starts, in one transaction with the end of its copy's record: `end_of_copy` is the statement.
+    ///
+    /// # Errors
+    /// What the target refuses. It may be done where the connection is lost.
+    pub fn start_behind_copy(&mut self, start: SourcePosition, end_of_copy: &[u8]) -> Result<(), Error> {
+        for statement in [b"START TRANSACTION", &self.table.write(&start)[..], end_of_copy, b"COMMIT"] {
+            self.execute(statement, "the end of the copy")?;
+        }
+        self.recorded(start, 0);
+        Ok(())
+    }
+
+    /// Records where the source starts.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn start_at(&mut self, start: SourcePosition) -> Result<(), Error> {
+        self.execute(&self.table.write(&start), "the start")?;
+        self.recorded(start, 0);
+        Ok(())
+    }
+
+    /// Behind what is committed and this transaction. Nothing else is taken.
+    pub(super) fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
+        let mut gtid = self.committed.as_ref().map(|at| at.gtid.clone()).unwrap_or_default();
+        if let Some(event) = transaction.gtid {
+            gtid.advance(event.gtid);
+        }
+        let mut temporary = self.temporary.open.clone();
+        temporary.advance(&transaction.events);
+        SourcePosition { position: transaction.position.clone(), gtid, begun: None, temporary }
+    }
+
+    /// Moves the position over a transaction of which nothing is to be applied. It is recorded with what comes next, or when
+    /// it has not been for a while: two servers that replicate each other would pass the record of it on for ever.
+    pub(super) fn advance(&mut self, transaction: &Transaction) -> Result<(), Error> {
+        self.committed = Some(self.position_behind(transaction));
+        self.transactions += 1;
+        if self.unrecorded_since.get_or_insert_with(Instant::now).elapsed() >= RECORD_INTERVAL {
+            self.record()?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a position that is on record, so many transactions behind the last one.
+    pub(super) fn recorded(&mut self, at: SourcePosition, transactions: u64) {
+        self.on_record = Some(at.clone());
+        self.committed = Some(at);
+        self.transactions += transactions;
+        self.unrecorded_since = None;
+    }
+
+    /// Moves the position on record, in the transaction that is open or by itself.
+    pub(super) fn move_to(&mut self, to: &SourcePosition, place: &str) -> Result<(), Error> {
+        let Some(from) = &self.on_record else { return self.execute(&self.table.write(to), place) };
+        let is_same = (&to.position, &to.gtid) == (&from.position, &from.gtid);
+        let done = self.connection.execute(&self.table.advance(from, to));
+        match done {
+            Ok(done) if done.affected_rows == 1 || is_same => Ok(()),
+            // Nothing of this transaction may stay.
+            Ok(_) => {
+                self.execute(b"ROLLBACK", place)?;
+                Err(Error::Moved { name: self.source.clone() })
+            }
+            Err(error) => Err(self.failed(error, place)),
+        }
+    }
+
+    /// Records the position, if that is still to be done.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn record(&mut self) -> Result<(), Error> {
+        if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
+            let at = at.clone();
+            self.move_to(&at, "the position")?;
+            self.on_record = Some(at);
+        }
+        Ok(())
+    }
+}
