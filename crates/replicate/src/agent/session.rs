@@ -87,7 +87,8 @@ impl<'t> Session<'t> {
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone());
         if let Some(files) = &task.options.files {
-            return self.run_files(applier, files);
+            // Whether the server that wrote them folds the names of tables, they do not say.
+            return self.run_files(applier.with_rules(task.options.rules.clone()), files);
         }
         task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };

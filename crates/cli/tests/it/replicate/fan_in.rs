@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -186,4 +187,13 @@ pub fn texts(server: &Temporary, query: &str) -> Vec<Vec<String>> {
     let text = |value: Option<Vec<u8>>| String::from_utf8_lossy(&value.unwrap_or_default()).into_owned();
     let rows = server.node(0).connect().unwrap().fetch(query.as_bytes()).unwrap();
     rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
+}
+
+/// Ends writers when it goes: also where an assertion fails, since the test would wait for them for ever.
+pub struct Ends<'w>(pub &'w AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }

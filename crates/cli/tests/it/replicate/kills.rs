@@ -7,7 +7,7 @@ use std::{env, process, thread};
 
 use hortator_mysql::Connection;
 
-use super::fan_in::{FanIn, run};
+use super::fan_in::{Ends, FanIn, run};
 use crate::random::Dice;
 
 const SOURCES: usize = 3;
@@ -78,6 +78,7 @@ fn everything_is_killed_again_and_again() {
     }
     let ends = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _at_end = Ends(&ends);
         for (index, source) in fan_in.sources.iter().enumerate() {
             let (ends, mut dice) = (&ends, Dice::new(dice.below(u64::MAX)));
             scope.spawn(move || {
@@ -112,7 +113,6 @@ fn everything_is_killed_again_and_again() {
                 }
             }
         }
-        ends.store(true, Ordering::SeqCst);
     });
     for (index, source) in fan_in.sources.iter().enumerate() {
         // The log does not say how far a counter is ahead of the last row.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::fan_in::{Agent, FanIn, run, texts};
+use super::fan_in::{Agent, Ends, FanIn, run, texts};
 use super::line_of;
 
 /// Longer than anything here takes on a busy machine.
@@ -88,6 +88,7 @@ fn scrapes_while_transactions_flow() {
     run(&fan_in.sources[0], &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT AUTO_INCREMENT PRIMARY KEY, v TEXT)"]);
     let ends = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _at_end = Ends(&ends);
         scope.spawn(|| {
             while !ends.load(Ordering::SeqCst) {
                 run(&fan_in.sources[0], &["INSERT INTO d1.t (v) VALUES (REPEAT('x', 1000))"; 20]);
@@ -108,7 +109,6 @@ fn scrapes_while_transactions_flow() {
             assert!(after[&of(counter)] > before[&of(counter)], "{counter}: {before:?} {after:?}");
         }
         assert_eq!(ask(address, "GET", "/healthz"), (200, ask(address, "HEAD", "/healthz").1, "ok\n".to_owned()));
-        ends.store(true, Ordering::SeqCst);
     });
     fan_in.catch_up();
     wait_for_metric(address, &of("lag_bytes"), |bytes| bytes == 0.0);

@@ -10,7 +10,7 @@ use std::{fs, process, thread};
 use hortator_check::state::{self, Options};
 use hortator_sandbox::Temporary;
 
-use super::fan_in::{FanIn, run, texts};
+use super::fan_in::{Ends, FanIn, run, texts};
 use super::line_of;
 use crate::random::Dice;
 
@@ -167,6 +167,7 @@ fn everything_that_a_source_has() {
     );
     let ends = &AtomicBool::new(false);
     let agent = thread::scope(|scope| {
+        let _at_end = Ends(ends);
         // Tables without a snapshot are locked until they are copied.
         let locked =
             ["INSERT INTO busy.locked (v) VALUES ('x')", "UPDATE busy.locked SET v = CONCAT(v, 'y') WHERE id % 50 = 0"];
@@ -177,7 +178,6 @@ fn everything_that_a_source_has() {
             assert!(!line_of(shown, "s1").contains("stopped"), "{shown}");
             line_of(shown, "s1").contains("running")
         });
-        ends.store(true, Ordering::SeqCst);
         agent
     });
     settle_counters(source);
@@ -393,6 +393,7 @@ fn everything_is_killed_during_the_copy() {
     let ends = AtomicBool::new(false);
     let mut agent = Some(fan_in.start_only());
     thread::scope(|scope| {
+        let _at_end = Ends(&ends);
         scope.spawn(|| write_until(source, &ends, &[]));
         for kill in 0..KILLS {
             thread::sleep(Duration::from_millis(dice.below(900)));
@@ -415,7 +416,6 @@ fn everything_is_killed_during_the_copy() {
             assert!(!shown.contains(" stopped "), "{shown}");
             shown.matches(" running ").count() == 2
         });
-        ends.store(true, Ordering::SeqCst);
     });
     settle_counters(source);
     fan_in.catch_up();

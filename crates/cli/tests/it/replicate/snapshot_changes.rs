@@ -6,7 +6,7 @@ use std::{env, fs, process, thread};
 
 use hortator_mysql::Connection;
 
-use super::fan_in::{run, texts};
+use super::fan_in::{Ends, run, texts};
 use super::line_of;
 use super::snapshot::{assert_copied, copied};
 use crate::random::Dice;
@@ -102,6 +102,7 @@ fn definitions_of_all_kinds_change_under_the_copy() {
     run(source, &statements.iter().map(String::as_str).collect::<Vec<_>>());
     let ends = AtomicBool::new(false);
     let agent = thread::scope(|scope| {
+        let _at_end = Ends(&ends);
         scope.spawn(|| {
             let (mut dice, mut connection) = (Dice::new(seed), source.node(0).connect().unwrap());
             connection.execute(b"USE d").unwrap();
@@ -120,7 +121,6 @@ fn definitions_of_all_kinds_change_under_the_copy() {
             }
             line_of(shown, "s1").contains("running")
         });
-        ends.store(true, Ordering::SeqCst);
         agent
     });
     fan_in.catch_up();
