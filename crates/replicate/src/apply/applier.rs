@@ -250,9 +250,11 @@ impl Applier {
                 && self
                     .target_can_roll_back(&transaction.events)
                     .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
+        let is_repeatable = !is_safe && is_of_rows && !self.is_within && self.is_of_sequences(&transaction.events)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
-            let done = self.apply_alone(&transaction, is_safe);
+            let done = self.apply_alone(&transaction, is_safe || is_repeatable);
+            self.has_leftovers &= !is_repeatable;
             return done.or_else(|error| self.pass_or_keep(&transaction, error));
         }
         if !self.group.takes(&transaction, bytes, self.packet_limit_bytes) {

@@ -17,6 +17,8 @@ const HISTORY_COLUMNS: usize = 2;
 pub(super) struct TargetTable {
     /// Nothing stays of rows that it rolls back.
     pub(super) can_roll_back: bool,
+    /// It is a sequence: its one row is its state, and may be written again.
+    pub(super) is_sequence: bool,
     /// Columns that a source's table may have at most, if all are to have one here.
     pub(super) columns_limit: usize,
 }
@@ -72,7 +74,9 @@ impl TargetTables {
         let found = match table(connection, name)? {
             Some(table) => {
                 let history = if table.versioned { HISTORY_COLUMNS } else { 0 };
+                let is_sequence = table.kind == TableKind::Other && table_type(connection, name)? == "SEQUENCE";
                 Some(TargetTable {
+                    is_sequence,
                     can_roll_back: table.kind != TableKind::Base { transactional: false },
                     columns_limit: table.columns.len() + history + hidden_columns(connection, name)?,
                 })

@@ -225,6 +225,18 @@ impl Applier {
         Ok(can)
     }
 
+    /// Whether these rows are the states of sequences only: what a crash leaves of them may be applied again.
+    pub(super) fn is_of_sequences(&mut self, events: &[Event]) -> Result<bool, Error> {
+        for event in events {
+            let Content::TableMap(map) = &event.content else { continue };
+            let name = TableName { schema: map.schema.clone(), table: map.table.clone() };
+            if !self.target_table(&name)?.is_some_and(|table| table.is_sequence) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn target_table(&mut self, name: &TableName) -> Result<Option<TargetTable>, Error> {
         self.use_own_charset("looking at the target's tables")?;
         let asked = self.target_tables.get(&mut self.connection, name);
