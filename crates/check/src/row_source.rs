@@ -19,6 +19,8 @@ pub(crate) struct RowSource {
     table_expression: Vec<u8>,
     /// The values of a row.
     values: Vec<Value>,
+    /// A condition that its rows meet; empty for all rows of the table.
+    filter: Vec<u8>,
     /// Whether historical rows are included.
     pub(crate) is_versioned: bool,
 }
@@ -43,7 +45,7 @@ impl RowSource {
         let mut table_expression = [quote_identifier(schema), quote_identifier(table)].join(&b'.');
         if kind == Kind::Sequence {
             let all = Value { label: Vec::new(), expression: b"*".to_vec() };
-            return Ok(Self { table_expression, values: vec![all], is_versioned: false });
+            return Ok(Self { table_expression, values: vec![all], filter: Vec::new(), is_versioned: false });
         }
         let list = [
             b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), UPPER(COALESCE(GENERATION_EXPRESSION, '')) \
@@ -100,10 +102,10 @@ impl RowSource {
         if values.is_empty() {
             values.push(Value { label: Vec::new(), expression: b"1".to_vec() });
         }
-        Ok(Self { table_expression, values, is_versioned })
+        Ok(Self { table_expression, values, filter: Vec::new(), is_versioned })
     }
 
-    /// A SELECT of all values of all rows.
+    /// A SELECT of all values, without the condition that the rows meet.
     pub(crate) fn select(&self) -> Vec<u8> {
         [b"SELECT ".as_slice(), &self.values(), b" FROM ", &self.table_expression].concat()
     }
@@ -111,6 +113,33 @@ impl RowSource {
     /// The table in a FROM clause.
     pub(crate) fn table_expression(&self) -> &[u8] {
         &self.table_expression
+    }
+
+    /// The condition that its rows meet, if there is one.
+    pub(crate) fn filter(&self) -> Option<&[u8]> {
+        (!self.filter.is_empty()).then_some(self.filter.as_slice())
+    }
+
+    /// The rows that have a text in a column, without this column; `None` if there is no such column.
+    pub(crate) fn marked_by(mut self, column: &str, text: &str) -> Option<Self> {
+        let is_it = |value: &Value| value.label.eq_ignore_ascii_case(column.as_bytes());
+        let at = self.values.iter().position(is_it)?;
+        self.values.remove(at);
+        let (column, text) = (quote_identifier(column), quote_string(text));
+        // The first condition can use a key, the second one distinguishes letters that the collation does not.
+        self.filter = [column.as_slice(), b" = ", &text, b" AND BINARY ", &column, b" = BINARY ", &text].concat();
+        Some(self)
+    }
+
+    /// The values of the other source, in its order, and the names of those that the other one does not have; `None` if
+    /// one is missing here.
+    pub(crate) fn with_columns_of(&self, other: &Self) -> Option<(Self, Vec<Vec<u8>>)> {
+        let has = |of: &Self, label: &[u8]| of.values.iter().any(|value| value.label.eq_ignore_ascii_case(label));
+        let extra = self.values.iter().filter(|value| !has(other, &value.label));
+        let extra: Vec<Vec<u8>> = extra.map(|value| value.label.clone()).collect();
+        let values = self.values.iter().filter(|value| has(other, &value.label)).cloned().collect();
+        let shared = Self { values, ..self.clone() };
+        Some((shared.in_order_of(other)?, extra))
     }
 
     fn values(&self) -> Vec<u8> {

@@ -8,7 +8,7 @@
 //!
 //! From the outside in: [`compare`] here, `schemas` (the selection), `tables` (keys and columns), `ranges` (splitting),
 //! `workers` (reading), `row_diff` (the differing rows), `snapshot` (the snapshot that all connections to an endpoint
-//! share).
+//! share). `views` compares tables in snapshots that the caller has opened, and several tables with one.
 
 mod checksums;
 mod error;
@@ -20,6 +20,7 @@ mod row_diff;
 mod schemas;
 mod snapshot;
 mod tables;
+mod views;
 mod workers;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,8 @@ pub use error::{Error, Which};
 pub use options::{Endpoint, Options, is_system_schema};
 pub use progress::Progress;
 pub use report::{Difference, Report, TableRows};
+pub use snapshot::open_session;
+pub use views::{Outcome, Part, TableTask, View, ViewError, compare_views};
 
 use crate::definitions;
 use report::Findings;

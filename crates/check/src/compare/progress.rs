@@ -35,6 +35,10 @@ impl Progress {
         self.expected_rows.store(rows, Ordering::Relaxed);
     }
 
+    pub(super) fn expect_more(&self, rows: u64) {
+        self.expected_rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
     pub(super) fn read(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }

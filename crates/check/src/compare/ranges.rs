@@ -70,6 +70,20 @@ impl Literal {
     }
 }
 
+impl Key {
+    /// The same without a column.
+    pub(super) fn without(mut self, column: &str) -> Self {
+        let name = quote_identifier(column);
+        self.columns.retain(|column| !column.name.eq_ignore_ascii_case(&name));
+        self
+    }
+
+    /// Whether both sort rows by the same columns.
+    pub(super) fn has_columns_of(&self, other: &Self) -> bool {
+        self.columns == other.columns
+    }
+}
+
 /// The bound of a range: a literal for each column of the key.
 type End = Vec<Vec<u8>>;
 
@@ -149,7 +163,7 @@ impl Range {
             names.as_slice(),
             b" FROM ",
             source.table_expression(),
-            &self.condition(key),
+            &self.condition(source, key),
             b" ORDER BY ",
             &names,
             format!(" LIMIT 1 OFFSET {}", rows.saturating_sub(1)).as_bytes(),
@@ -164,8 +178,11 @@ impl Range {
     /// A SELECT of all rows of the range.
     pub(super) fn select(&self, source: &RowSource, key: Option<&Key>) -> Vec<u8> {
         match key {
-            Some(key) => [source.select(), self.condition(key)].concat(),
-            None => source.select(),
+            Some(key) => [source.select(), self.condition(source, key)].concat(),
+            None => match source.filter() {
+                Some(filter) => [&source.select(), b" WHERE ".as_slice(), filter].concat(),
+                None => source.select(),
+            },
         }
     }
 
@@ -181,10 +198,11 @@ impl Range {
     }
 
     /// Index hint and condition, to follow the table.
-    fn condition(&self, key: &Key) -> Vec<u8> {
+    fn condition(&self, source: &RowSource, key: &Key) -> Vec<u8> {
         let after = self.after.as_ref().map(|end| beyond(key, end, b">", b">"));
         let upto = self.upto.as_ref().map(|end| beyond(key, end, b"<", b"<="));
-        let conditions: Vec<Vec<u8>> = after.into_iter().chain(upto).collect();
+        let conditions: Vec<Vec<u8>> =
+            source.filter().map(<[u8]>::to_vec).into_iter().chain(after).chain(upto).collect();
         let index = [b" FORCE INDEX (", key.index.as_slice(), b")"].concat();
         if conditions.is_empty() {
             return index;

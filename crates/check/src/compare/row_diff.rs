@@ -26,10 +26,8 @@ pub(super) fn rows(
     connected: &Connected,
     shown: &mut [Vec<String>; 2],
 ) -> Result<(), Error> {
-    let is_large = checksums.iter().any(|checksums| checksums.rows > HASHES_LIMIT as u64);
-    let bucket = if is_large { checksums[0].first_difference(&checksums[1]) } else { None };
-    let mut both = |readers: [&mut dyn SendRows; 2]| -> Result<(), Error> {
-        let [here, there] = readers;
+    let labels = plan.sources[0].labels();
+    rows_read_by(&labels, checksums, shown, |[here, there]| {
         let read = |connection: &mut Connection, which: Which, reader: &mut dyn SendRows| {
             let query = range.select_in_order(&plan.sources[which.index()], plan.key.as_ref());
             let done = connection.query(&query, reader.rows());
@@ -38,16 +36,26 @@ pub(super) fn rows(
         };
         let [here, there] = run_both(|| read(first, Which::First, here), || read(second, Which::Second, there));
         here.and(there)
-    };
+    })
+}
 
+/// The same with a function that reads the range at both endpoints.
+pub(super) fn rows_read_by<E>(
+    labels: &[Vec<u8>],
+    checksums: &[Checksums; 2],
+    shown: &mut [Vec<String>; 2],
+    mut read: impl FnMut([&mut dyn SendRows; 2]) -> Result<(), E>,
+) -> Result<(), E> {
+    let is_large = checksums.iter().any(|checksums| checksums.rows > HASHES_LIMIT as u64);
+    let bucket = if is_large { checksums[0].first_difference(&checksums[1]) } else { None };
     let (mut here, mut there) = (Hashes { bucket, kept: Vec::new() }, Hashes { bucket, kept: Vec::new() });
-    both([&mut here, &mut there])?;
+    read([&mut here, &mut there])?;
     let (only_here, only_there) = (lacking(&here.kept, &there.kept), lacking(&there.kept, &here.kept));
     drop((here, there));
 
-    let labels: Vec<String> = plan.sources[0].labels().iter().map(|label| lossy(label)).collect();
+    let labels: Vec<String> = labels.iter().map(|label| lossy(label)).collect();
     let (mut here, mut there) = (Shown::new(only_here, &labels), Shown::new(only_there, &labels));
-    both([&mut here, &mut there])?;
+    read([&mut here, &mut there])?;
     for (shown, found) in shown.iter_mut().zip([here.shown, there.shown]) {
         shown.extend(found);
         shown.truncate(SHOWN_ROWS);
@@ -86,7 +94,7 @@ fn lacking(mine: &[u128], theirs: &[u128]) -> HashMap<u128, usize> {
 }
 
 /// Readers that may be handed to another thread.
-trait SendRows: Send {
+pub(super) trait SendRows: Send {
     fn rows(&mut self) -> &mut dyn RowSink;
 }
 

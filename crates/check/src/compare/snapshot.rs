@@ -8,7 +8,7 @@
 use std::thread;
 use std::time::Duration;
 
-use hortator_mysql::{Connection, Error as ServerError};
+use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 
 use super::{Endpoint, Error, Options, Which};
 
@@ -18,6 +18,14 @@ const ATTEMPTS: usize = 10;
 const COMMIT_VISIBILITY_DELAY: Duration = Duration::from_millis(20);
 /// Longer than any pause of a comparison, in seconds.
 const IDLE_TIMEOUT_S: u32 = 31_536_000;
+
+/// Settings that some servers do not know: MySQL, servers without Galera, older versions, MariaDB.
+const UNKNOWN_TO_SOME: [&str; 4] = [
+    "max_statement_time = 0",
+    "wsrep_sync_wait = 1",
+    "idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0",
+    "max_execution_time = 0",
+];
 
 /// A connection to each endpoint that sees current data: for names, definitions and bounds of ranges.
 pub(super) struct Connected {
@@ -91,15 +99,22 @@ pub(super) fn run_both<T: Send>(first: impl FnOnce() -> T, second: impl FnOnce()
 
 /// A session without timeouts, which sees everything that the cluster has committed before.
 pub(super) fn open(endpoint: &Endpoint) -> Result<Connection, ServerError> {
-    let mut connect = endpoint.connect.clone();
+    open_session(&endpoint.connect)
+}
+
+/// The same for the connection options of an endpoint.
+///
+/// # Errors
+/// When the server cannot be reached, or refuses a setting.
+pub fn open_session(connect: &ConnectOptions) -> Result<Connection, ServerError> {
+    let mut connect = connect.clone();
     connect.database = None;
     connect.charset = "utf8mb4".to_owned();
     let mut connection = Connection::open(&connect)?;
     let idle = format!("SET SESSION wait_timeout = {IDLE_TIMEOUT_S}, net_write_timeout = {IDLE_TIMEOUT_S}");
     connection.execute(idle.as_bytes())?;
     connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
-    // Each of these is unknown to some servers: to MySQL, to servers without Galera, to MariaDB.
-    for setting in ["max_statement_time = 0", "wsrep_sync_wait = 1", "max_execution_time = 0"] {
+    for setting in UNKNOWN_TO_SOME {
         match connection.execute(format!("SET SESSION {setting}").as_bytes()) {
             Ok(_) | Err(ServerError::Server(_)) => {}
             Err(error) => return Err(error),

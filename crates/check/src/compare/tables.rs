@@ -28,11 +28,11 @@ pub(super) struct TablePlan {
 }
 
 /// One server's information about a table.
-struct Facts {
-    source: RowSource,
-    keys: Vec<Key>,
+pub(super) struct Facts {
+    pub(super) source: RowSource,
+    pub(super) keys: Vec<Key>,
     engine: String,
-    rows: u64,
+    pub(super) rows: u64,
     row_bytes: u64,
 }
 
@@ -66,20 +66,26 @@ pub(super) fn plan(
             findings.other_columns(&schemas[0], &shown, [&first.source, &second.source]);
             continue;
         };
+        let range_rows = first.range_rows();
         plans.push(TablePlan {
             name,
             sources: [first.source, source],
             key: first.keys.into_iter().find(|key| second.keys.contains(key)),
-            range_rows: options.range_rows.unwrap_or_else(|| {
-                (RANGE_BYTES / first.row_bytes.max(1)).clamp(*RANGE_ROWS.start(), *RANGE_ROWS.end())
-            }),
+            range_rows: options.range_rows.unwrap_or(range_rows),
             expected_rows: first.rows,
         });
     }
     Ok(plans)
 }
 
-fn facts(
+impl Facts {
+    /// The rows of a range.
+    pub(super) fn range_rows(&self) -> u64 {
+        (RANGE_BYTES / self.row_bytes.max(1)).clamp(*RANGE_ROWS.start(), *RANGE_ROWS.end())
+    }
+}
+
+pub(super) fn facts(
     connection: &mut Connection,
     schema: &[u8],
     table: &[u8],
