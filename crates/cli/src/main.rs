@@ -28,7 +28,7 @@ enum Command {
     Load(load::LoadArgs),
     /// Apply the binary logs of several servers to one
     Replicate(replicate::ReplicateArgs),
-    /// Compare two servers or schemas: definitions and all rows
+    /// Compare two servers or schemas, or the sources of a replication with its target: all rows
     Verify(verify::VerifyArgs),
     /// Start and stop private servers and clusters
     Sandbox(sandbox::SandboxArgs),

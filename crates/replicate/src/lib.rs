@@ -14,7 +14,7 @@
 //!     apply         transactions → statements for the target, with the source's position in the target   apply/
 //! ```
 //!
-//! `snapshot/` copies what a source has before its first transaction is applied.
+//! `comparison/` compares sources with the target while they are applied. `snapshot/` copies what a source has before its first transaction is applied.
 //!
 //! To come: keys and the order of many sources over many connections.
 //!
@@ -25,6 +25,7 @@
 pub mod agent;
 pub mod apply;
 pub mod binlog;
+pub mod comparison;
 pub mod config;
 pub mod control;
 pub mod monitoring;

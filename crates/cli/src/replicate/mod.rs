@@ -22,7 +22,7 @@ use hortator_replicate::source::Until;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use setup::Setup;
+pub use setup::Setup;
 
 /// How long the end may take: a server may keep a transaction waiting.
 const END_LIMIT: Duration = Duration::from_secs(20);

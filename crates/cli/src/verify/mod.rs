@@ -2,12 +2,14 @@
 
 mod endpoint;
 mod progress_line;
+mod replicated;
 mod text;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use clap::error::ErrorKind;
 use hortator_check::compare::{self, Options, Progress};
@@ -22,23 +24,44 @@ const THREADS: u16 = 4;
 /// The exit status when the two endpoints differ.
 const DIFFERENT: u8 = 3;
 
+/// The default for how long a source may take to come to its position, in seconds.
+const TIMEOUT_S: u64 = 60;
+
 /// Arguments of `hortator verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "A and B: HOST[:PORT][/SCHEMA], mysql://[USER[:PASSWORD]@]HOST[:PORT][/SCHEMA], socket:FILE, \
                         sandbox:NAME[/NODE], or group:SUFFIX for the option files' groups with that suffix. After \
                         `?`, add connection options of that endpoint, such as ?database=shop&ssl-ca=ca.pem. Options \
                         elsewhere on the command line apply to both endpoints.\n\n\
+                        With --replicate FILE, give no endpoints: the sources and the target of replicate.toml are \
+                        compared, row for row, by the names of the target.\n\n\
                         Exit status: 0 equal, 1 failed, 2 wrong command line, 3 different.")]
 pub struct VerifyArgs {
     /// First endpoint: a server, or a schema on it
-    #[arg(value_name = "A", value_parser = endpoint::parse)]
-    first: EndpointArg,
+    #[arg(value_name = "A", value_parser = endpoint::parse, required_unless_present = "replicate")]
+    first: Option<EndpointArg>,
 
     /// Second endpoint
-    #[arg(value_name = "B", value_parser = endpoint::parse)]
-    second: EndpointArg,
+    #[arg(value_name = "B", value_parser = endpoint::parse, required_unless_present = "replicate")]
+    second: Option<EndpointArg>,
 
-    /// Schemas to compare [default: all but the servers' own]
+    /// Compare the sources of a `hortator replicate` with its target, each at one place of its log, while it runs
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["first", "second", "definitions_only", "ignore_counters", "row_times", "lock"]
+    )]
+    replicate: Option<PathBuf>,
+
+    /// With --replicate: sources to compare [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "replicate")]
+    source: Vec<String>,
+
+    /// With --replicate: how long a source may take to be applied up to the place at which it is compared
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT_S, requires = "replicate")]
+    timeout: u64,
+
+    /// Schemas to compare, of the target with --replicate [default: all but the servers' own]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     databases: Vec<String>,
 
@@ -91,8 +114,12 @@ pub struct VerifyArgs {
 /// # Errors
 /// When an endpoint cannot be reached or read, or a name exists at neither.
 pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let endpoints = [&args.first, &args.second].map(|endpoint| endpoint.resolve(&args.connection));
-    let [first, second] = endpoints;
+    if let Some(file) = &args.replicate {
+        return replicated::run(file, &args);
+    }
+    // clap has seen to it that both are there.
+    let (Some(first), Some(second)) = (&args.first, &args.second) else { bail!("give two endpoints") };
+    let [first, second] = [first, second].map(|endpoint| endpoint.resolve(&args.connection));
     let endpoints = [first.context("the first endpoint")?, second.context("the second endpoint")?];
     if !args.databases.is_empty()
         && let Some(schema) = endpoints.iter().find_map(|endpoint| endpoint.schema.as_deref())

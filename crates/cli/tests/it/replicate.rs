@@ -1,6 +1,7 @@
 //! `hortator replicate` on the command line: several servers into one, errors that stop one source, kills of everything.
 
 mod cluster;
+mod compared;
 mod corners;
 mod fan_in;
 mod files;

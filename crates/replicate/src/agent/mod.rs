@@ -13,6 +13,7 @@
 
 mod conflict;
 mod copying;
+mod hold;
 mod lag;
 mod log_watch;
 mod rate;
@@ -34,11 +35,13 @@ use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
+use crate::binlog::GtidPosition;
 use crate::config::Start;
 use crate::rules::Rules;
 use crate::source::Until;
 use source_task::SourceTask;
 
+pub use hold::HoldState;
 pub(crate) use retry::PASSING;
 pub use source_task::Wish;
 pub use status::{SourceState, SourceStatus, WaitsFor};
@@ -163,6 +166,21 @@ impl Agent {
     pub fn wish(&self, name: &str, wish: Wish) -> bool {
         let task = self.tasks.iter().find(|task| task.name() == name);
         task.inspect(|task| task.wish(wish)).is_some()
+    }
+
+    /// Holds a source for a comparison: where it is, or at a position behind that. It is held for as long as this is asked
+    /// again and again, and no longer than some seconds without.
+    ///
+    /// # Errors
+    /// Why it is not held, in words.
+    pub fn hold(&self, name: &str, by: u64, until: Option<GtidPosition>) -> Result<HoldState, String> {
+        let task = self.tasks.iter().find(|task| task.name() == name);
+        task.ok_or_else(|| format!("there is no source {name}"))?.hold.ask(by, until)
+    }
+
+    /// Lets a source go that was held.
+    pub fn release(&self, name: &str, by: u64) {
+        self.tasks.iter().filter(|task| task.name() == name).for_each(|task| task.hold.release(by));
     }
 
     /// Whether a source is stopped by a transaction that can be passed over.

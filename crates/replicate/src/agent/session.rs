@@ -1,6 +1,7 @@
 //! A session of a source: connected to it and to the target, until one of them fails or something else is wished.
 
 mod files;
+mod hold;
 
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use super::status::SourceState;
 use super::tracker::Phase;
 use super::uncommitted::Uncommitted;
 use crate::apply::{Applier, InDoubt, SourcePosition};
+use crate::binlog::GtidPosition;
 use crate::config::Start;
 use crate::query::first_value;
 use crate::source::{Arrival, Popped, Queue};
@@ -63,6 +65,8 @@ pub(super) struct Session<'t> {
     uncommitted: Uncommitted,
     /// Transactions and groups that are in the status.
     counted: (u64, u64),
+    /// Everything up to there is taken; known while a comparison holds the source.
+    taken: Option<GtidPosition>,
 }
 
 impl<'t> Session<'t> {
@@ -74,7 +78,16 @@ impl<'t> Session<'t> {
         in_doubt: InDoubt,
         skips: bool,
     ) -> Session<'t> {
-        Session { task, target, host, in_doubt, skips, uncommitted: Uncommitted::default(), counted: (0, 0) }
+        Session {
+            task,
+            target,
+            host,
+            in_doubt,
+            skips,
+            uncommitted: Uncommitted::default(),
+            counted: (0, 0),
+            taken: None,
+        }
     }
 
     /// Connects, and applies what comes.
@@ -151,6 +164,7 @@ impl<'t> Session<'t> {
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
         loop {
+            self.hold(applier)?;
             match self.task.wished(Phase::Source) {
                 Wish::Pause | Wish::End if !applier.must_finish() => {
                     self.flush(applier)?;
@@ -174,7 +188,10 @@ impl<'t> Session<'t> {
                     self.tell_completion(applier, &completion.0);
                     return Ok(Ended::Complete);
                 }
-                Popped::Arrival(arrival) => self.take(applier, arrival)?,
+                Popped::Arrival(arrival) => {
+                    self.on_arrival(&arrival);
+                    self.take(applier, arrival)?;
+                }
             }
         }
     }

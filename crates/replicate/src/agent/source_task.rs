@@ -8,6 +8,7 @@ use hortator_mysql::ConnectOptions;
 
 use super::conflict::is_conflict;
 use super::copying::CopySlots;
+use super::hold::Hold;
 use super::retry::{Verdict, leaves_target, pause, verdict};
 use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
@@ -74,6 +75,8 @@ pub(super) struct SourceTask {
     changed: Condvar,
     /// Bytes of the source's log that have arrived.
     pub(super) read_bytes: Arc<AtomicU64>,
+    /// For a comparison.
+    pub(super) hold: Hold,
 }
 
 /// What the thread and others see.
@@ -99,7 +102,15 @@ impl SourceTask {
         let host = options.place(0);
         tracker.on_connecting(0, host, now);
         let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, tracker, has_ended: false });
-        SourceTask { options, target, notices, shared, changed: Condvar::new(), read_bytes: Arc::default() }
+        SourceTask {
+            options,
+            target,
+            notices,
+            shared,
+            changed: Condvar::new(),
+            read_bytes: Arc::default(),
+            hold: Hold::default(),
+        }
     }
 
     pub(super) fn name(&self) -> &str {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::SourceStatus;
+use crate::agent::{HoldState, SourceStatus};
 
 pub use server::ControlServer;
 
@@ -41,6 +41,22 @@ pub enum Request {
         /// Its name.
         source: String,
     },
+    /// A source is held for a comparison, for some seconds.
+    Hold {
+        /// Its name.
+        source: String,
+        /// Who compares: a number of one's own.
+        by: u64,
+        /// The GTID position at which it is held; without one, where it is.
+        until: Option<String>,
+    },
+    /// A source that is held goes on.
+    Release {
+        /// Its name.
+        source: String,
+        /// Who compares.
+        by: u64,
+    },
     /// The agent ends.
     Stop,
 }
@@ -53,6 +69,11 @@ pub enum Answer {
     Status {
         /// In the order of the configuration.
         sources: Vec<SourceStatus>,
+    },
+    /// How far a hold is.
+    Hold {
+        /// Whether it is held.
+        state: HoldState,
     },
     /// It is done, or will be.
     Done,

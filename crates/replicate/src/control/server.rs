@@ -69,9 +69,22 @@ fn answer(agent: &Agent, request: &Request) -> (Answer, bool) {
                 false => Answer::Refused { reason: format!("the source {source} is not stopped by a transaction") },
             }
         }
+        Request::Hold { source, by, until } => hold(agent, source, *by, until.as_deref()),
+        Request::Release { source, by } => {
+            agent.release(source, *by);
+            Answer::Done
+        }
         Request::Stop => return (Answer::Done, true),
     };
     (answer, false)
+}
+
+fn hold(agent: &Agent, source: &str, by: u64, until: Option<&str>) -> Answer {
+    let until = until.map(str::parse).transpose();
+    match until.and_then(|until| agent.hold(source, by, until)) {
+        Ok(state) => Answer::Hold { state },
+        Err(reason) => Answer::Refused { reason },
+    }
 }
 
 fn wish(agent: &Agent, source: &str, wish: Wish) -> Answer {

@@ -46,7 +46,7 @@ impl Change {
     }
 
     /// The word for it.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         WORDS.iter().find(|(_, change)| *change == self).map_or("", |(word, _)| word)
     }
 }

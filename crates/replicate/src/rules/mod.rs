@@ -241,7 +241,8 @@ impl Rule {
         }
     }
 
-    fn leaves_out(&self, change: Change) -> bool {
+    /// Whether a kind of change is left out.
+    pub(crate) fn leaves_out(&self, change: Change) -> bool {
         match &self.effect {
             Effect::Apply { without, .. } => without.has(change),
             Effect::LeaveOut => true,

@@ -107,7 +107,7 @@ fn lock(source: &ConnectOptions, tables: &[Vec<u8>]) -> Result<Connection, Error
 const NO_SUCH_TABLE: u16 = 1146;
 
 /// The place of the log that belongs to the snapshot.
-fn snapshot_position(connection: &mut Connection) -> Result<SourcePosition, Error> {
+pub(crate) fn snapshot_position(connection: &mut Connection) -> Result<SourcePosition, Error> {
     let rows = texts(connection, b"SHOW STATUS LIKE 'binlog\\_snapshot\\_%'")
         .map_err(Error::source("asking for the position"))?;
     let value = |wanted: &str| {

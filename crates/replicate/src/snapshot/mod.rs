@@ -42,7 +42,7 @@ mod tests;
 pub(crate) use claims::{RECORD_TABLE, end_of_record, has_record};
 pub(crate) use copy::{Copy, Monitor, Wanted};
 pub use error::Error;
-pub(crate) use frozen::non_transactional_tables;
+pub(crate) use frozen::{non_transactional_tables, snapshot_position};
 pub(crate) use rights::missing_rights;
 
 /// Schemas of the server itself.

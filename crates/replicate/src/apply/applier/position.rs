@@ -79,6 +79,15 @@ impl Applier {
         }
     }
 
+    /// Records the position between two transactions. While a large one is open there is nothing to record: that would be
+    /// part of it.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn record_between(&mut self) -> Result<(), Error> {
+        if self.is_within { Ok(()) } else { self.record() }
+    }
+
     /// Records the position, if that is still to be done.
     ///
     /// # Errors
