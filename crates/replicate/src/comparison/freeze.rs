@@ -170,14 +170,14 @@ impl<'s> Freeze<'s> {
         if recorded.as_deref() == Some(&position.gtid.to_string()) {
             return Ok(Look::There);
         }
-        let recorded = recorded.unwrap_or_default();
+        let has = recorded.map_or("has nothing of it yet".to_owned(), |at| format!("has it up to `{at}`"));
         match held {
             Held::State(HoldState::Passed) => return Ok(Look::Passed),
             Held::State(HoldState::Waiting | HoldState::Held) => {}
             Held::Refused(reason) => return Err(reason),
             Held::NoAgent => {
                 return Err(format!(
-                    "the target has it up to `{recorded}`, the source is at `{}`, and nothing runs this configuration: start \
+                    "the target {has}, the source is at `{}`, and nothing runs this configuration: start \
                      `hortator replicate run`, or end all writes on the source",
                     position.gtid
                 ));
@@ -190,7 +190,7 @@ impl<'s> Freeze<'s> {
                 let lag =
                     status.and_then(|status| status.lag_s).map_or_else(String::new, |lag| format!(", {lag} s behind"));
                 Err(format!(
-                    "the target was not at `{}` within {} s, but at `{recorded}`{lag}: compare when it has caught up, or give a \
+                    "the target was not at `{}` within {} s, and {has}{lag}: compare when it has caught up, or give a \
                      longer --timeout",
                     position.gtid,
                     self.wanted.timeout.as_secs()

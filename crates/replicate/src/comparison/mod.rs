@@ -316,6 +316,9 @@ impl<'o> Comparison<'o> {
     }
 }
 
+/// No such schema, no such table: nothing was ever applied.
+const NOTHING_THERE: [u16; 2] = [1049, 1146];
+
 /// The recorded position of a source, as text of GTIDs; `None` where there is none.
 fn recorded_gtid(
     connection: &mut Connection,
@@ -329,5 +332,8 @@ fn recorded_gtid(
         &crate::apply::literal(source.as_bytes()),
     ]
     .concat();
-    Ok(texts(connection, &query)?.into_iter().next().and_then(|row| row.into_iter().next()))
+    match texts(connection, &query) {
+        Err(hortator_mysql::Error::Server(error)) if NOTHING_THERE.contains(&error.code) => Ok(None),
+        rows => Ok(rows?.into_iter().next().and_then(|row| row.into_iter().next())),
+    }
 }
