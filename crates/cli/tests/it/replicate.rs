@@ -12,6 +12,7 @@ mod rules;
 mod snapshot;
 mod snapshot_changes;
 mod streams;
+mod target_definitions;
 mod unit;
 
 use std::fs;

@@ -4,6 +4,8 @@ mod abandoned;
 mod begun;
 mod group;
 mod merged;
+mod misfit;
+mod moved_column;
 mod position;
 mod prepare;
 mod rows;

@@ -1,6 +1,8 @@
 //! What the target's tables are: the source's log says nothing of that.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hortator_mysql::catalog::{TableKind, TableName, table};
 use hortator_mysql::{Connection, Error, quote_string};
@@ -9,11 +11,15 @@ use crate::query::{first_value, texts};
 
 /// Tables that are remembered; beyond that all are asked for again.
 const LIMIT: usize = 10_000;
+/// How long a table may be known before it is asked for again: others may change it.
+const AGE_LIMIT: Duration = Duration::from_secs(10);
+/// The shortest time between two tables that are asked for again.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 /// Columns that a table with history has and that nobody sees.
 const HISTORY_COLUMNS: usize = 2;
 
 /// A table of the target.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TargetTable {
     /// Nothing stays of rows that it rolls back.
     pub(super) can_roll_back: bool,
@@ -21,6 +27,42 @@ pub(super) struct TargetTable {
     pub(super) is_sequence: bool,
     /// Columns that a source's table may have at most, if all are to have one here.
     pub(super) columns_limit: usize,
+    /// The names of its columns, but for those that nobody sees.
+    pub(super) column_names: Arc<[Vec<u8>]>,
+}
+
+/// A column of the target, for a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TargetColumn {
+    pub(super) name: String,
+    /// Its type without length, and with it.
+    pub(super) data_type: String,
+    pub(super) column_type: String,
+    /// The longest value, in bytes; 0 where that is not said.
+    pub(super) bytes: usize,
+    /// Of a DECIMAL: its digits, and those of the fraction.
+    pub(super) precision: (u8, u8),
+}
+
+/// The columns of a table in their order.
+///
+/// # Errors
+/// As for any statement.
+pub(super) fn columns(connection: &mut Connection, name: &TableName) -> Result<Vec<TargetColumn>, Error> {
+    let query = [
+        b"SELECT COLUMN_NAME, LOWER(DATA_TYPE), COLUMN_TYPE, COALESCE(CHARACTER_OCTET_LENGTH, 0), \
+          COALESCE(NUMERIC_PRECISION, 0), COALESCE(NUMERIC_SCALE, 0) FROM information_schema.COLUMNS WHERE TRUE"
+            .as_slice(),
+        &of_table(name),
+        b" ORDER BY ORDINAL_POSITION",
+    ]
+    .concat();
+    let column = |row: Vec<String>| {
+        let [name, data_type, column_type, bytes, digits, fraction] = <[String; 6]>::try_from(row).ok()?;
+        let precision = (digits.parse().unwrap_or_default(), fraction.parse().unwrap_or_default());
+        Some(TargetColumn { name, data_type, column_type, bytes: bytes.parse().unwrap_or(usize::MAX), precision })
+    };
+    Ok(texts(connection, &query)?.into_iter().filter_map(column).collect())
 }
 
 /// A column that is to hold the source's name.
@@ -53,7 +95,9 @@ impl SourceColumn {
 /// What is known of the target's tables, until a statement may have changed them.
 #[derive(Debug, Default)]
 pub(super) struct TargetTables {
-    tables: HashMap<TableName, Option<TargetTable>>,
+    tables: HashMap<TableName, (Option<TargetTable>, Instant)>,
+    /// When a table was last asked for again.
+    refreshed: Option<Instant>,
     source_columns: HashMap<(TableName, String), Option<SourceColumn>>,
 }
 
@@ -68,8 +112,13 @@ impl TargetTables {
     /// # Errors
     /// As for any statement.
     pub(super) fn get(&mut self, connection: &mut Connection, name: &TableName) -> Result<Option<TargetTable>, Error> {
-        if let Some(known) = self.tables.get(name) {
-            return Ok(*known);
+        let now = Instant::now();
+        if let Some((known, asked)) = self.tables.get(name) {
+            let is_due = self.refreshed.is_none_or(|last| now.duration_since(last) >= REFRESH_INTERVAL);
+            if now.duration_since(*asked) < AGE_LIMIT || !is_due {
+                return Ok(known.clone());
+            }
+            self.refreshed = Some(now);
         }
         let found = match table(connection, name)? {
             Some(table) => {
@@ -79,6 +128,7 @@ impl TargetTables {
                     is_sequence,
                     can_roll_back: table.kind != TableKind::Base { transactional: false },
                     columns_limit: table.columns.len() + history + hidden_columns(connection, name)?,
+                    column_names: table.columns.into_iter().map(|column| column.name).collect(),
                 })
             }
             None => None,
@@ -86,7 +136,7 @@ impl TargetTables {
         if self.tables.len() >= LIMIT {
             self.tables.clear();
         }
-        self.tables.insert(name.clone(), found);
+        self.tables.insert(name.clone(), (found.clone(), now));
         Ok(found)
     }
 

@@ -16,6 +16,11 @@ pub(super) fn is_done(text: &[u8], error: &Error) -> bool {
 /// What BINLOG says where it cannot store rows.
 const UNKNOWN: (u16, &str) = (1105, "Unknown error");
 
+/// Whether the target gives no reason.
+pub(super) fn is_unknown(error: &hortator_mysql::ServerError) -> bool {
+    error.code == UNKNOWN.0 && error.message.starts_with(UNKNOWN.1)
+}
+
 /// Says where the reason stands that the target does not give.
 pub(super) fn explain(error: &mut Error) {
     if let Error::Server(error) = error

@@ -26,6 +26,8 @@ pub struct TableMap {
     pub metadata: Vec<u8>,
     /// Which columns may be NULL, a bit each.
     pub nullable: Vec<u8>,
+    /// The names of its columns, each behind its length, where the source writes them (binlog_row_metadata = FULL).
+    names: Vec<u8>,
 }
 
 impl TableMap {
@@ -46,8 +48,37 @@ impl TableMap {
         let metadata = usize::try_from(metadata).unwrap_or(usize::MAX);
         let metadata = fields.bytes(metadata, "the columns' metadata")?.to_vec();
         let nullable = fields.bytes(columns.div_ceil(8), "which columns may be NULL")?.to_vec();
-        Ok(TableMap { table_id, schema, table, column_types, metadata, nullable })
+        let names = read_names(fields.0);
+        Ok(TableMap { table_id, schema, table, column_types, metadata, nullable, names })
     }
+
+    /// The names of its columns; none where the source does not write them.
+    #[must_use]
+    pub fn column_names(&self) -> Vec<&[u8]> {
+        let (mut fields, mut names) = (Fields(&self.names), Vec::new());
+        while !fields.0.is_empty() {
+            let length =
+                fields.length_encoded("the length of a name").ok().and_then(|length| usize::try_from(length).ok());
+            let Some(Ok(name)) = length.map(|length| fields.bytes(length, "a name")) else { return Vec::new() };
+            names.push(name);
+        }
+        names
+    }
+}
+
+/// What stands behind the fixed parts: fields of a type, a length and a value. What cannot be read has no names.
+fn read_names(rest: &[u8]) -> Vec<u8> {
+    /// The type of the columns' names.
+    const COLUMN_NAMES: u8 = 4;
+    let mut fields = Fields(rest);
+    while let Ok(kind) = fields.u8("a type") {
+        let length = fields.length_encoded("a length").ok().and_then(|length| usize::try_from(length).ok());
+        let Some(Ok(value)) = length.map(|length| fields.bytes(length, "a value")) else { return Vec::new() };
+        if kind == COLUMN_NAMES {
+            return value.to_vec();
+        }
+    }
+    Vec::new()
 }
 
 /// What was done with rows.

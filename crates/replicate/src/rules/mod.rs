@@ -171,6 +171,15 @@ impl Rules {
         self.list.iter().find(|rule| rule.to().is_some_and(|to| to.matches(schema, table)))
     }
 
+    /// The rule by which a table of the target has rows of the source; none where it keeps its name and nothing is left out.
+    pub(crate) fn of_target(&self, schema: &[u8], table: &[u8]) -> Option<&Rule> {
+        let own = match self.decide(schema, table) {
+            Decision::Apply(rule) => Some(rule).filter(|rule| rule.to().is_none()),
+            Decision::AsIs | Decision::LeaveOut => None,
+        };
+        self.leading_to(schema, table).or(own)
+    }
+
     /// Whether a table of the target may have rows of other sources, or of other tables of this one.
     fn is_shared(&self, schema: &[u8], table: &[u8]) -> bool {
         self.others.iter().any(|other| other.matches(schema, table)) || self.takes_several(schema, table)

@@ -111,6 +111,7 @@ impl Applier {
             _ => false,
         };
         if self.has_leftovers || !is_ignored {
+            let error = self.with_columns_at_fault(transaction, error);
             return Err(self.keep_in_doubt(error, transaction.text()));
         }
         self.passed_over.push(error.to_string());

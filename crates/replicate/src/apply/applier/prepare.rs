@@ -6,6 +6,7 @@ use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::catalog::TableName;
 
 use super::merged::SOURCE_COLUMN_BYTES;
+use super::moved_column::moved_column;
 use super::{Applier, describe};
 use crate::apply::error::Error;
 use crate::apply::refusal::alters_schema;
@@ -207,6 +208,11 @@ impl Applier {
                 self.target_tables.forget();
                 let Some(now) = self.target_table(&name)? else { continue };
                 table = now;
+            }
+            if let Some(found) = moved_column(map, &table.column_names, &name, &self.rules) {
+                self.flush()?;
+                self.target_tables.forget();
+                return Err(Error::Event { place: String::new(), found });
             }
             can &= table.can_roll_back;
             if map.column_types.len() > table.columns_limit {

@@ -1,0 +1,132 @@
+//! Definitions of the target that are not those of the source: changed by hand, made under rules, with keys of their own.
+
+use super::fan_in::{FanIn, run, texts};
+use super::rules::{assert_same, says_ok, stops_with, with_rules, write};
+
+const MERGE: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\nsource_column = \"shard\"\n";
+
+/// Runs statements on a source, and waits for the target.
+fn write_and_wait(fan_in: &FanIn, source: usize, statements: &[&str]) {
+    write(fan_in, source, statements);
+    fan_in.catch_up();
+}
+
+/// Passes the statement over that has stopped a source.
+fn skip(fan_in: &FanIn, source: &str) {
+    says_ok(fan_in, &format!("skip {source}"));
+    fan_in.wait_until("it to go on", |shown| !super::line_of(shown, source).contains("stopped"));
+}
+
+/// One column dropped, another one added: their number and types are those of the source.
+#[test]
+fn columns_that_moved_on_the_target() {
+    for rules in ["", MERGE] {
+        let fan_in = with_rules(1, &[], rules);
+        run(&fan_in.sources[0], &["SET GLOBAL binlog_row_metadata = FULL"]);
+        let agent = fan_in.start();
+        let schema = if rules.is_empty() { "shop" } else { "everything" };
+        write_and_wait(
+            &fan_in,
+            0,
+            &[
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.t (id INT PRIMARY KEY, a INT, b INT, h INT INVISIBLE DEFAULT 1) ENGINE=InnoDB",
+                "INSERT INTO shop.t VALUES (1, 10, 100)",
+                "CREATE TABLE shop.v (id INT PRIMARY KEY, a INT) WITH SYSTEM VERSIONING ENGINE=InnoDB",
+                "INSERT INTO shop.v VALUES (1, 10)",
+                "UPDATE shop.v SET a = 11",
+            ],
+        );
+        drop(agent);
+        run(&fan_in.target, &[&format!("ALTER TABLE {schema}.t DROP COLUMN a, ADD COLUMN c INT AFTER b")]);
+        let _agent = fan_in.start();
+        write(&fan_in, 0, &["INSERT INTO shop.t VALUES (2, 20, 200)"]);
+        let said = format!(
+            "column 2 of the source's table is `a`, and that of {schema}.t on the target is `b`: values would go into other \
+             columns. Give the target's table the source's columns in their order, then `resume`"
+        );
+        stops_with(&fan_in, "s1", &said);
+        let (shown, _) = fan_in.says("check");
+        let said =
+            format!("other columns than those of the source: {schema}.t (id, b, c, h; the source has id, a, b, h).");
+        assert!(shown.contains(&said), "{shown}");
+        run(&fan_in.target, &[&format!("ALTER TABLE {schema}.t CHANGE b a INT, CHANGE c b INT")]);
+        says_ok(&fan_in, "resume s1");
+        fan_in.catch_up();
+        // Only a name that differs in its capital letters, and a column more at the end.
+        run(&fan_in.target, &[&format!("ALTER TABLE {schema}.t CHANGE a A INT, ADD COLUMN more INT")]);
+        write_and_wait(&fan_in, 0, &["INSERT INTO shop.t VALUES (3, 30, 300)", "ALTER TABLE shop.t CHANGE b d INT"]);
+        write_and_wait(&fan_in, 0, &["INSERT INTO shop.t VALUES (4, 40, 400)"]);
+        let query = "SELECT id, a, d, h FROM SCHEMA.t WHERE id > 1 ORDER BY id";
+        assert_same(&fan_in, 0, &query.replace("SCHEMA", "shop"), &query.replace("SCHEMA", schema));
+    }
+}
+
+/// A table that is changed while the agent runs is looked at again before long.
+#[test]
+fn columns_that_move_while_the_agent_runs() {
+    let fan_in = FanIn::new(1, &[]);
+    run(&fan_in.sources[0], &["SET GLOBAL binlog_row_metadata = FULL"]);
+    let _agent = fan_in.start();
+    write_and_wait(
+        &fan_in,
+        0,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b INT) ENGINE=InnoDB",
+            "INSERT INTO d.t (a, b) VALUES (10, 100)",
+        ],
+    );
+    run(&fan_in.target, &["ALTER TABLE d.t DROP COLUMN a, ADD COLUMN c INT"]);
+    fan_in.wait_until("it to stop", |shown| {
+        let is_stopped = super::line_of(shown, "s1").contains("stopped");
+        if !is_stopped {
+            write(&fan_in, 0, &["INSERT INTO d.t (a, b) VALUES (20, 200)"]);
+        }
+        is_stopped
+    });
+    stops_with(&fan_in, "s1", "column 2 of the source's table is `a`, and that of d.t on the target is `b`");
+}
+
+#[test]
+fn columns_of_other_types() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write_and_wait(&fan_in, 0, &["CREATE DATABASE d"]);
+    for (source, target, said) in [
+        (
+            "a VARCHAR(50), b INT",
+            "a VARCHAR(50), b VARCHAR(20)",
+            "column 3 is int on the source, and `b` is varchar(20) on the target",
+        ),
+        (
+            "a VARCHAR(50) CHARACTER SET latin1, b INT",
+            "a VARCHAR(20) CHARACTER SET latin1, b INT",
+            "column 2 has up to 50 bytes on the source, and `a` is varchar(20)",
+        ),
+        (
+            "a DECIMAL(10,2), b INT",
+            "a DECIMAL(8,2), b INT",
+            "column 2 is decimal(10,2) on the source, and `a` is decimal(8,2)",
+        ),
+        ("a TEXT, b ENUM('x')", "a TEXT, b BLOB", "column 3 is enum on the source, and `b` is blob on the target"),
+    ] {
+        run(&fan_in.target, &[&format!("CREATE OR REPLACE TABLE d.t (id INT PRIMARY KEY, {target}) ENGINE=InnoDB")]);
+        write(
+            &fan_in,
+            0,
+            &[
+                "USE d",
+                "SET sql_log_bin = 0",
+                &format!("CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, {source}) ENGINE=InnoDB"),
+                "SET sql_log_bin = 1",
+                "INSERT INTO t (id) VALUES (1)",
+            ],
+        );
+        stops_with(&fan_in, "s1", said);
+        let (shown, _) = fan_in.says("status");
+        assert_eq!(shown.matches("on the source, and").count(), 1, "{shown}");
+        skip(&fan_in, "s1");
+        fan_in.catch_up();
+    }
+}
