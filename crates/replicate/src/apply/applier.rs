@@ -4,6 +4,7 @@ mod abandoned;
 mod begun;
 mod group;
 mod merged;
+mod merged_schema;
 mod misfit;
 mod moved_column;
 mod position;

@@ -18,7 +18,7 @@ mod statement;
 mod words;
 
 pub use change::{Change, Changes};
-pub(crate) use names::{CreatedTable, created_table};
+pub(crate) use names::{CreatedTable, created_schema, created_table};
 pub use pattern::TablePattern;
 pub(crate) use row_events::RowRules;
 pub(crate) use statement::{Rewritten, rewrite};
@@ -178,6 +178,11 @@ impl Rules {
             Decision::AsIs | Decision::LeaveOut => None,
         };
         self.leading_to(schema, table).or(own)
+    }
+
+    /// Whether a rule may put tables into this schema of the target.
+    pub(crate) fn lead_to_schema(&self, schema: &[u8]) -> bool {
+        self.list.iter().any(|rule| rule.leads_to_schema(schema))
     }
 
     /// Whether a table of the target may have rows of other sources, or of other tables of this one.

@@ -228,6 +228,17 @@ fn read_further(all: &[Token<'_>], behind: usize, change: Change, found: &mut Ve
     Some(())
 }
 
+/// The schema that a statement creates, and where its name stands in the text. None where one that is there already stays, or
+/// is replaced.
+pub(crate) fn created_schema(text: &[u8], dialect: &Dialect) -> Option<(Vec<u8>, std::ops::Range<usize>)> {
+    let found = definition(text, dialect)?;
+    if !found.is_of_schema || found.change != Change::Create || found.replaces || found.has_if {
+        return None;
+    }
+    let named = found.names.into_iter().next()?;
+    Some((named.name, named.start..named.end))
+}
+
 /// The table that a statement creates, as it names it: schema, where given, and table; where the name stands in the text; and
 /// whether it would replace one.
 pub(crate) fn created_table(text: &[u8], dialect: &Dialect) -> Option<CreatedTable> {

@@ -86,13 +86,8 @@ fn of_schema(rules: &Rules, default: &[u8], text: &[u8], found: &Definition) -> 
                 ))
             }
             Some(to) => {
-                // Several schemas may become one.
-                let exists: &[u8] = match found.change == Change::Create && !found.has_if && !found.replaces {
-                    true => b"IF NOT EXISTS ",
-                    false => b"",
-                };
                 let Some(named) = named else { return Rewritten::Changed { text: text.to_vec(), schema: to } };
-                let text = [&text[..named.start], exists, &quote_identifier(&to), &text[named.end..]].concat();
+                let text = [&text[..named.start], &quote_identifier(&to), &text[named.end..]].concat();
                 Rewritten::Changed { text, schema: Vec::new() }
             }
             None => Rewritten::AsIs,

@@ -112,7 +112,7 @@ fn a_schema_with_another_name() {
                 "shop1: CREATE UNIQUE INDEX i USING BTREE ON `shop1`.`t` (a)",
             ),
             ("DROP INDEX i ON t", "shop1: DROP INDEX i ON `shop1`.`t`"),
-            ("CREATE DATABASE shop CHARACTER SET latin1", ": CREATE DATABASE IF NOT EXISTS `shop1` CHARACTER SET latin1"),
+            ("CREATE DATABASE shop CHARACTER SET latin1", ": CREATE DATABASE `shop1` CHARACTER SET latin1"),
             ("DROP DATABASE shop", ": DROP DATABASE `shop1`"),
             ("CREATE DATABASE other", "shop1: CREATE DATABASE other"),
             ("CREATE VIEW v AS SELECT * FROM t", "shop1: CREATE VIEW v AS SELECT * FROM t"),

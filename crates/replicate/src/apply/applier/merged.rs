@@ -18,7 +18,7 @@ use super::Applier;
 use crate::apply::definition::dialect;
 use crate::apply::error::Error;
 use crate::query::{first_value, texts};
-use crate::rules::{CreatedTable, created_table};
+use crate::rules::{CreatedTable, created_schema, created_table};
 
 /// What a name of ours begins with.
 const NEW: &str = "replicate_new_";
@@ -40,12 +40,15 @@ struct ForeignKey {
 }
 
 impl Applier {
-    /// Runs a statement that creates such a table. False: it is another one.
+    /// Runs a statement that creates such a table, or a schema for them. False: it is another one.
     pub(super) fn create_merged(&mut self, text: &[u8], place: &str) -> Result<bool, Error> {
         if self.rules.is_empty() {
             return Ok(false);
         }
         let dialect = dialect(&mut self.connection).map_err(|error| self.failed(error, place))?;
+        if let Some(schema) = created_schema(text, &dialect) {
+            return self.has_schema(text, &schema, place);
+        }
         let Some(created) = created_table(text, &dialect) else { return Ok(false) };
         let Some(rule) = self.rules.leading_to(&created.schema, &created.table) else { return Ok(false) };
         let source_column = rule.source_column().map(str::to_owned);
