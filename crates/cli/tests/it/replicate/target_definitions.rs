@@ -111,6 +111,40 @@ fn schemas_of_another_character_set() {
 }
 
 #[test]
+fn long_unique_keys_and_a_source_column() {
+    let fan_in = with_rules(2, &[], MERGE);
+    let _agent = fan_in.start();
+    for source in 0..2 {
+        write_and_wait(
+            &fan_in,
+            source,
+            &[
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.t (id INT PRIMARY KEY, v TEXT, u BLOB, UNIQUE KEY (v) USING HASH, UNIQUE KEY (u, v)) \
+                 ENGINE=InnoDB",
+                "INSERT INTO shop.t VALUES (1, 'one', 'x'), (2, 'two', 'y'), (3, NULL, 'z')",
+                "UPDATE shop.t SET v = CONCAT(v, '!') WHERE id = 1",
+                "DELETE FROM shop.t WHERE v = 'two'",
+                "SET SESSION binlog_row_image = 'MINIMAL'",
+                "UPDATE shop.t SET v = CONCAT(v, '?') WHERE id = 1",
+                "DELETE FROM shop.t WHERE id = 3",
+            ],
+        );
+        let of_target = format!("SELECT id, v, u FROM everything.t WHERE shard = 's{}' ORDER BY id", source + 1);
+        assert_same(&fan_in, source, "SELECT id, v, u FROM shop.t ORDER BY id", &of_target);
+    }
+    let key = "SELECT GROUP_CONCAT(COLUMN_NAME ORDER BY SEQ_IN_INDEX) FROM information_schema.STATISTICS \
+               WHERE TABLE_SCHEMA = 'everything' AND TABLE_NAME = 't' GROUP BY INDEX_NAME ORDER BY 1";
+    assert_eq!(texts(&fan_in.target, key), [["id,shard"], ["u,v,shard"], ["v,shard"]]);
+    // Without a primary key, the target would not find the rows that change.
+    for table in ["u (id INT, v TEXT UNIQUE)", "w (id INT, v TEXT, UNIQUE KEY (v) USING HASH, KEY (id))"] {
+        write(&fan_in, 0, &[&format!("CREATE TABLE shop.{table} ENGINE=InnoDB")]);
+        stops_with(&fan_in, "s1", "it has a unique key of long columns (USING HASH) and no primary key");
+        skip(&fan_in, "s1");
+    }
+}
+
+#[test]
 fn columns_of_other_types() {
     let fan_in = FanIn::new(1, &[]);
     let _agent = fan_in.start();

@@ -154,6 +154,15 @@ impl Applier {
         ]
         .concat();
         let parts = texts(&mut self.connection, &query).map_err(|error| self.failed(error, place))?;
+        // The server finds rows by the hash of such a key, which is another one with the column in it.
+        if parts.iter().any(|part| part[3] == "HASH") && parts.iter().all(|part| part[0] != "PRIMARY") {
+            let found = format!(
+                "it has a unique key of long columns (USING HASH) and no primary key: with the column `{column}` in that key, \
+                 the target does not find the rows that change. Give the table a primary key on the source and on the target; \
+                 or leave it out by a rule"
+            );
+            return Err(Error::Event { place: place.to_owned(), found });
+        }
         let column = quote_identifier(column);
         let mut clauses = vec![[b"ADD COLUMN ".as_slice(), &column, SOURCE_COLUMN].concat()];
         for key in parts.chunk_by(|one, next| one[0] == next[0]) {
