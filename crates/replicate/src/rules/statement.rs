@@ -241,7 +241,9 @@ fn objection(
     }
     let moves = found.names.iter().filter(|named| !named.is_read).count() > 1;
     if source_column.is_some()
-        && (moves || [&b"UNIQUE"[..], b"PRIMARY", b"REFERENCES"].iter().any(|word| has_word(word)))
+        && (moves
+            || has_column_key(&all)
+            || [&b"UNIQUE"[..], b"PRIMARY", b"REFERENCES"].iter().any(|word| has_word(word)))
     {
         return Some(format!(
             "it changes a unique key, a foreign key or the name of {}, which has a source column: {BY_HAND}",
@@ -259,6 +261,18 @@ fn objection(
         ));
     }
     None
+}
+
+/// What stands before KEY where that is not the primary key of a column, as in `ADD COLUMN id INT KEY`.
+const BEFORE_KEY: [&[u8]; 10] =
+    [b"ADD", b"DROP", b"RENAME", b"ALTER", b"FOREIGN", b"UNIQUE", b"FULLTEXT", b"SPATIAL", b"VECTOR", b"BY"];
+
+/// Whether a column's definition makes it the primary key by KEY alone.
+fn has_column_key(all: &[Token<'_>]) -> bool {
+    all.windows(2).any(|pair| {
+        let is_other = pair[0].is_symbol(b",") || pair[0].is_symbol(b"(") || pair[0].is_word(b"LINEAR");
+        pair[1].is_word(b"KEY") && !is_other && !BEFORE_KEY.iter().any(|word| pair[0].is_word(word))
+    })
 }
 
 /// Words of ALTER TABLE that rows go with.

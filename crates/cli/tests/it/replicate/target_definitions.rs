@@ -145,6 +145,28 @@ fn long_unique_keys_and_a_source_column() {
 }
 
 #[test]
+fn keys_of_new_columns_and_a_source_column() {
+    let fan_in = with_rules(1, &[], MERGE);
+    let _agent = fan_in.start();
+    write_and_wait(&fan_in, 0, &["CREATE DATABASE shop", "CREATE TABLE shop.t (v INT) ENGINE=InnoDB"]);
+    for change in ["ADD COLUMN id INT NOT NULL AUTO_INCREMENT KEY", "ADD COLUMN u INT UNIQUE"] {
+        write(&fan_in, 0, &[&format!("ALTER TABLE shop.t {change}")]);
+        stops_with(&fan_in, "s1", "it changes a unique key, a foreign key or the name of everything.t");
+        let column = if change.contains("UNIQUE") { "u" } else { "id" };
+        skip(&fan_in, "s1");
+        write(&fan_in, 0, &[&format!("ALTER TABLE shop.t DROP COLUMN {column}")]);
+        stops_with(&fan_in, "s1", &format!("Can't DROP COLUMN `{column}`"));
+        skip(&fan_in, "s1");
+    }
+    // Keys that are not unique.
+    write_and_wait(
+        &fan_in,
+        0,
+        &["ALTER TABLE shop.t ADD COLUMN w INT, ADD KEY of_w (w), ADD INDEX (v)", "ALTER TABLE shop.t DROP KEY of_w"],
+    );
+}
+
+#[test]
 fn columns_of_other_types() {
     let fan_in = FanIn::new(1, &[]);
     let _agent = fan_in.start();
