@@ -2,6 +2,7 @@
 //!
 //! `facts` asks the servers; `findings` is a pure function of what they say.
 
+mod cascades;
 mod columns;
 mod copies;
 mod facts;
@@ -29,6 +30,7 @@ pub fn check(options: &AgentOptions) -> Vec<Finding> {
         .collect();
     let mut found = findings::findings(&target, options.target.len(), &sources);
     found.extend(copies::check(options));
+    found.extend(cascades::check(options));
     found.extend(columns::check(options));
     found
 }

@@ -10,6 +10,7 @@
 //!
 //! Pure: it sees events and texts. What it has to know of the target (where a source column stands) it is told.
 
+mod cascades;
 mod change;
 mod names;
 mod pattern;
@@ -17,6 +18,7 @@ mod row_events;
 mod statement;
 mod words;
 
+pub(crate) use cascades::{CASCADES, Cascade};
 pub use change::{Change, Changes};
 pub(crate) use names::{CreatedTable, created_schema, created_table};
 pub use pattern::TablePattern;
@@ -178,6 +180,11 @@ impl Rules {
             Decision::AsIs | Decision::LeaveOut => None,
         };
         self.leading_to(schema, table).or(own)
+    }
+
+    /// Whether a rule leaves a kind of change out, and applies others.
+    pub(crate) fn leave_out_some(&self, change: Change) -> bool {
+        self.list.iter().any(|rule| rule.effect != Effect::LeaveOut && rule.leaves_out(change))
     }
 
     /// Whether a rule may put tables into this schema of the target.

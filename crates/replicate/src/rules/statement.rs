@@ -7,6 +7,7 @@
 use hortator_load::lexer::{Dialect, Token, tokens};
 use hortator_mysql::quote_identifier;
 
+use super::cascades;
 use super::names::{Definition, Named, definition};
 use super::words::{of_words, pairs, refused_for, shown};
 use super::{Change, Decision, Rules};
@@ -141,7 +142,9 @@ fn of_tables(rules: &Rules, default: &[u8], text: &[u8], found: &Definition, dia
             Decision::Apply(rule) => {
                 let (schema, table) = rule.name_on_target(schema, &named.name);
                 if !named.is_read {
+                    let on_target = (&schema[..], &table[..]);
                     conflict = conflict
+                        .or_else(|| cascades::objection(rules, rule, on_target, default, found, text, dialect))
                         .or_else(|| objection(rules, rule.source_column(), (&schema, &table), found, text, dialect));
                 }
                 Name::Becomes(schema, table)

@@ -132,6 +132,38 @@ fn a_schema_with_another_name() {
 }
 
 #[test]
+fn keys_and_cascades() {
+    let marked = Rules::new("s", vec![with_column("shop.*", "a.*")]);
+    for (change, is_refused) in [
+        ("ADD COLUMN id INT KEY", true),
+        ("ADD COLUMN id INT NOT NULL AUTO_INCREMENT PRIMARY KEY", true),
+        ("MODIFY id INT NOT NULL KEY COMMENT 'x'", true),
+        ("ADD u INT UNIQUE", true),
+        ("ADD KEY (v), ADD INDEX w (w), DROP KEY x, RENAME KEY a TO b", false),
+        ("ADD COLUMN (a INT, KEY (a))", false),
+        ("ADD COLUMN `key` INT COMMENT 'KEY'", false),
+        ("ADD FULLTEXT KEY (v), ALTER KEY v IGNORED", false),
+        ("PARTITION BY LINEAR KEY (id) PARTITIONS 2", false),
+    ] {
+        let text = format!("ALTER TABLE t {change}");
+        let found = rewrite(&marked, b"shop", text.as_bytes(), &Dialect::mariadb(u32::MAX));
+        assert_eq!(matches!(found, Rewritten::Refused(_)), is_refused, "{text}: {found:?}");
+    }
+    let kept = Rules::new("s", vec![without("shop.kept*", &["delete"])]);
+    for (text, is_refused) in [
+        ("CREATE TABLE kept (p INT REFERENCES p (id) ON DELETE CASCADE)", true),
+        ("ALTER TABLE kept ADD FOREIGN KEY (p) REFERENCES p (id) ON UPDATE CASCADE ON DELETE CASCADE", true),
+        ("CREATE TABLE kept (p INT REFERENCES p (id) ON DELETE SET NULL ON UPDATE CASCADE)", false),
+        ("CREATE TABLE kept (p INT REFERENCES kept2 (id) ON DELETE CASCADE)", false),
+        ("CREATE TABLE other (p INT REFERENCES p (id) ON DELETE CASCADE)", false),
+        ("CREATE TABLE kept (p INT REFERENCES p (id))", false),
+    ] {
+        let found = rewrite(&kept, b"shop", text.as_bytes(), &Dialect::mariadb(u32::MAX));
+        assert_eq!(matches!(found, Rewritten::Refused(_)), is_refused, "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn temporary_tables_of_statements() {
     let rules = Rules::new("s", vec![rule("shop.*", "shop1.*")]);
     check(

@@ -167,6 +167,59 @@ fn keys_of_new_columns_and_a_source_column() {
 }
 
 #[test]
+fn cascades_into_tables_whose_rows_are_kept() {
+    let rules = "[[source.rule]]\nmatch = \"shop.archive*\"\nskip_events = [\"delete\"]\n";
+    let fan_in = with_rules(1, &[], rules);
+    let _agent = fan_in.start();
+    write_and_wait(&fan_in, 0, &["CREATE DATABASE shop", "CREATE TABLE shop.p (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    let create = |name: &str, action: &str| {
+        format!(
+            "CREATE TABLE shop.{name} (p INT, CONSTRAINT of_{name} FOREIGN KEY (p) REFERENCES p (id) {action}) ENGINE=InnoDB"
+        )
+    };
+    write(&fan_in, 0, &["USE shop", &create("archive", "ON DELETE CASCADE")]);
+    let said =
+        "deletes rows of shop.archive with those of another table (ON DELETE CASCADE), and a rule leaves delete out";
+    stops_with(&fan_in, "s1", said);
+    run(&fan_in.target, &["CREATE TABLE shop.archive (p INT) ENGINE=InnoDB"]);
+    skip(&fan_in, "s1");
+    write_and_wait(
+        &fan_in,
+        0,
+        &["INSERT INTO shop.p VALUES (1)", "INSERT INTO shop.archive VALUES (1)", "DELETE FROM shop.p"],
+    );
+    assert_eq!(texts(&fan_in.target, "SELECT p FROM shop.archive"), [["1"]]);
+    // What changes rows only, what is applied as a whole, and a parent whose rows are kept too.
+    write_and_wait(
+        &fan_in,
+        0,
+        &[
+            "USE shop",
+            &create("archive2", "ON UPDATE CASCADE ON DELETE SET NULL"),
+            &create("other", "ON DELETE CASCADE"),
+            "CREATE TABLE archive3 (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "CREATE TABLE archive4 (p INT, FOREIGN KEY (p) REFERENCES archive3 (id) ON DELETE CASCADE) ENGINE=InnoDB",
+        ],
+    );
+    write(
+        &fan_in,
+        0,
+        &["ALTER TABLE shop.archive2 ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES shop.p (id) ON DELETE CASCADE"],
+    );
+    stops_with(&fan_in, "s1", "deletes rows of shop.archive2 with those of another table");
+    skip(&fan_in, "s1");
+    // One that is on the target already.
+    run(
+        &fan_in.target,
+        &["ALTER TABLE shop.archive2 ADD CONSTRAINT x FOREIGN KEY (p) REFERENCES shop.p (id) ON DELETE CASCADE"],
+    );
+    let (shown, _) = fan_in.says("check");
+    let said = "warning: s1: the foreign key x of shop.archive2 on the target deletes its rows with those of shop.p (ON DELETE \
+                CASCADE), and a rule leaves delete out: drop the foreign key on the target";
+    assert!(shown.contains(said) && shown.matches("ON DELETE").count() == 1, "{shown}");
+}
+
+#[test]
 fn columns_of_other_types() {
     let fan_in = FanIn::new(1, &[]);
     let _agent = fan_in.start();
