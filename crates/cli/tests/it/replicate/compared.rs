@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use super::fan_in::{Ends, FanIn, run, texts};
-use super::rules::{says_ok, with_rules};
+use super::rules::{TYPES, says_ok, with_rules};
 
 /// The comparison: what it prints, and its exit status.
 fn verify(fan_in: &FanIn, arguments: &str) -> (String, Option<i32>) {
@@ -231,6 +231,42 @@ fn merged_tables_that_do_not_tell_whose_rows_they_have() {
         "not compared: rows of it are in one table with rows of s1, which could not be frozen at the same time: ",
     ];
     assert_verified(&fan_in, "", 1, &said);
+}
+
+/// Values of all types, history, partitions, generated and invisible columns, keys in every form.
+#[test]
+fn tables_of_all_kinds() {
+    for rules in [RENAME, MERGE] {
+        let fan_in = with_rules(2, &[], rules);
+        let _agent = fan_in.start();
+        for source in &fan_in.sources {
+            run(source, TYPES);
+            run(
+                source,
+                &[
+                    "USE shop",
+                    "CREATE TABLE history (id INT PRIMARY KEY, v INT) WITH SYSTEM VERSIONING ENGINE=InnoDB",
+                    "INSERT INTO history VALUES (1, 1), (2, 2)",
+                    "UPDATE history SET v = 3",
+                    "DELETE FROM history WHERE id = 2",
+                    "CREATE TABLE parts (a INT, b VARCHAR(20) COLLATE latin1_swedish_ci, v TEXT, PRIMARY KEY (a, b DESC)) \
+                     PARTITION BY RANGE (a) (PARTITION p VALUES LESS THAN (10), PARTITION q VALUES LESS THAN MAXVALUE)",
+                    "INSERT INTO parts SELECT seq % 20, CONCAT('é', seq), seq FROM seq_1_to_500",
+                    "CREATE TABLE long_key (id INT PRIMARY KEY, v TEXT UNIQUE) ENGINE=InnoDB",
+                    "INSERT INTO long_key VALUES (1, 'x'), (2, NULL)",
+                    "CREATE TABLE bits (b BIT(9) PRIMARY KEY, e ENUM('x', '') NOT NULL) ENGINE=InnoDB",
+                    "INSERT INTO bits VALUES (b'1', 'x'), (b'100000000', '')",
+                ],
+            );
+            fan_in.catch_up();
+        }
+        assert_verified(&fan_in, "--range-rows 50", 0, &["same: rows of 12 tables of 2 sources: "]);
+        let schema = if rules == MERGE { "everything" } else { "shop2" };
+        run(&fan_in.target, &[&format!("UPDATE IGNORE {schema}.bits SET e = 0 WHERE b = 1")]);
+        run(&fan_in.target, &[&format!("UPDATE {schema}.parts SET b = 'E7' WHERE b = 'é7'")]);
+        let said = ["only on the target: (b = '\\x00\\x01', e + 0 = '0', e = '')", "b = '\\xe97'"];
+        assert_verified(&fan_in, "--range-rows 50 --source s2", 3, &said);
+    }
 }
 
 #[test]

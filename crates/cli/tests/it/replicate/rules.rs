@@ -99,7 +99,7 @@ fn schemas_with_other_names() {
 }
 
 /// Values of all types, and a row with as many NULLs as it can have.
-const TYPES: &[&str] = &[
+pub(super) const TYPES: &[&str] = &[
     "CREATE DATABASE shop",
     "USE shop",
     "CREATE TABLE t (id INT NOT NULL, a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, d BIGINT UNSIGNED, e FLOAT, f DOUBLE, \
