@@ -7,6 +7,8 @@
 //!        │
 //!     binlog        bytes → events                          binlog/        pure, but for files
 //!        │
+//!     from MySQL    its events → those of MariaDB           from_mysql/    pure
+//!        │
 //!     transaction   events → transactions with a position   transaction/   pure
 //!        │
 //!     rules         names and changes as the configuration wants them    rules/    pure
@@ -28,6 +30,7 @@ pub mod binlog;
 pub mod comparison;
 pub mod config;
 pub mod control;
+mod from_mysql;
 pub mod monitoring;
 pub mod preflight;
 mod query;

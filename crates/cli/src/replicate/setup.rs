@@ -10,7 +10,7 @@ use hortator_mysql::options::Argument;
 use hortator_mysql::{ConnectOptions, Connection};
 use hortator_replicate::agent::{AgentOptions, SourceFiles, SourceOptions, SourceStatus};
 use hortator_replicate::apply::SourcePosition;
-use hortator_replicate::binlog::GtidPosition;
+use hortator_replicate::binlog::GtidState;
 use hortator_replicate::config::{Config, Endpoint, Host, Source};
 use hortator_replicate::source::log_end;
 
@@ -83,8 +83,10 @@ impl Setup {
 
 /// Whether the target has everything up to a place of the source's log.
 pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
-    if !end.gtid.is_empty() {
-        return status.applied_gtid.parse().is_ok_and(|applied: GtidPosition| applied.contains(&end.gtid));
+    // A source of MySQL may have got GTIDs since its start, which are not counted.
+    let is_counted = end.gtid.set().is_none() || !status.applied_gtid.is_empty();
+    if !end.gtid.is_empty() && is_counted {
+        return status.applied_gtid.parse().is_ok_and(|applied: GtidState| applied.contains(&end.gtid));
     }
     let applied = (status.applied_file.as_bytes(), status.applied_position);
     applied >= (&end.position.file[..], end.position.position)

@@ -3,6 +3,9 @@
 //! `cargo xtask mysql` runs these, and all other tests with MySQL's servers and MySQL's client. Without it they are
 //! ignored, as Debian 12 has no MySQL server.
 
+mod replicate;
+mod replicate_faults;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 mod cluster;
 mod compared;
 mod corners;
-mod fan_in;
+pub mod fan_in;
 mod files;
 mod kills;
 mod monitoring;

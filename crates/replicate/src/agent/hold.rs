@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 
 /// How long a source is held by one who does not ask again.
 const LEASE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ pub(super) enum Reached {
 }
 
 /// For a session that has taken everything up to `taken`; `until`: the position that was asked for, or any.
-pub(super) fn reached(taken: &GtidPosition, until: Option<&GtidPosition>) -> Reached {
+pub(super) fn reached(taken: &GtidState, until: Option<&GtidState>) -> Reached {
     match until {
         None => Reached::Exactly,
         Some(until) if until == taken => Reached::Exactly,
@@ -53,7 +53,7 @@ pub(super) fn reached(taken: &GtidPosition, until: Option<&GtidPosition>) -> Rea
 struct Lease {
     /// Who compares.
     by: u64,
-    until: Option<GtidPosition>,
+    until: Option<GtidState>,
     state: HoldState,
     ends: Instant,
 }
@@ -72,7 +72,7 @@ impl Hold {
     ///
     /// # Errors
     /// Why it is not held: another one compares.
-    pub(super) fn ask(&self, by: u64, until: Option<GtidPosition>) -> Result<HoldState, String> {
+    pub(super) fn ask(&self, by: u64, until: Option<GtidState>) -> Result<HoldState, String> {
         let (mut lease, ends) = (self.lock(), Instant::now() + LEASE);
         let state = match lease.as_mut() {
             Some(other) if other.by != by && other.ends > Instant::now() => {
@@ -101,7 +101,7 @@ impl Hold {
     }
 
     /// Where the source is to be held; `None` where it is not.
-    pub(super) fn wanted(&self) -> Option<Option<GtidPosition>> {
+    pub(super) fn wanted(&self) -> Option<Option<GtidState>> {
         if !self.is_wanted.load(Ordering::Relaxed) {
             return None;
         }
@@ -113,7 +113,7 @@ impl Hold {
     }
 
     /// The session is there, or behind it: waits for a while, or until something else is asked for.
-    pub(super) fn wait(&self, at: Option<&GtidPosition>, state: HoldState, time: Duration) {
+    pub(super) fn wait(&self, at: Option<&GtidState>, state: HoldState, time: Duration) {
         let mut lease = self.lock();
         let is_same = |lease: &Option<Lease>| lease.as_ref().is_some_and(|lease| lease.until.as_ref() == at);
         match lease.as_mut() {
@@ -138,7 +138,7 @@ impl Hold {
 mod tests {
     use super::*;
 
-    fn position(text: &str) -> GtidPosition {
+    fn position(text: &str) -> GtidState {
         text.parse().unwrap()
     }
 

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::rules::Rules;
 use crate::source::Until;
@@ -173,7 +173,7 @@ impl Agent {
     ///
     /// # Errors
     /// Why it is not held, in words.
-    pub fn hold(&self, name: &str, by: u64, until: Option<GtidPosition>) -> Result<HoldState, String> {
+    pub fn hold(&self, name: &str, by: u64, until: Option<GtidState>) -> Result<HoldState, String> {
         let task = self.tasks.iter().find(|task| task.name() == name);
         task.ok_or_else(|| format!("there is no source {name}"))?.hold.ask(by, until)
     }

@@ -14,7 +14,7 @@ use super::status::SourceState;
 use super::tracker::Phase;
 use super::uncommitted::Uncommitted;
 use crate::apply::{Applier, InDoubt, SourcePosition};
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::first_value;
 use crate::source::{Arrival, Popped, Queue};
@@ -66,7 +66,7 @@ pub(super) struct Session<'t> {
     /// Transactions and groups that are in the status.
     counted: (u64, u64),
     /// Everything up to there is taken; known while a comparison holds the source.
-    taken: Option<GtidPosition>,
+    taken: Option<GtidState>,
 }
 
 impl<'t> Session<'t> {
@@ -114,7 +114,7 @@ impl<'t> Session<'t> {
             Some(at) => {
                 let at = at.clone();
                 // Another host of the source has other files.
-                if task.options.hosts.len() == 1 {
+                if task.options.hosts.len() == 1 || at.gtid.set().is_some() {
                     source::check_history(&mut connection, &at)?;
                 }
                 at
@@ -157,7 +157,7 @@ impl<'t> Session<'t> {
             return copying::copy(task, self.target, self.host, applier);
         }
         copying::refuse_unfinished(task, self.target)?;
-        let start = source::first_position(connection, &task.options.start)?;
+        let start = source::first_position(connection, self.host, &task.options.start, task.options.server_id)?;
         applier.start_at(start.clone())?;
         Ok(Some(start))
     }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fmt;
 
 use hortator_load::checkpoint::RecoveryHint;
-use hortator_mysql::{Connection, Error, quote_identifier};
+use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use super::definition::Begun;
 use super::temporary_tables::TemporaryTables;
-use crate::binlog::{Content, Event, GtidPosition};
+use crate::binlog::{Content, Event, GtidState};
 use crate::snapshot::RECORD_TABLE;
 use crate::transaction::LogPosition;
 
@@ -26,8 +26,8 @@ const UPDATE: &[u8] = b"UPDATE ";
 pub struct SourcePosition {
     /// Behind the last transaction.
     pub position: LogPosition,
-    /// MariaDB: the last transaction of each domain.
-    pub gtid: GtidPosition,
+    /// The transactions up to there, by their ids.
+    pub gtid: GtidState,
     /// What had begun behind `position`, cannot be rolled back, and is not known to have ended.
     pub begun: Option<Begun>,
     /// Temporary tables that are open behind `position`.
@@ -66,7 +66,7 @@ impl PositionTable {
         let table = [quote_identifier(schema), b".".to_vec(), quote_identifier(TABLE)].concat();
         connection.execute(&[b"CREATE DATABASE IF NOT EXISTS ".as_slice(), &quote_identifier(schema)].concat())?;
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
-            position BIGINT UNSIGNED NOT NULL, gtid BLOB NOT NULL, begun LONGBLOB, before_it BLOB, temporary LONGBLOB) ENGINE=InnoDB";
+            position BIGINT UNSIGNED NOT NULL, gtid MEDIUMBLOB NOT NULL, begun LONGBLOB, before_it BLOB, temporary LONGBLOB) ENGINE=InnoDB";
         connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
         // One of an earlier version has no such column.
         if let Err(Error::Server(_)) =
@@ -75,6 +75,12 @@ impl PositionTable {
             connection.execute(
                 &[b"ALTER TABLE ".as_slice(), &table, b" ADD COLUMN IF NOT EXISTS temporary LONGBLOB"].concat(),
             )?;
+        }
+        // Sets of MySQL's GTIDs can be longer than an earlier version had room for.
+        let narrow = b"SELECT 1 FROM information_schema.COLUMNS WHERE COLUMN_NAME = 'gtid' AND DATA_TYPE = 'blob' \
+            AND TABLE_NAME = 'replicate_positions' AND TABLE_SCHEMA = ";
+        if !connection.fetch(&[narrow.as_slice(), &quote_string(schema)].concat())?.is_empty() {
+            connection.execute(&[b"ALTER TABLE ".as_slice(), &table, b" MODIFY gtid MEDIUMBLOB NOT NULL"].concat())?;
         }
         Ok(PositionTable { schema: schema.to_owned(), table, source: literal(source.as_bytes()) })
     }
@@ -105,7 +111,7 @@ impl PositionTable {
         let position = text(next());
         let position = position.parse().map_err(|_| invalid(format!("`{position}` is no position in a file")))?;
         let gtid_text = text(next());
-        let gtid: GtidPosition = gtid_text.parse().map_err(invalid)?;
+        let gtid: GtidState = gtid_text.parse().map_err(invalid)?;
         let begun = next();
         let before = RecoveryHint::from_text(&text(next()));
         let begun = begun.map(|text| Begun { text, before });

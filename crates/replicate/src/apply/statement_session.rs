@@ -43,6 +43,9 @@ pub(super) fn settings(
     before: &[Event],
     collations: &Collations,
 ) -> Result<Vec<Vec<u8>>, String> {
+    if let Some(reason) = &query.refused {
+        return Err(reason.clone());
+    }
     if let Some(reason) = refusal(&text_to_run(query)) {
         return Err(reason.to_owned());
     }

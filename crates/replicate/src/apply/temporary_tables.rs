@@ -224,6 +224,7 @@ mod tests {
             schema: b"d".to_vec(),
             status_variables: Vec::new(),
             text: text.as_bytes().to_vec(),
+            refused: None,
         }
     }
 

@@ -15,6 +15,8 @@ pub(super) fn is_done(text: &[u8], error: &Error) -> bool {
 
 /// What BINLOG says where it cannot store rows.
 const UNKNOWN: (u16, &str) = (1105, "Unknown error");
+/// What a server says of a text that it does not understand.
+const SYNTAX: u16 = 1064;
 
 /// Whether the target gives no reason.
 pub(super) fn is_unknown(error: &hortator_mysql::ServerError) -> bool {
@@ -27,5 +29,10 @@ pub(super) fn explain(error: &mut Error) {
         && (error.code, error.message.as_str()) == UNKNOWN
     {
         error.message += ": the target's error log has the reason. Mostly a column has another type than on the source";
+    } else if let Error::Server(error) = error
+        && error.code == SYNTAX
+    {
+        error.message += ": the source has run it, and the target does not understand it. Run on the target what does the same, \
+                          then `skip` it";
     }
 }

@@ -5,6 +5,7 @@ use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
 use super::gtid::{GtidEvent, GtidList};
 use super::header::EventHeader;
+use super::mysql::{GtidSet, MySqlGtid, Payload};
 use super::query::QueryEvent;
 use super::rows::{RowsEvent, TableMap};
 use super::user_variable::UserVariable;
@@ -36,8 +37,10 @@ pub enum Content {
     Gtid(GtidEvent),
     /// MariaDB: where each domain stood at the beginning of the file.
     GtidList(GtidList),
-    /// MySQL: a transaction begins. Its GTID is not read yet.
-    MySqlGtid,
+    /// MySQL: a transaction begins. `None` for one without a GTID.
+    MySqlGtid(Option<MySqlGtid>),
+    /// MySQL: the transactions before the file.
+    PreviousGtids(GtidSet),
     /// A statement.
     Query(QueryEvent),
     /// The next statement's INSERT_ID (2) or LAST_INSERT_ID (1).
@@ -62,8 +65,8 @@ pub enum Content {
     Rows(RowsEvent),
     /// The transaction ends: COMMIT of transactional engines.
     Xid(u64),
-    /// MySQL: a whole transaction, compressed. It is not read yet.
-    Payload,
+    /// MySQL: a whole transaction behind its GTID, compressed.
+    Payload(Payload),
     /// Nothing that changes data, or of a type that stops the source.
     Other,
 }
@@ -80,14 +83,17 @@ impl Content {
             }
             EventKind::GTID => Content::Gtid(GtidEvent::read(header.server_id, body)?),
             EventKind::GTID_LIST => Content::GtidList(GtidList::read(body)?),
-            EventKind::MYSQL_GTID | EventKind::ANONYMOUS_GTID | EventKind::TAGGED_GTID => Content::MySqlGtid,
+            EventKind::MYSQL_GTID | EventKind::ANONYMOUS_GTID | EventKind::TAGGED_GTID => {
+                Content::MySqlGtid(MySqlGtid::read(kind, body)?)
+            }
+            EventKind::PREVIOUS_GTIDS => Content::PreviousGtids(GtidSet::read(body)?),
             EventKind::QUERY | EventKind::QUERY_COMPRESSED => Content::Query(QueryEvent::read(kind, body, format)?),
             EventKind::INTVAR => Content::IntVar { kind: fields.u8("which number")?, value: fields.u64("the number")? },
             EventKind::RAND => Content::Rand { seed1: fields.u64("a seed")?, seed2: fields.u64("a seed")? },
             EventKind::USER_VAR => Content::UserVariable(UserVariable::read(body)?),
             EventKind::TABLE_MAP => Content::TableMap(TableMap::read(body, format)?),
             EventKind::XID => Content::Xid(fields.u64("the number")?),
-            EventKind::TRANSACTION_PAYLOAD => Content::Payload,
+            EventKind::TRANSACTION_PAYLOAD => Content::Payload(Payload::read(body)?),
             _ if RowsEvent::is_of(kind) => Content::Rows(RowsEvent::read(kind, body, format)?),
             _ => Content::Other,
         })

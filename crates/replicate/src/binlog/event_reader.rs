@@ -4,6 +4,7 @@ use super::event::{Content, Event};
 use super::event_kind::EventKind;
 use super::format_description::FormatDescription;
 use super::header::{EventHeader, HEADER_BYTES};
+use super::mysql::{Payload, PayloadEvents};
 use super::{Error, Handling};
 
 /// Reads the events of one stream, in order.
@@ -17,6 +18,17 @@ impl EventReader {
     #[must_use]
     pub fn format(&self) -> Option<&FormatDescription> {
         self.format.as_ref()
+    }
+
+    /// The events of a compressed transaction, without checksums of their own.
+    ///
+    /// # Errors
+    /// Where there is no memory for what it needs.
+    pub fn within(&self, payload: Payload) -> Result<PayloadReader, Error> {
+        let invalid =
+            |found| Error::Invalid { kind: EventKind::TRANSACTION_PAYLOAD.to_string(), end_position: 0, found };
+        let format = self.format.clone().map(FormatDescription::without_checksums);
+        Ok(PayloadReader { events: payload.events().map_err(invalid)?, reader: EventReader { format } })
     }
 
     /// Reads one event of its bytes.
@@ -66,6 +78,27 @@ impl EventReader {
             }
         };
         Ok(Event { header, content, bytes })
+    }
+}
+
+/// Reads the events of a compressed transaction, in order.
+#[derive(Debug)]
+pub struct PayloadReader {
+    events: PayloadEvents,
+    reader: EventReader,
+}
+
+impl PayloadReader {
+    /// The next event; `None` behind the last.
+    ///
+    /// # Errors
+    /// As [`EventReader::read`].
+    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        let invalid =
+            |found| Error::Invalid { kind: EventKind::TRANSACTION_PAYLOAD.to_string(), end_position: 0, found };
+        let Some(bytes) = self.events.next_event().map_err(invalid)? else { return Ok(None) };
+        let event = self.reader.read(bytes)?;
+        Ok(Some(Event { header: event.header.within_another(), ..event }))
     }
 }
 

@@ -68,6 +68,11 @@ impl FormatDescription {
         self.server_version.contains("MariaDB")
     }
 
+    /// The same for events that have no checksums.
+    pub(crate) fn without_checksums(self) -> FormatDescription {
+        FormatDescription { has_checksums: false, ..self }
+    }
+
     /// The length of the fixed part of an event's body, in bytes; 0 for types that the server did not know.
     pub(super) fn post_header_bytes(&self, kind: EventKind) -> usize {
         let index = usize::from(kind.0).wrapping_sub(1);
@@ -75,7 +80,7 @@ impl FormatDescription {
     }
 
     /// The length of the checksum at the end of each event, in bytes.
-    pub(super) fn checksum_bytes(&self) -> usize {
+    pub(crate) fn checksum_bytes(&self) -> usize {
         if self.has_checksums { CHECKSUM_BYTES } else { 0 }
     }
 }

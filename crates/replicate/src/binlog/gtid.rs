@@ -79,6 +79,12 @@ impl GtidPosition {
     }
 }
 
+impl FromIterator<Gtid> for GtidPosition {
+    fn from_iter<I: IntoIterator<Item = Gtid>>(gtids: I) -> GtidPosition {
+        GtidPosition(gtids.into_iter().map(|gtid| (gtid.domain, gtid)).collect())
+    }
+}
+
 impl fmt::Display for GtidPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<String> = self.0.values().map(Gtid::to_string).collect();

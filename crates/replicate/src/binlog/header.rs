@@ -57,6 +57,11 @@ impl EventHeader {
         })
     }
 
+    /// The header of an event that stands within another one: it is in no file by itself.
+    pub(super) fn within_another(self) -> EventHeader {
+        EventHeader { flags: self.flags | ARTIFICIAL, ..self }
+    }
+
     /// Whether the server made the event for this replica.
     #[must_use]
     pub fn is_artificial(&self) -> bool {

@@ -21,6 +21,8 @@ pub struct QueryEvent {
     pub status_variables: Vec<u8>,
     /// Its text, in the character set that `status_variables` names.
     pub text: Vec<u8>,
+    /// Why the target cannot run it, where the text tells.
+    pub refused: Option<String>,
 }
 
 impl QueryEvent {
@@ -41,7 +43,7 @@ impl QueryEvent {
             EventKind::QUERY_COMPRESSED => uncompress(fields.0)?,
             _ => fields.0.to_vec(),
         };
-        Ok(QueryEvent { thread_id, error_code, schema, status_variables, text })
+        Ok(QueryEvent { thread_id, error_code, schema, status_variables, text, refused: None })
     }
 
     /// Whether it is this word: servers write BEGIN, COMMIT and ROLLBACK as statements.

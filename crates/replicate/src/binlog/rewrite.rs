@@ -143,7 +143,7 @@ impl Event {
     }
 
     /// Puts other bytes between header and checksum.
-    fn replace_body(&mut self, kind: EventKind, body: &[&[u8]], format: &FormatDescription) {
+    pub(super) fn replace_body(&mut self, kind: EventKind, body: &[&[u8]], format: &FormatDescription) {
         let mut bytes = self.bytes[..HEADER_BYTES].to_vec();
         body.iter().for_each(|part| bytes.extend_from_slice(part));
         let checksum_bytes = if format.has_checksums { CHECKSUM_BYTES } else { 0 };
@@ -160,7 +160,7 @@ impl Event {
 }
 
 /// A name with its length before it and a zero byte behind it.
-fn name(text: &[u8]) -> Vec<u8> {
+pub(super) fn name(text: &[u8]) -> Vec<u8> {
     let length = u8::try_from(text.len()).unwrap_or(u8::MAX);
     [&[length][..], text, &[0]].concat()
 }
@@ -170,7 +170,7 @@ fn name_bytes(text: &[u8]) -> usize {
 }
 
 /// A number as tables maps and rows write their lengths.
-fn length_encoded(number: usize) -> Vec<u8> {
+pub(super) fn length_encoded(number: usize) -> Vec<u8> {
     let bytes = number.to_le_bytes();
     match number {
         0..=0xfa => vec![bytes[0]],

@@ -34,7 +34,7 @@ enum Length {
 }
 
 /// Each type: its number, the bytes of its metadata, and those of its values.
-const TYPES: [(u8, usize, Length); 31] = [
+const TYPES: [(u8, usize, Length); 32] = [
     (1, 0, Length::Fixed(1)),
     (2, 0, Length::Fixed(2)),
     (3, 0, Length::Fixed(4)),
@@ -57,6 +57,8 @@ const TYPES: [(u8, usize, Length); 31] = [
     // Compressed BLOB and VARCHAR of MariaDB.
     (140, 1, Length::Behind),
     (141, 2, Length::Text),
+    // VECTOR and JSON of MySQL.
+    (242, 1, Length::Behind),
     (245, 1, Length::Behind),
     (246, 2, Length::Decimal),
     (249, 1, Length::Behind),
@@ -101,8 +103,8 @@ impl ColumnFormat {
         self.metadata.get(index).copied().unwrap_or_default().into()
     }
 
-    /// Takes a value.
-    fn take(&self, fields: &mut Fields<'_>) -> Result<(), Found> {
+    /// Takes a value, without its length.
+    pub(super) fn take<'a>(&self, fields: &mut Fields<'a>) -> Result<&'a [u8], Found> {
         let what = "a value";
         let (first, second) = (self.metadata_byte(0), self.metadata_byte(1));
         let length = match row_of(self.column_type)?.2 {
@@ -119,7 +121,7 @@ impl ColumnFormat {
             }
             Length::String => number(fields, length_bytes(second))?,
         };
-        fields.bytes(length, what).map(drop)
+        fields.bytes(length, what)
     }
 }
 
@@ -145,7 +147,7 @@ fn decimal_bytes(precision: usize, scale: usize) -> usize {
     part(precision.saturating_sub(scale)) + part(scale)
 }
 
-fn has(bits: &[u8], index: usize) -> bool {
+pub(super) fn has(bits: &[u8], index: usize) -> bool {
     bits.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
 }
 

@@ -74,7 +74,7 @@ impl UserVariable {
 
 /// The digits of a DECIMAL: a byte each for all digits and for those behind the point, then groups of nine digits in four
 /// bytes, the highest first. The first bit says that it is not negative; of a negative number all bits are inverted.
-fn decimal(bytes: &[u8]) -> Result<String, Found> {
+pub(super) fn decimal(bytes: &[u8]) -> Result<String, Found> {
     let mut fields = Fields(bytes);
     let (digits, behind) = (usize::from(fields.u8("the digits")?), usize::from(fields.u8("the decimals")?));
     let Some(before) = digits.checked_sub(behind) else { return Err(format!("{behind} decimals of {digits} digits")) };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::agent::{HoldState, SourceStatus};
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 use crate::control::{Answer, Request, ask};
 
 /// What an agent says of a hold.
@@ -34,7 +34,7 @@ impl<'s> Holder<'s> {
     }
 
     /// Asks for a source to be held, or to be held longer.
-    pub(super) fn hold(&mut self, source: &str, until: Option<&GtidPosition>) -> Held {
+    pub(super) fn hold(&mut self, source: &str, until: Option<&GtidState>) -> Held {
         let until = until.map(ToString::to_string);
         let request = Request::Hold { source: source.to_owned(), by: self.by, until };
         match ask(self.socket, &request) {

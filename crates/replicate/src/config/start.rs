@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 use crate::transaction::LogPosition;
 
 /// Where a source starts.
@@ -13,7 +13,7 @@ pub enum Start {
     /// At the end of its log.
     Now,
     /// Behind these transactions.
-    Gtid(GtidPosition),
+    Gtid(GtidState),
     /// At a place of its log.
     Position(LogPosition),
 }
@@ -32,7 +32,7 @@ impl FromStr for Start {
             return Ok(Start::Snapshot);
         }
         if let Some(gtids) = text.strip_prefix("gtid:") {
-            let position: GtidPosition = gtids.parse()?;
+            let position: GtidState = gtids.parse()?;
             return if position.is_empty() {
                 Err("`gtid:` has no GTID behind it".to_owned())
             } else {
@@ -45,7 +45,7 @@ impl FromStr for Start {
                 Ok(Start::Position(LogPosition { file: file.as_bytes().to_vec(), position }))
             }
             _ => Err(format!(
-                "`{text}` is no start: give snapshot, now, gtid:0-1-100 or FILE:POSITION, as binlog.000001:4"
+                "`{text}` is no start: give snapshot, now, gtid:0-1-100, gtid:UUID:1-100 or FILE:POSITION, as binlog.000001:4"
             )),
         }
     }

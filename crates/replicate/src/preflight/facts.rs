@@ -25,6 +25,25 @@ pub struct SourceFacts {
     pub with_source_column: Vec<String>,
     /// Those of them without a primary or unique key.
     pub without_key: Vec<String>,
+    /// What only a MySQL server says.
+    pub mysql: Option<MySqlFacts>,
+}
+
+/// What a MySQL source says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MySqlFacts {
+    /// `gtid_mode`.
+    pub gtid_mode: String,
+    /// Hosts that are to continue for each other.
+    pub hosts: usize,
+    /// `binlog_row_image`.
+    pub row_image: String,
+    /// `binlog_row_value_options`.
+    pub value_options: String,
+    /// `default_table_encryption`.
+    pub encrypts: bool,
+    /// Tables as `schema.table` with what MariaDB does not have: VECTOR columns, indexes of expressions, character sets.
+    pub without_equal: Vec<String>,
 }
 
 impl SourceFacts {
@@ -56,6 +75,8 @@ pub struct TargetFacts {
     pub is_mariadb: bool,
     /// Its version.
     pub version: String,
+    /// The same as version comments write it.
+    pub version_number: u32,
     /// SHOW GRANTS of the account.
     pub grants: Vec<String>,
     /// Whether it takes writes from privileged accounts only.
@@ -73,7 +94,11 @@ const OTHER_SCHEMAS: &str = "('mysql', 'sys', 'information_schema', 'performance
 
 /// Asks a source.
 pub(super) fn of_source(hosts: &[ConnectOptions]) -> Result<SourceFacts, Error> {
-    of_first(hosts, ask_source)
+    let mut facts = of_first(hosts, ask_source)?;
+    if let Some(mysql) = &mut facts.mysql {
+        mysql.hosts = hosts.len();
+    }
+    Ok(facts)
 }
 
 /// Asks the target.
@@ -113,7 +138,32 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
         tables: first_column(connection, tables.as_bytes())?,
         without_key: first_column(connection, without_key.as_bytes())?,
         with_source_column: Vec::new(),
+        mysql: if connection.version().is_mariadb() { None } else { Some(ask_mysql(connection)?) },
     })
+}
+
+/// The first version with indexes of expressions, and with a default for encryption.
+const EXPRESSIONS_SINCE: u32 = 80_016;
+
+fn ask_mysql(connection: &mut Connection) -> Result<MySqlFacts, Error> {
+    let is_new = connection.version().comment_number() >= EXPRESSIONS_SINCE;
+    let variables = texts(connection, b"SELECT @@gtid_mode, @@binlog_row_image")?;
+    let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
+    let mut of_new = |query: &[u8]| if is_new { first_value(connection, query) } else { Ok(String::new()) };
+    let value_options = of_new(b"SELECT @@global.binlog_row_value_options")?;
+    let encrypts = of_new(b"SELECT @@global.default_table_encryption")? == "1";
+    let mut tables = format!(
+        "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.COLUMNS \
+         WHERE (DATA_TYPE = 'vector' OR CHARACTER_SET_NAME = 'gb18030') AND TABLE_SCHEMA NOT IN {OTHER_SCHEMAS}"
+    );
+    if is_new {
+        tables += &format!(
+            " UNION SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.STATISTICS \
+             WHERE EXPRESSION IS NOT NULL AND TABLE_SCHEMA NOT IN {OTHER_SCHEMAS}"
+        );
+    }
+    let without_equal = first_column(connection, tables.as_bytes())?;
+    Ok(MySqlFacts { gtid_mode: variable(0), hosts: 1, row_image: variable(1), value_options, encrypts, without_equal })
 }
 
 fn ask_target(connection: &mut Connection) -> Result<TargetFacts, Error> {
@@ -129,6 +179,7 @@ fn ask_target(connection: &mut Connection) -> Result<TargetFacts, Error> {
     Ok(TargetFacts {
         is_mariadb,
         version: variable(0),
+        version_number: connection.version().comment_number(),
         grants: first_column(connection, b"SHOW GRANTS")?,
         is_read_only: variable(1) != "0",
         exec_mode,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hortator_mysql::Error;
 
-use super::{SourceFacts, TargetFacts};
+use super::{SourceFacts, TargetFacts, of_mysql};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,9 +40,14 @@ pub(super) fn findings(
         Ok(facts) => of_target(facts, target_hosts, &mut found),
         Err(error) => found.push(problem(None, format!("the target: {error}"))),
     }
+    let target = target.as_ref().ok();
     for (name, facts) in sources {
         match facts {
-            Ok(facts) => of_source(name, facts, &mut found),
+            Ok(facts) => {
+                of_source(name, facts, &mut found);
+                let of_mysql = facts.mysql.iter().flat_map(|mysql| of_mysql::findings(mysql, target));
+                found.extend(of_mysql.map(|(severity, text)| Finding { source: Some(name.clone()), severity, text }));
+            }
             Err(error) => found.push(problem(Some(name), error.to_string())),
         }
     }
@@ -95,9 +100,6 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
         let text = "the account may not ask how long the binary log is: the status does not know how many bytes the target \
                     is behind; GRANT BINLOG MONITOR (MySQL: REPLICATION CLIENT) ON *.* TO it";
         add(Severity::Warning, text);
-    }
-    if !facts.is_mariadb {
-        add(Severity::Warning, "it is a MySQL server: these have been tried with files of theirs only");
     }
     if facts.format != "ROW" {
         let text = format!(

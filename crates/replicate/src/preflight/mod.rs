@@ -7,13 +7,14 @@ mod columns;
 mod copies;
 mod facts;
 mod findings;
+mod of_mysql;
 
 #[cfg(test)]
 mod tests;
 
 use crate::agent::AgentOptions;
 
-pub use facts::{SourceFacts, TargetFacts};
+pub use facts::{MySqlFacts, SourceFacts, TargetFacts};
 pub use findings::{Finding, Severity};
 
 /// Asks the target and all sources, and says what was found.

@@ -15,6 +15,7 @@ fn good_source() -> SourceFacts {
         tables: vec!["d.t".to_owned()],
         without_key: Vec::new(),
         with_source_column: Vec::new(),
+        mysql: None,
     }
 }
 
@@ -22,6 +23,7 @@ fn good_target() -> TargetFacts {
     TargetFacts {
         is_mariadb: true,
         version: "10.11.19-MariaDB".to_owned(),
+        version_number: 101_119,
         grants: vec!["GRANT SELECT, BINLOG REPLAY ON *.* TO `h`@`%`".to_owned()],
         is_read_only: false,
         exec_mode: "STRICT".to_owned(),
@@ -102,7 +104,6 @@ fn what_is_wrong() {
             Ok(SourceFacts { format: "MIXED".to_owned(), ..good_source() }),
             "Warning: binlog_format is MIXED",
         ),
-        (Ok(good_target()), Ok(SourceFacts { is_mariadb: false, ..good_source() }), "Warning: it is a MySQL server"),
         (
             Ok(good_target()),
             Ok(SourceFacts { without_key: (1..=7).map(|n| format!("d.t{n}")).collect(), ..good_source() }),

@@ -3,7 +3,7 @@
 use hortator_mysql::{Connection, Error};
 
 use crate::apply::SourcePosition;
-use crate::binlog::GtidPosition;
+use crate::binlog::GtidState;
 use crate::query::{first_value, texts};
 use crate::transaction::LogPosition;
 
@@ -22,9 +22,10 @@ pub struct LogFile {
 /// As for any statement: an account needs BINLOG MONITOR.
 pub fn lag_bytes(connection: &mut Connection, at: &SourcePosition) -> Result<Option<u64>, Error> {
     // A new file begins with events that no transaction is in.
-    if connection.version().is_mariadb() && !at.gtid.is_empty() {
-        let end = first_value(connection, b"SELECT @@global.gtid_binlog_pos")?;
-        if end.parse() == Ok::<GtidPosition, String>(at.gtid.clone()) {
+    if !at.gtid.is_empty() {
+        let is_mariadb = connection.version().is_mariadb();
+        let end: &[u8] = if is_mariadb { b"SELECT @@global.gtid_binlog_pos" } else { b"SELECT @@global.gtid_executed" };
+        if first_value(connection, end)?.parse() == Ok::<GtidState, String>(at.gtid.clone()) {
             return Ok(Some(0));
         }
     }

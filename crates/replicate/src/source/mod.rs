@@ -9,7 +9,9 @@
 
 mod error;
 pub mod files;
+mod log_events;
 mod log_files;
+mod mysql_gtids;
 mod queue;
 mod reader;
 mod start;

@@ -2,8 +2,9 @@
 
 use hortator_mysql::BinlogStream;
 
+use super::log_events::LogEvents;
 use super::{Arrival, Error, Queue};
-use crate::binlog::{Content, EventReader};
+use crate::binlog::{Content, Event};
 use crate::transaction::{Assembler, LogPosition};
 
 /// Transactions above this size go on in parts.
@@ -11,13 +12,13 @@ pub(super) const PART_LIMIT_BYTES: usize = 4 << 20;
 
 /// Reads until the stream ends or nobody takes what is read. The last arrival says why it ended.
 pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
-    let mut reader = EventReader::default();
+    let mut events = LogEvents::default();
     let mut assembler = Assembler::new(start);
     loop {
         if queue.is_closed() {
             return;
         }
-        match next(&mut stream, &mut reader, &mut assembler, queue) {
+        match next(&mut stream, &mut events, &mut assembler, queue) {
             Ok(Some(arrival)) => {
                 if !queue.push(arrival) {
                     return;
@@ -34,18 +35,24 @@ pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
 
 fn next(
     stream: &mut BinlogStream,
-    reader: &mut EventReader,
+    events: &mut LogEvents,
     assembler: &mut Assembler,
     queue: &Queue,
 ) -> Result<Option<Arrival>, Error> {
+    if let Some(event) = events.next_within(assembler.position())? {
+        return take(event, assembler);
+    }
     let received = stream.next_event();
     let received = received.map_err(|error| Error::Server { doing: "reading the source's log".to_owned(), error })?;
     let Some(bytes) = received else {
         return Err(Error::Ended);
     };
     queue.count_read(bytes.len());
-    let file = || String::from_utf8_lossy(&assembler.position().file).into_owned();
-    let event = reader.read(bytes).map_err(|error| Error::Binlog { file: file(), error })?;
+    let event = events.read(bytes, assembler.position())?;
+    take(event, assembler)
+}
+
+fn take(event: Event, assembler: &mut Assembler) -> Result<Option<Arrival>, Error> {
     if matches!(event.content, Content::Format(_)) {
         assembler.take(event.clone())?;
         return Ok(Some(Arrival::Format(event)));

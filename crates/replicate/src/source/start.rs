@@ -1,9 +1,10 @@
 //! Where a source's log starts for us.
 
-use hortator_mysql::{BinlogStart, Connection, Flavor, quote_string};
+use hortator_mysql::{BinlogStart, ConnectOptions, Connection, Flavor, quote_string};
 
-use super::Error;
+use super::{Error, mysql_gtids};
 use crate::apply::SourcePosition;
+use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::texts;
 use crate::transaction::LogPosition;
@@ -23,28 +24,49 @@ pub fn log_end(connection: &mut Connection) -> Result<SourcePosition, Error> {
     let is_new = !connection.version().is_mariadb() && connection.version().comment_number() >= 80_400;
     let query: &[u8] = if is_new { b"SHOW BINARY LOG STATUS" } else { b"SHOW MASTER STATUS" };
     let row = first_row(connection, "asking where the source's log ends", query)?;
-    let place = row.and_then(|row| Some((row.first()?.clone(), row.get(1)?.parse::<u64>().ok()?)));
+    let row = row.unwrap_or_default();
+    let place = row.first().zip(row.get(1).and_then(|position| position.parse::<u64>().ok()));
     let Some((file, position)) = place else {
         return Err(Error::Unfit("the source writes no binary log: set log_bin there".to_owned()));
     };
-    with_gtid(connection, LogPosition { file: file.into_bytes(), position })
+    let position = LogPosition { file: file.clone().into_bytes(), position };
+    if !connection.version().is_mariadb() {
+        let gtid = mysql_gtids::end_with_gtids(connection, &row)?;
+        return Ok(SourcePosition { position, gtid, ..SourcePosition::default() });
+    }
+    with_gtid(connection, position)
 }
 
 /// The position of a source of which nothing is applied yet.
 ///
 /// # Errors
 /// As [`log_end`], and [`Error::Unfit`] where the source has no such place.
-pub fn first_position(connection: &mut Connection, start: &Start) -> Result<SourcePosition, Error> {
+pub fn first_position(
+    connection: &mut Connection,
+    host: &ConnectOptions,
+    start: &Start,
+    server_id: u32,
+) -> Result<SourcePosition, Error> {
+    let is_mariadb = connection.version().is_mariadb();
     match start {
         Start::Now => log_end(connection),
         Start::Snapshot => Err(Error::Unfit("the place of a snapshot is known when it is taken".to_owned())),
-        Start::Position(position) => with_gtid(connection, position.clone()),
-        Start::Gtid(gtid) if connection.version().flavor == Flavor::MariaDb => {
-            Ok(SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() })
+        Start::Position(position) if is_mariadb => with_gtid(connection, position.clone()),
+        Start::Position(position) => {
+            let has_gtids = mysql_gtids::has_gtids(connection)?;
+            let gtid =
+                if has_gtids { mysql_gtids::at_position(host, position, server_id)? } else { GtidState::default() };
+            Ok(SourcePosition { position: position.clone(), gtid, ..SourcePosition::default() })
         }
-        Start::Gtid(_) => Err(Error::Unfit(
-            "a start by GTID is for MariaDB sources so far: give FILE:POSITION for this one".to_owned(),
-        )),
+        Start::Gtid(gtid) if is_mariadb == gtid.set().is_none() => {
+            let at = SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() };
+            check_history(connection, &at).map(|()| at)
+        }
+        Start::Gtid(gtid) => Err(Error::Unfit(format!(
+            "the start `gtid:{gtid}` is one of {}, and the source is a server of {}",
+            if is_mariadb { "MySQL" } else { "MariaDB" },
+            if is_mariadb { "MariaDB" } else { "MySQL" }
+        ))),
     }
 }
 
@@ -59,7 +81,7 @@ pub(crate) fn with_gtid(connection: &mut Connection, position: LogPosition) -> R
         [b"SELECT BINLOG_GTID_POS(".as_slice(), &quote_string(file), format!(", {position})").as_bytes()].concat();
     let row = first_row(connection, "asking for the GTID position", &query)?;
     let text = row.and_then(|row| row.into_iter().next()).unwrap_or_default();
-    found.gtid = text.parse().map_err(Error::Unfit)?;
+    found.gtid = GtidState::MariaDb(text.parse().map_err(Error::Unfit)?);
     Ok(found)
 }
 
@@ -71,24 +93,37 @@ pub(crate) fn with_gtid(connection: &mut Connection, position: LogPosition) -> R
 /// [`Error::Unfit`] where it is another one. Where the source does not say, it passes: a file that is purged, an account that
 /// may not ask.
 pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result<(), Error> {
-    let is_checkable = connection.version().flavor == Flavor::MariaDb && at.gtid.domains() == 1;
+    if let Some(set) = at.gtid.set() {
+        return mysql_gtids::check(connection, at, set);
+    }
+    if !connection.version().is_mariadb() {
+        return match mysql_gtids::check_size(connection, &at.position) {
+            Some(size) => Err(another_log(at, &format!("ends at {size}"))),
+            None => Ok(()),
+        };
+    }
+    let is_checkable = at.gtid.position().domains() == 1;
     let Ok(files) = texts(connection, b"SHOW BINARY LOGS") else { return Ok(()) };
     let name = String::from_utf8_lossy(&at.position.file);
     let size = files.iter().find(|row| row.first().is_some_and(|file| *file == name)).and_then(|row| row.get(1));
     let Some(size) = size.filter(|_| is_checkable).and_then(|size| size.parse::<u64>().ok()) else { return Ok(()) };
     let there = if size < at.position.position { None } else { Some(with_gtid(connection, at.position.clone())?.gtid) };
     let there = match there {
-        Some(there) if there == at.gtid || there.domains() > 1 => return Ok(()),
+        Some(there) if there == at.gtid || there.position().domains() > 1 => return Ok(()),
         // MariaDB says NULL in the middle of an event.
         Some(there) if there.is_empty() => "has no transaction's end there".to_owned(),
         Some(there) => format!("has GTID {there} there"),
         None => format!("ends at {size}"),
     };
-    Err(Error::Unfit(format!(
+    Err(another_log(at, &there))
+}
+
+fn another_log(at: &SourcePosition, there: &str) -> Error {
+    Error::Unfit(format!(
         "the target has this source up to {at}, and the source's log {there}: RESET MASTER, a crash that lost the end of the \
          log, or another server. Copy the data again, delete the source's row from the table of positions, and give a new \
          `start`"
-    )))
+    ))
 }
 
 /// What to ask a source for.
@@ -96,6 +131,9 @@ pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result
 /// # Errors
 /// [`Error::Unfit`] for what the protocol cannot ask for.
 pub fn request(at: &SourcePosition, flavor: Flavor) -> Result<BinlogStart, Error> {
+    if let (Flavor::MySql, Some(set)) = (flavor, at.gtid.set()) {
+        return Ok(BinlogStart::MySqlGtid(set.to_bytes()));
+    }
     if flavor == Flavor::MariaDb && !at.gtid.is_empty() {
         return Ok(BinlogStart::MariaDbGtid(at.gtid.to_string()));
     }

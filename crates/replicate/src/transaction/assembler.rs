@@ -1,7 +1,7 @@
 //! The state machine that puts transactions together.
 
-use super::{End, LogPosition, Part, Transaction};
-use crate::binlog::{Content, Event, EventHeader, GtidEvent, Handling};
+use super::{End, LogPosition, Part, Transaction, can_roll_back};
+use crate::binlog::{Content, Event, EventHeader, GtidEvent, Handling, MySqlGtid};
 
 /// What stops a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,7 @@ enum State {
 #[derive(Debug)]
 struct Open {
     gtid: Option<GtidEvent>,
+    mysql_gtid: Option<MySqlGtid>,
     /// BEGIN has come, or needs not come.
     has_begun: bool,
     events: Vec<Event>,
@@ -84,14 +85,20 @@ impl Assembler {
         let header = event.header;
         match (&event.content, header.kind.row().map(|row| row.handling)) {
             (_, Some(Handling::Refused(reason))) => Err(self.refused(&header, reason)),
-            (Content::Payload, _) => Err(self.refused(&header, NO_PAYLOAD)),
             (Content::Gtid(gtid), _) if gtid.is_xa() => Err(self.refused(&header, NO_XA)),
             (Content::Gtid(gtid), _) => {
                 let gtid = *gtid;
                 // MariaDB's GTID stands for BEGIN; a standalone one has one statement behind it.
                 self.begin(&header, Some(gtid), !gtid.is_standalone()).map(|()| None)
             }
-            (Content::MySqlGtid, _) => self.begin(&header, None, false).map(|()| None),
+            (Content::MySqlGtid(gtid), _) => {
+                let gtid = gtid.clone();
+                self.begin(&header, None, false)?;
+                if let State::Within(open) = &mut self.state {
+                    open.mysql_gtid = gtid;
+                }
+                Ok(None)
+            }
             (Content::Query(query), _) if query.is_word("BEGIN") => match &mut self.state {
                 State::Within(open) if !open.has_begun => {
                     open.has_begun = true;
@@ -136,7 +143,16 @@ impl Assembler {
                 self.take_into(event);
                 Ok(None)
             }
-            (Content::Format(_) | Content::Rotate { .. } | Content::GtidList(_) | Content::Other, _) => Ok(None),
+            (
+                // The events in a payload follow.
+                Content::Format(_)
+                | Content::Rotate { .. }
+                | Content::GtidList(_)
+                | Content::PreviousGtids(_)
+                | Content::Payload(_)
+                | Content::Other,
+                _,
+            ) => Ok(None),
         }
     }
 
@@ -150,7 +166,7 @@ impl Assembler {
             return None;
         }
         open.bytes = 0;
-        let can_roll_back = open.gtid.is_none_or(|gtid| gtid.is_transactional() && !gtid.is_ddl());
+        let can_roll_back = can_roll_back(open.gtid, &open.events);
         let events = std::mem::take(&mut open.events);
         let server_id = events.last().map_or(0, |event| event.header.server_id);
         Some(Part { events, can_roll_back, server_id })
@@ -177,7 +193,7 @@ impl Assembler {
         if self.is_within() {
             return Err(self.refused(header, "a transaction begins within another: the log is damaged"));
         }
-        self.state = State::Within(Open { gtid, has_begun, events: Vec::new(), bytes: 0 });
+        self.state = State::Within(Open { gtid, mysql_gtid: None, has_begun, events: Vec::new(), bytes: 0 });
         Ok(())
     }
 
@@ -188,13 +204,14 @@ impl Assembler {
     }
 
     fn end(&mut self, header: &EventHeader, end: End) -> Result<Option<Transaction>, Error> {
-        let State::Within(Open { gtid, events, .. }) = std::mem::take(&mut self.state) else {
+        let State::Within(Open { gtid, mysql_gtid, events, .. }) = std::mem::take(&mut self.state) else {
             return Err(
                 self.refused(header, "a transaction ends that has not begun: the start is in the middle of one")
             );
         };
         Ok(Some(Transaction {
             gtid,
+            mysql_gtid,
             events,
             end,
             timestamp_s: header.timestamp_s,
@@ -220,8 +237,6 @@ fn widen(before: u64, low: u32) -> u64 {
 }
 
 const NO_XA: &str = "XA transactions are not supported: finish them on the source, and copy their tables";
-const NO_PAYLOAD: &str =
-    "compressed transactions are not read yet: set binlog_transaction_compression=OFF on the source";
 
 #[cfg(test)]
 mod tests;

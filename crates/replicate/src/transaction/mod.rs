@@ -16,7 +16,7 @@ mod assembler;
 
 pub use assembler::{Assembler, Error};
 
-use crate::binlog::{Content, Event, GtidEvent};
+use crate::binlog::{Content, Event, GtidEvent, GtidState, MySqlGtid};
 
 /// Where a source stands: behind a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct LogPosition {
 pub struct Transaction {
     /// MariaDB: its id, and what the source knows of it.
     pub gtid: Option<GtidEvent>,
+    /// MySQL: its id.
+    pub mysql_gtid: Option<MySqlGtid>,
     /// Its statements, table maps and rows, in order, without what begins and ends it.
     pub events: Vec<Event>,
     /// How it ends.
@@ -49,7 +51,17 @@ impl Transaction {
     /// ones that can.
     #[must_use]
     pub fn can_roll_back(&self) -> bool {
-        self.end == End::Commit && self.gtid.is_none_or(|gtid| gtid.is_transactional() && !gtid.is_ddl())
+        self.end == End::Commit && can_roll_back(self.gtid, &self.events)
+    }
+
+    /// It is applied now.
+    pub fn advance(&self, state: &mut GtidState) {
+        if let Some(event) = self.gtid {
+            state.advance(event.gtid);
+        }
+        if let Some(gtid) = &self.mysql_gtid {
+            state.add(gtid);
+        }
     }
 
     /// What it is, in words for a person: its first statement, or the tables of its rows.
@@ -58,6 +70,20 @@ impl Transaction {
         text_of(&self.events)
     }
 }
+
+/// MySQL does not say that a transaction creates a table: CREATE TABLE … SELECT is one.
+fn can_roll_back(gtid: Option<GtidEvent>, events: &[Event]) -> bool {
+    let creates = |event: &Event| {
+        matches!(&event.content, Content::Query(query) if query.text.get(..CREATE_TABLE.len())
+            .is_some_and(|verb| verb.eq_ignore_ascii_case(CREATE_TABLE)))
+    };
+    match gtid {
+        Some(gtid) => gtid.is_transactional() && !gtid.is_ddl(),
+        None => !events.iter().any(creates),
+    }
+}
+
+const CREATE_TABLE: &[u8] = b"CREATE TABLE";
 
 /// Events in words for a person: the first statement, or the tables of the rows.
 pub(crate) fn text_of(events: &[Event]) -> Vec<u8> {

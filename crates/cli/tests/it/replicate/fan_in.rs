@@ -44,16 +44,17 @@ impl FanIn {
             let builder = of_source.iter().fold(builder, |builder, (name, value)| builder.set(*name, *value));
             builder.start_temporary().unwrap()
         };
-        let mut fan_in = FanIn {
-            sources: (0..sources).map(|_| source()).collect(),
-            target,
-            folder: tempfile::tempdir_in("/tmp").unwrap(),
-        };
+        FanIn::of((0..sources).map(|_| source()).collect(), target)
+    }
+
+    /// With servers that run.
+    pub fn of(sources: Vec<Temporary>, target: Temporary) -> FanIn {
+        let mut fan_in = FanIn { sources, target, folder: tempfile::tempdir_in("/tmp").unwrap() };
         let table = |index: usize| {
             let socket = fan_in.socket(index);
             format!("[[source]]\nname = \"s{}\"\nsocket = \"{socket}\"\nuser = \"root\"\nstart = \"now\"\n", index + 1)
         };
-        let text = fan_in.target_table() + &(0..sources).map(table).collect::<String>();
+        let text = fan_in.target_table() + &(0..fan_in.sources.len()).map(table).collect::<String>();
         fan_in.write(&text);
         fan_in
     }

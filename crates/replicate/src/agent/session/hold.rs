@@ -48,10 +48,8 @@ impl Session<'_> {
 
     /// Takes note of what is taken from the log.
     pub(super) fn on_arrival(&mut self, arrival: &Arrival) {
-        if let (Some(taken), Arrival::Transaction(transaction)) = (&mut self.taken, arrival)
-            && let Some(event) = transaction.gtid
-        {
-            taken.advance(event.gtid);
+        if let (Some(taken), Arrival::Transaction(transaction)) = (&mut self.taken, arrival) {
+            transaction.advance(taken);
         }
     }
 }

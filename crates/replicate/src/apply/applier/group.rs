@@ -80,9 +80,7 @@ impl Applier {
         let mut end = SourcePosition { position: last.position.clone(), ..self.committed.clone().unwrap_or_default() };
         let mut statement = BinlogStatement::default();
         for one in transactions {
-            if let Some(event) = one.gtid {
-                end.gtid.advance(event.gtid);
-            }
+            one.advance(&mut end.gtid);
             one.events.iter().for_each(|event| statement.push(&event.bytes));
         }
         let place = describe(&end, &last.text());

@@ -36,9 +36,7 @@ impl Applier {
     /// Behind what is committed and this transaction. Nothing else is taken.
     pub(super) fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
         let mut gtid = self.committed.as_ref().map(|at| at.gtid.clone()).unwrap_or_default();
-        if let Some(event) = transaction.gtid {
-            gtid.advance(event.gtid);
-        }
+        transaction.advance(&mut gtid);
         let mut temporary = self.temporary.open.clone();
         temporary.advance(&transaction.events);
         SourcePosition { position: transaction.position.clone(), gtid, begun: None, temporary }

@@ -60,9 +60,9 @@ pub(super) fn find_beginning(folder: &Folder, at: &SourcePosition) -> Result<Beg
         return by_position()?.ok_or_else(|| missing().into());
     }
     match by_position() {
-        Ok(Some(found)) if found.file.gtid() == at.gtid => Ok(found),
+        Ok(Some(found)) if found.file.gtid() == at.gtid.position() => Ok(found),
         // A file of that name of another server, or none.
-        Ok(_) | Err(source::Error::Files(Error::NotBetween { .. })) => find_gtids(folder, &at.gtid),
+        Ok(_) | Err(source::Error::Files(Error::NotBetween { .. })) => find_gtids(folder, &at.gtid.position()),
         Err(error) => Err(error),
     }
 }

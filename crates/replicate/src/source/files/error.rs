@@ -119,6 +119,12 @@ pub enum Error {
         said: u32,
     },
 
+    /// MySQL's files are read by position.
+    #[error(
+        "files of MySQL cannot be searched for GTIDs: give FILE:POSITION as `start`, as mysqldump writes it with --source-data"
+    )]
+    StartByMySqlGtids,
+
     /// There is no sense in it.
     #[error(
         "`start = \"now\"` is for a server: for files, give the place behind the copy of the data, FILE:POSITION or gtid:…"

@@ -63,16 +63,24 @@ impl FileLog {
             (None, Start::Gtid(gtid)) => SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() },
             (None, _) => return Err(Error::StartNow.into()),
         };
-        let folder = open_folder(folder, &at, until)?;
-        let beginning = find_beginning(&folder, &at)?;
+        // MySQL: the place in the file counts.
+        let place = match at.gtid.set() {
+            Some(_) if at.position.file.is_empty() => return Err(Error::StartByMySqlGtids.into()),
+            Some(_) => SourcePosition { position: at.position.clone(), ..SourcePosition::default() },
+            None => at.clone(),
+        };
+        let folder = open_folder(folder, &place, until)?;
+        let beginning = find_beginning(&folder, &place)?;
         if at.gtid.is_empty() {
-            at.gtid = beginning.file.gtid();
+            at.gtid = beginning.file.gtid().into();
         }
         let past = || Error::Past { until: until.map(Until::to_string).unwrap_or_default(), target: at.to_string() };
         let here = FilePosition { index: beginning.index, position: beginning.file.boundary() };
         let end = match until {
-            Some(Until::Gtid(gtid)) if at.gtid.get(gtid.domain) == Some(*gtid) => End::Here,
-            Some(Until::Gtid(gtid)) if at.gtid.get(gtid.domain).is_some_and(|last| last.seqno > gtid.seqno) => {
+            Some(Until::Gtid(gtid)) if at.gtid.position().get(gtid.domain) == Some(*gtid) => End::Here,
+            Some(Until::Gtid(gtid))
+                if at.gtid.position().get(gtid.domain).is_some_and(|last| last.seqno > gtid.seqno) =>
+            {
                 return Err(past().into());
             }
             _ => find_end(&folder, until)?,

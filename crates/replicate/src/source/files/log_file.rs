@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::error::{CutOff, Error};
-use crate::binlog::{self, BinlogFile, Content, Event, EventKind, EventReader, Gtid, GtidList, GtidPosition};
+use crate::binlog::{self, BinlogFile, Content, Event, EventKind, Gtid, GtidList, GtidPosition};
+use crate::source::log_events::LogEvents;
 use crate::source::reader::PART_LIMIT_BYTES;
 use crate::source::{self, Arrival};
 use crate::transaction::{Assembler, LogPosition};
@@ -16,7 +17,7 @@ const FIRST_POSITION: u64 = 4;
 pub(super) struct LogFile {
     name: String,
     file: BinlogFile,
-    reader: EventReader,
+    events: LogEvents,
     assembler: Assembler,
     /// Its format description.
     format: Option<Event>,
@@ -70,7 +71,7 @@ impl LogFile {
         Ok(LogFile {
             name: name.to_owned(),
             file,
-            reader: EventReader::default(),
+            events: LogEvents::default(),
             assembler: Assembler::new(begin),
             format: None,
             list: None,
@@ -87,6 +88,9 @@ impl LogFile {
     /// The next event. `Err` within: the file ends, as it says.
     pub(super) fn step(&mut self) -> Result<Result<Step, FileEnd>, source::Error> {
         let cannot = |file: &str, error| source::Error::Binlog { file: file.to_owned(), error };
+        if let Some(event) = self.events.next_within(self.assembler.position())? {
+            return self.take(event).map(Ok);
+        }
         let bytes = match self.file.next_event() {
             Ok(Some(bytes)) => bytes,
             Ok(None) if self.assembler.is_within() => return Ok(Err(FileEnd::Cut(CutOff::Transaction))),
@@ -96,8 +100,12 @@ impl LogFile {
             Err(binlog::Error::CutOff { .. }) => return Ok(Err(FileEnd::Cut(CutOff::Event))),
             Err(error) => return Err(cannot(&self.name, error)),
         };
-        let event = self.reader.read(bytes).map_err(|error| cannot(&self.name, error))?;
+        let event = self.events.read(bytes, self.assembler.position())?;
         self.check_position(&event)?;
+        self.take(event).map(Ok)
+    }
+
+    fn take(&mut self, event: Event) -> Result<Step, source::Error> {
         let mut step =
             Step { timestamp_s: event.header.timestamp_s, begins: false, gtid: None, is_list: false, arrival: None };
         if step.timestamp_s != 0 {
@@ -139,7 +147,7 @@ impl LogFile {
         if !self.assembler.is_within() {
             self.boundary = self.file.position();
         }
-        Ok(Ok(step))
+        Ok(step)
     }
 
     /// A server writes into each event where it ends, or nothing (MariaDB 11.4 and later, within a transaction).
@@ -209,7 +217,7 @@ impl LogFile {
 
     /// The server that wrote it.
     pub(super) fn server_version(&self) -> &str {
-        self.reader.format().map_or("an unknown server", |format| &format.server_version)
+        self.events.reader().format().map_or("an unknown server", |format| &format.server_version)
     }
 
     /// Whether it was being written when it was copied, or its server crashed.
@@ -219,7 +227,7 @@ impl LogFile {
 
     /// Whether it begins the log of a server's life, and not only the next file.
     pub(super) fn begins_a_life(&self) -> bool {
-        self.reader.format().is_some_and(|format| format.created_s != 0)
+        self.events.reader().format().is_some_and(|format| format.created_s != 0)
     }
 
     /// Whether it has the event with which a server ends a file.

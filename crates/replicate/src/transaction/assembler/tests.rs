@@ -13,11 +13,10 @@ fn event(word: &str, end_position: u32) -> Event {
         "gtid" => (EventKind::GTID, gtid(4)),
         "alone" => (EventKind::GTID, gtid(1)),
         "xa" => (EventKind::GTID, gtid(0x40)),
-        "mysql" => (EventKind::MYSQL_GTID, Content::MySqlGtid),
+        "mysql" => (EventKind::MYSQL_GTID, Content::MySqlGtid(None)),
         "value" => (EventKind::INTVAR, Content::IntVar { kind: 2, value: 5 }),
         "rows" => (EventKind::WRITE_ROWS_V1, Content::Rows(rows())),
         "xid" => (EventKind::XID, Content::Xid(3)),
-        "payload" => (EventKind::TRANSACTION_PAYLOAD, Content::Payload),
         "load" => (EventKind::BEGIN_LOAD_QUERY, Content::Other),
         "incident" => (EventKind::INCIDENT_EVENT, Content::Other),
         "heartbeat" => (EventKind::HEARTBEAT, Content::Other),
@@ -30,7 +29,7 @@ fn event(word: &str, end_position: u32) -> Event {
 
 fn query(text: &str) -> QueryEvent {
     let text = text.replace('_', " ").into_bytes();
-    QueryEvent { thread_id: 1, error_code: 0, schema: Vec::new(), status_variables: Vec::new(), text }
+    QueryEvent { thread_id: 1, error_code: 0, schema: Vec::new(), status_variables: Vec::new(), text, refused: None }
 }
 
 fn rows() -> RowsEvent {
@@ -79,7 +78,6 @@ fn what_stops_a_source() {
     check("gtid rows xid gtid load", "gtid 1 Commit 30; 50: LOAD DATA in statement format");
     check("xa", "10: XA transactions are not supported");
     check("mysql XA_START_'x'", "20: XA transactions are not supported");
-    check("mysql payload", "20: compressed transactions are not read yet");
     check("incident", "10: the source has lost events");
     check("rows", "10: rows outside of a transaction");
     check("mysql rows", "20: rows outside of a transaction");

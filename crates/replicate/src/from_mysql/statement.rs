@@ -1,0 +1,270 @@
+//! The text of a statement, where MariaDB has another word for the same.
+
+use hortator_load::lexer::{Charset, Dialect, Kind, Token, decode_string, tokens};
+
+use super::collations::{self, Name};
+use super::session::sql_mode_and_charset;
+
+const ANSI_QUOTES: u64 = 1 << 2;
+const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
+/// Character sets in which a backslash or a quote can be the second byte of a letter, by the numbers of their collations.
+const UNSAFE_CHARSETS: [(&str, &[u16]); 5] =
+    [("big5", &[1, 84]), ("sjis", &[13, 88]), ("gbk", &[28, 87]), ("cp932", &[95, 96]), ("gb18030", &[248, 249, 250])];
+/// Ways to log in that MariaDB does not have.
+const OWN_PLUGINS: [&[u8]; 2] = [b"caching_sha2_password", b"sha256_password"];
+
+const ACCOUNT: &str = "the password is kept in a form that MariaDB does not have: create the account on the target by hand, then \
+     `skip` the statement. A rule with match = \"mysql.*\" and skip = true leaves all statements about accounts out";
+
+/// A part of the text that becomes another one.
+struct Edit {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+/// The text for MariaDB; `None` where it is the same.
+///
+/// # Errors
+/// Why MariaDB cannot run it.
+pub(super) fn for_mariadb(
+    text: &[u8],
+    status: &[u8],
+    default_collation: Option<u16>,
+    source_version: u32,
+) -> Result<Option<Vec<u8>>, String> {
+    let (sql_mode, charset) = sql_mode_and_charset(status);
+    let charset = UNSAFE_CHARSETS.iter().find(|(_, ids)| ids.contains(&charset)).map_or("utf8mb4", |row| row.0);
+    let dialect = Dialect {
+        server_version: source_version,
+        mariadb: false,
+        no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
+        ansi_quotes: sql_mode & ANSI_QUOTES != 0,
+        charset: Charset::from_name(charset.as_bytes()),
+    };
+    let all: Vec<Token<'_>> = tokens(text, &dialect).collect();
+    let mut edits = Vec::new();
+    uncover(text, &all, source_version, &mut edits);
+    rename_collations(&all, &dialect, &mut edits)?;
+    let has_own_plugin = |token: &Token<'_>| match &token.kind {
+        Kind::String(raw) => OWN_PLUGINS.contains(&&*decode_string(raw, &dialect)),
+        Kind::Word(word) => OWN_PLUGINS.contains(word),
+        Kind::QuotedIdentifier(name) => OWN_PLUGINS.contains(&&**name),
+        _ => false,
+    };
+    match head(&all) {
+        Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT.to_owned()),
+        Head::Definition { is_table } => {
+            if let Some(collation) = default_collation.and_then(collations::default_name) {
+                name_default(&all, &dialect, collation, is_table, &mut edits);
+            }
+            drop_encryption(&all, &dialect, &mut edits);
+            rename_srid(&all, &mut edits);
+            drop_transaction(&all, &mut edits);
+        }
+        Head::Account | Head::Other => {}
+    }
+    Ok(apply(text, edits))
+}
+
+/// What a statement is, by its first words.
+enum Head {
+    /// CREATE or ALTER of a table or a schema.
+    Definition {
+        is_table: bool,
+    },
+    Account,
+    Other,
+}
+
+fn head(all: &[Token<'_>]) -> Head {
+    let is_either = |token: Option<&Token<'_>>, words: &[&[u8]]| {
+        token.is_some_and(|token| words.iter().any(|word| token.is_word(word)))
+    };
+    let is_verb = is_either(all.first(), &[b"CREATE", b"ALTER"]);
+    let second = if is_either(all.get(1), &[b"TEMPORARY"]) { 2 } else { 1 };
+    if is_verb && is_either(all.get(second), &[b"TABLE", b"DATABASE", b"SCHEMA"]) {
+        Head::Definition { is_table: is_either(all.get(second), &[b"TABLE"]) }
+    } else if is_verb && is_either(all.get(1), &[b"USER"]) || is_either(all.first(), &[b"GRANT", b"SET"]) {
+        Head::Account
+    } else {
+        Head::Other
+    }
+}
+
+/// Takes the marks of version comments away that the source has executed: MariaDB passes those over that have a version of
+/// MySQL's. The marks stand between tokens.
+fn uncover(text: &[u8], all: &[Token<'_>], source_version: u32, edits: &mut Vec<Edit>) {
+    let ends = std::iter::once(0).chain(all.iter().map(|token| token.end));
+    let starts = all.iter().map(|token| token.offset).chain([text.len()]);
+    for (mut at, end) in ends.zip(starts) {
+        while at < end {
+            let rest = &text[at..end];
+            let length = if rest.starts_with(b"*/") {
+                edits.push(Edit { start: at, end: at + 2, text: " ".to_owned() });
+                2
+            } else if let Some(length) = executed_opening(rest, source_version) {
+                edits.push(Edit { start: at, end: at + length, text: " ".to_owned() });
+                length
+            } else if rest.starts_with(b"/*") {
+                rest.windows(2).skip(2).position(|two| two == b"*/").map_or(rest.len(), |found| found + 4)
+            } else if rest.starts_with(b"#") || rest.starts_with(b"--") {
+                rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
+            } else {
+                1
+            };
+            at += length;
+        }
+    }
+}
+
+/// The length of the mark of a comment that a server of this version executes.
+fn executed_opening(text: &[u8], version: u32) -> Option<usize> {
+    let digits = text.strip_prefix(b"/*!")?.iter().take(6).take_while(|byte| byte.is_ascii_digit());
+    let (count, number) =
+        digits.fold((0, 0), |(count, number), digit| (count + 1, number * 10 + u32::from(digit - b'0')));
+    match count {
+        0..5 => Some(3),
+        _ if number <= version => Some(3 + count),
+        _ => None,
+    }
+}
+
+/// Names behind COLLATE.
+fn rename_collations(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) -> Result<(), String> {
+    for (index, _) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"COLLATE")) {
+        let Some(token) = value_at(all, index + 1) else { continue };
+        let Some(found) = name_of(token, dialect) else { continue };
+        match collations::name(&found) {
+            Name::Same => {}
+            Name::Other(text) => edits.push(Edit { start: token.offset, end: token.end, text }),
+            Name::None => return Err(collations::refusal(&found)),
+        }
+    }
+    Ok(())
+}
+
+/// The token of an option's value, which may have `=` before it.
+fn value_at<'a, 't>(all: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
+    let has_sign = all.get(index)?.is_symbol(b"=");
+    all.get(if has_sign { index + 1 } else { index })
+}
+
+fn name_of(token: &Token<'_>, dialect: &Dialect) -> Option<String> {
+    let bytes = match &token.kind {
+        Kind::Word(word) => word.to_vec(),
+        Kind::QuotedIdentifier(name) => name.to_vec(),
+        Kind::String(raw) => decode_string(raw, dialect).into_owned(),
+        _ => return None,
+    };
+    String::from_utf8(bytes).ok()
+}
+
+/// Columns stand in one pair of parentheses, their expressions in further ones.
+const COLUMNS_DEPTH: usize = 1;
+
+/// Names the collation that MySQL takes where a statement names the character set only: MariaDB's default is another one.
+fn name_default(all: &[Token<'_>], dialect: &Dialect, collation: &str, is_table: bool, edits: &mut Vec<Edit>) {
+    let is_alter = all.first().is_some_and(|verb| verb.is_word(b"ALTER"));
+    let mut depth = 0usize;
+    let mut depths = Vec::with_capacity(all.len());
+    for token in all {
+        if token.is_symbol(b")") {
+            depth = depth.saturating_sub(1);
+        }
+        depths.push(depth);
+        if token.is_symbol(b"(") {
+            depth += 1;
+        }
+    }
+    for (index, token) in all.iter().enumerate().filter(|(index, _)| depths[*index] <= COLUMNS_DEPTH) {
+        let behind = match token {
+            token if token.is_word(b"CHARSET") => index + 1,
+            token if token.is_word(b"CHARACTER") && all.get(index + 1).is_some_and(|next| next.is_word(b"SET")) => {
+                index + 2
+            }
+            _ => continue,
+        };
+        let Some(value) = value_at(all, behind) else { continue };
+        if name_of(value, dialect).is_none_or(|name| !name.eq_ignore_ascii_case("utf8mb4")) {
+            continue;
+        }
+        // An item ends at a comma. The options of a new table or of a schema are one.
+        let is_one = depths[index] == 0 && !(is_table && is_alter);
+        let ends = |other: &usize| {
+            depths[*other] < depths[index] || depths[*other] == depths[index] && all[*other].is_symbol(b",") && !is_one
+        };
+        let first = (0..index).rev().find(ends).map_or(0, |end| end + 1);
+        let last = (index..all.len()).find(ends).unwrap_or(all.len());
+        let has_collation = (first..last).any(|other| depths[other] == depths[index] && all[other].is_word(b"COLLATE"));
+        if !has_collation {
+            edits.push(Edit { start: value.end, end: value.end, text: format!(" COLLATE {collation}") });
+        }
+    }
+}
+
+/// Takes `ENCRYPTION = 'N'` out, which is what a table of MariaDB is without a word.
+fn drop_encryption(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) {
+    for (index, token) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"ENCRYPTION")) {
+        let Some(value) = value_at(all, index + 1) else { continue };
+        let is_off = matches!(value.kind, Kind::String(_))
+            && name_of(value, dialect).is_some_and(|value| value.eq_ignore_ascii_case("n"));
+        let has_default = index > 0 && all[index - 1].is_word(b"DEFAULT");
+        let start = if has_default { all[index - 1].offset } else { token.offset };
+        if is_off {
+            edits.push(Edit { start, end: value.end, text: String::new() });
+        }
+    }
+}
+
+/// Types of columns that have a reference system.
+const GEOMETRIES: [&[u8]; 9] = [
+    b"GEOMETRY",
+    b"POINT",
+    b"LINESTRING",
+    b"POLYGON",
+    b"MULTIPOINT",
+    b"MULTILINESTRING",
+    b"MULTIPOLYGON",
+    b"GEOMETRYCOLLECTION",
+    b"GEOMCOLLECTION",
+];
+
+/// MariaDB's word for the reference system of a geometry, which stands right behind the type.
+fn rename_srid(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    for (index, srid) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"SRID")) {
+        let Some(Token { kind: Kind::Number(number), end, .. }) = all.get(index + 1) else { continue };
+        let is_geometry = |token: &&Token<'_>| GEOMETRIES.iter().any(|name| token.is_word(name));
+        let Some(geometry) = all[..index].iter().rev().find(is_geometry) else { continue };
+        let text = format!(" REF_SYSTEM_ID={}", String::from_utf8_lossy(number));
+        edits.push(Edit { start: geometry.end, end: geometry.end, text });
+        edits.push(Edit { start: srid.offset, end: *end, text: String::new() });
+    }
+}
+
+/// CREATE TABLE … SELECT says so that rows follow in its transaction.
+fn drop_transaction(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    if let [.., start, transaction] = all
+        && start.is_word(b"START")
+        && transaction.is_word(b"TRANSACTION")
+    {
+        edits.push(Edit { start: start.offset, end: transaction.end, text: String::new() });
+    }
+}
+
+fn apply(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|edit| (edit.start, edit.end));
+    let mut found = Vec::with_capacity(text.len());
+    let mut at = 0;
+    for edit in edits {
+        // Nothing is taken twice.
+        found.extend_from_slice(text.get(at..edit.start).unwrap_or_default());
+        found.extend_from_slice(edit.text.as_bytes());
+        at = at.max(edit.end);
+    }
+    found.extend_from_slice(&text[at..]);
+    Some(found)
+}
