@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::generators::{binlogs, databases, extended, objects, single_rows};
+use super::generators::{binlogs, databases, extended, objects, recorded, single_rows};
 use super::script::{Dump, Script};
 use crate::Error;
 
@@ -88,6 +88,15 @@ pub const SHAPES: &[Shape] = &[
     Shape::new("views-and-routines", "300 views on views and 200 routines, no rows", LEVEL, objects::views_and_routines),
     Shape::new("binlog-statements", "3,000 small transactions of a binlog, as mariadb-binlog prints statements", LEVEL, binlogs::statements),
     Shape::new("binlog-rows", "3,000 small transactions of a binlog, as mariadb-binlog prints row events", LEVEL, binlogs::row_events),
+    Shape::new("calls", "CALLs of a procedure that writes one row, autocommit", LEVEL, recorded::calls),
+    Shape::new("blocks", "BEGIN NOT ATOMIC blocks that write one row", LEVEL, recorded::blocks),
+    Shape::new("insert-returning", "INSERT … RETURNING of one row, autocommit", LEVEL, recorded::returning),
+    Shape::new("insert-into-view", "INSERTs of one row into a view, autocommit", LEVEL, recorded::into_view),
+    Shape::new("show-warnings", "INSERTs of one row, SHOW WARNINGS behind each", LEVEL, recorded::warnings),
+    Shape::new("myisam-updates", "UPDATEs by key of a MyISAM table", LEVEL, recorded::myisam_updates),
+    Shape::new("accounts", "accounts and schemas that are created and dropped", LEVEL, recorded::accounts),
+    Shape::new("setval", "SETVAL of a sequence", LEVEL, recorded::setval),
+    Shape::new("empty-tables", "CREATE TABLE … LIKE, TRUNCATE, ALTER of an empty table, DROP TABLE", LEVEL, recorded::empty_tables),
     Shape { is_reload: true, ..Shape::new("reload", "40 tables that are dropped, created and filled again", LEVEL, databases::reload) },
 ];
 

@@ -5,5 +5,6 @@ pub(super) mod databases;
 pub(super) mod extended;
 mod mariadb_dump;
 pub(super) mod objects;
+pub(super) mod recorded;
 pub(super) mod single_rows;
 mod tables;
