@@ -1,0 +1,104 @@
+-- Row events of a session with all checks off, in several statements of the first transaction of empty tables.
+/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
+/*!40019 SET @@session.max_delayed_threads=0*/;
+/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;
+DELIMITER /*!*/;
+ROLLBACK/*!*/;
+BINLOG '
+P7MEaw8BAAAA/AAAAAABAAAAAAQAMTAuMTEuMTktTWFyaWFEQi0wK2RlYjEydTEtbG9nAAAAAAAA
+AAAAAAAAAAAAAAAAAAA/swRrEzgNAAgAEgAEBAQEEgAA5AAEGggAAAAICAgCAAAACgoKAAAAAAAA
+CgoKAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+AAAAAAAAAAAEEwQADQgICAoKCgG+1pB6
+'/*!*/;
+/*M!100101 SET @@session.skip_parallel_replication=0*//*!*/;
+/*M!100001 SET @@session.gtid_domain_id=0*//*!*/;
+/*M!100001 SET @@session.server_id=1*//*!*/;
+/*M!100001 SET @@session.gtid_seq_no=1*//*!*/;
+SET TIMESTAMP=1795470143/*!*/;
+SET @@session.pseudo_thread_id=106/*!*/;
+SET @@session.foreign_key_checks=1, @@session.sql_auto_is_null=0, @@session.unique_checks=1, @@session.autocommit=1, @@session.check_constraint_checks=1, @@session.sql_if_exists=0, @@session.explicit_defaults_for_timestamp=1, @@session.system_versioning_insert_history=0/*!*/;
+SET @@session.sql_mode=1411383296/*!*/;
+SET @@session.auto_increment_increment=1, @@session.auto_increment_offset=1/*!*/;
+/*!\C utf8mb3 *//*!*/;
+SET @@session.character_set_client=utf8mb3,@@session.collation_connection=33,@@session.collation_server=45/*!*/;
+SET @@session.lc_time_names=0/*!*/;
+SET @@session.collation_database=DEFAULT/*!*/;
+CREATE DATABASE logged
+/*!*/;
+/*M!100001 SET @@session.gtid_seq_no=2*//*!*/;
+use `logged`/*!*/;
+SET TIMESTAMP=1795470143/*!*/;
+CREATE TABLE t (a INT PRIMARY KEY, b INT, KEY (b)) ENGINE=InnoDB
+/*!*/;
+/*M!100001 SET @@session.gtid_seq_no=3*//*!*/;
+SET TIMESTAMP=1795470143/*!*/;
+CREATE TABLE u (a INT PRIMARY KEY, b VARCHAR(20)) ENGINE=InnoDB
+/*!*/;
+/*M!100001 SET @@session.gtid_seq_no=4*//*!*/;
+START TRANSACTION
+/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAMcDAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAh+iBSk=
+P7MEaxcBAAAAMwAAAPoDAAAAADkEAAAAAAcAAgP8AwAAAAEAAAD8AQAAAAIAAAA06kze
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAAMQAAAGEEAAAAADoEAAAAAAEABmxvZ2dlZAABdQACAw8CUAACf7MYVg==
+P7MEaxcBAAAAKgAAAIsEAAAAADoEAAAAAAcAAgP8AQAAAANvbmXSfnhM
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAOwEAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAr/obEY=
+P7MEaxcBAAAAKgAAABYFAAAAADkEAAAAAAcAAgP8AgAAAAMAAADDmqni
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAH4FAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAhsnxRw=
+P7MEaxgBAAAARgAAAMQFAAAAADkEAAAAAAcAAgMD/AIAAAADAAAA/AIAAAAEAAAA/AMAAAABAAAA
+/AMAAAACAAAA7xW8Qw==
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAAMQAAADkGAAAAADoEAAAAAAEABmxvZ2dlZAABdQACAw8CUAACxIP/wA==
+P7MEaxcBAAAANQAAAG4GAAAAADoEAAAAAAcAAgP8AgAAAAN0d2/8AwAAAAV0aHJlZTBO39o=
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAM0GAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAvvB210=
+P7MEaxkBAAAAKgAAAPcGAAAAADkEAAAAAAcAAgP8AQAAAAIAAACwTkir
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAGAHAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAmD9Ehs=
+P7MEaxcBAAAAMwAAAJMHAAAAADkEAAAAAAcAAgP8AQAAAAkAAAD8BAAAAAQAAADnMGfg
+'/*!*/;
+COMMIT/*!*/;
+/*M!100001 SET @@session.gtid_seq_no=5*//*!*/;
+START TRANSACTION
+/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAAD8IAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAg1M0aI=
+P7MEaxcBAAAAKgAAAGkIAAAAADkEAAAAAAcAAgP8CgAAAAoAAABulCXH
+'/*!*/;
+SET TIMESTAMP=1795470143/*!*/;
+SET @@session.foreign_key_checks=0, @@session.unique_checks=0/*!*/;
+SAVEPOINT `s`
+/*!*/;
+
+BINLOG '
+P7MEaxMBAAAAMQAAACMJAAAAADoEAAAAAAEABmxvZ2dlZAABdQACAw8CUAAC0wj/WQ==
+P7MEaxcBAAAAKgAAAE0JAAAAADoEAAAAAAcAAgP8CgAAAAN0ZW58L7Uy
+'/*!*/;
+
+BINLOG '
+P7MEaxMBAAAALwAAALAJAAAAADkEAAAAAAEABmxvZ2dlZAABdAACAwMAAoLOAX0=
+P7MEaxcBAAAAKgAAANoJAAAAADkEAAAAAAcAAgP8CwAAAAsAAADgeOhC
+'/*!*/;
+COMMIT/*!*/;
+DELIMITER ;
+ROLLBACK /* added by mysqlbinlog */;
+/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;
+/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;
