@@ -2,6 +2,7 @@
 
 mod corners;
 mod dump;
+mod recorded;
 
 use std::process::Command;
 use std::thread;

@@ -47,8 +47,8 @@ pub use traits::{Trait, Traits};
 use compound::statements;
 use pattern::{Match, match_pattern};
 use reads::{
-    assigns_user_variable, diagnostics, is_constant, may_call_function, only_reads, reads_session, reads_transaction,
-    recurs,
+    assigns_user_variable, diagnostics, is_constant, is_setval, may_call_function, only_reads, reads_session,
+    reads_transaction, recurs,
 };
 
 /// Tokens that an analysis holds at most: 48 MiB of them. A longer statement that is no INSERT runs exclusively.
@@ -106,7 +106,7 @@ pub enum JournalMode {
 pub enum StatementKind {
     /// Rows of literals for one table, and nothing behind them.
     Rows(RowsStatement),
-    /// Writes rows and returns none.
+    /// Writes rows, and returns none but those that it has written.
     Write {
         /// Why no other connection runs it.
         reason: &'static str,
@@ -349,6 +349,9 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
     if traits.has(Trait::MayDoAnything) || (reads && may_call_function(all, facts.functions)) {
         traits = traits.with(Trait::MayCallFunction);
     }
+    if is_setval(all) {
+        traits = traits.with(Trait::SetsSequence);
+    }
     if traits.has(Trait::HasBody) && recurs(all) {
         traits = traits.with(Trait::Recurs);
     }
@@ -404,10 +407,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         RuleKind::Binlog => binlog::binlog(all, &mut info),
         RuleKind::Write(reason) => {
             info.changes = writes::changed_table(all);
-            match info.is(Trait::ReturnsRows) {
-                true => StatementKind::Exclusive { reason },
-                false => StatementKind::Write { reason },
-            }
+            StatementKind::Write { reason }
         }
         RuleKind::Exclusive(reason) => {
             if info.is(Trait::UsesHandler) {

@@ -71,6 +71,27 @@ pub(super) fn is_constant(all: &[Token<'_>]) -> bool {
     })
 }
 
+/// Whether a statement is `SELECT SETVAL(…)` or `DO SETVAL(…)` of a sequence and numbers, and nothing else.
+pub(super) fn is_setval(all: &[Token<'_>]) -> bool {
+    let [verb, function, open, of, behind @ .., close] = all else { return false };
+    let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word(_) | Kind::QuotedIdentifier(_));
+    let numbers = match behind {
+        [dot, name, rest @ ..] if dot.is_symbol(b".") && is_name(name) => rest,
+        rest => rest,
+    };
+    let is_literal = |token: &Token<'_>| {
+        matches!(token.kind, Kind::Number(_))
+            || [b",".as_slice(), b"-"].iter().any(|symbol| token.is_symbol(symbol))
+            || [b"TRUE".as_slice(), b"FALSE"].iter().any(|word| token.is_word(word))
+    };
+    (verb.is_word(b"SELECT") || verb.is_word(b"DO"))
+        && function.is_word(b"SETVAL")
+        && open.is_symbol(b"(")
+        && is_name(of)
+        && numbers.iter().all(is_literal)
+        && close.is_symbol(b")")
+}
+
 /// Whether a statement's values may come from what a rollback does not restore.
 pub(super) fn reads_session(all: &[Token<'_>]) -> bool {
     const WORDS: [&[u8]; 11] = [

@@ -31,7 +31,7 @@ pub enum RuleKind {
     Skip,
     /// BINLOG: what its events say.
     Binlog,
-    /// Writes rows and returns none. Runs in the main session, after all before it; several are sent together.
+    /// Writes rows, and returns none but those that it has written. Runs in the main session, after all before it; several are sent together.
     Write(&'static str),
     /// Waits for all before it and holds up all behind it; the text is the reason.
     Exclusive(&'static str),
@@ -123,7 +123,7 @@ pub static RULES: &[Rule] = &[
         Intent,
         &[Destroys, DropsTemporary],
     ),
-    rule("TRUNCATE [TABLE] <table> $", OtherDdl, Intent, &[Destroys, Idempotent]),
+    rule("TRUNCATE [TABLE] <table> $", OtherDdl, Repeated, &[Destroys, Idempotent]),
     rule("TRUNCATE", Exclusive("TRUNCATE of a form that is not known"), Intent, &[Destroys, Idempotent]),
     rule("CREATE [OR REPLACE]? [definer] TRIGGER ... ON <table>", OtherDdl, Intent, &[HasBody]),
     rule("CREATE [OR REPLACE]? [definer] [AGGREGATE] FUNCTION", ROUTINE, Intent, &[HasBody, DefinesFunction]),

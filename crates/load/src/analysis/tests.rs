@@ -68,6 +68,7 @@ fn shown(info: &StatementInfo) -> String {
         ("destroys", info.is(Trait::Destroys)),
         ("bound", info.is_session_bound() && !is_definition),
         ("several", info.is(Trait::SeveralStatements)),
+        ("setval", info.is(Trait::SetsSequence)),
     ] {
         if holds {
             words.push(word.to_owned());

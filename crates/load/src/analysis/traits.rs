@@ -70,6 +70,8 @@ pub enum Trait {
     SetsForOne,
     /// It names user variables that it fills.
     NamesVariables,
+    /// It sets a sequence to a value, which does the same when it is done again.
+    SetsSequence,
     /// It prepares or frees a statement.
     PreparesSession,
     /// EXECUTE of a statement that was prepared before.

@@ -29,16 +29,14 @@ pub(super) fn insert(all: &[Token<'_>], info: &mut StatementInfo) -> StatementKi
     let Some(end) = pattern::read_table(all, at, &mut info.tables) else {
         return StatementKind::Exclusive { reason: "INSERT of an unknown form" };
     };
-    if info.is(Trait::ReturnsRows) {
-        return StatementKind::Exclusive { reason: "it returns rows" };
-    }
     if all[end..].iter().any(|token| token.is_word(b"DUPLICATE")) {
         info.traits = info.traits.with(Trait::UpdatesDuplicates);
     }
     let from_values = all[end..].iter().any(|token| token.is_word(b"VALUES") || token.is_word(b"VALUE"));
     let reads_tables = all[end..].iter().any(|token| token.is_word(b"SELECT") || token.is_word(b"TABLE"));
     if from_values && !reads_tables {
-        StatementKind::Write { reason: "the values are not all literals" }
+        let returns = info.is(Trait::ReturnsRows);
+        StatementKind::Write { reason: if returns { "it returns rows" } else { "the values are not all literals" } }
     } else {
         info.traits = info.traits.with(Trait::AnyEngine);
         StatementKind::Write { reason: "the rows do not come from VALUES" }

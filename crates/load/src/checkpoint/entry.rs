@@ -175,6 +175,14 @@ pub fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u128 {
 pub struct Digest(Xxh3);
 
 impl Digest {
+    /// Of one text so far.
+    #[must_use]
+    pub fn of(text: &[u8]) -> Self {
+        let mut digest = Self::default();
+        digest.add(text);
+        digest
+    }
+
     /// One more text.
     pub fn add(&mut self, text: &[u8]) {
         self.0.update(&(text.len() as u64).to_le_bytes());

@@ -37,6 +37,8 @@ pub(crate) struct CatalogCache<'l> {
     routines_may: HashMap<RoutineEffect, bool>,
     /// What fires on tables, by their names.
     pub(super) triggers: HashMap<TableName, TriggerFacts>,
+    /// The tables behind views, by the views' names; `None` where they are not all known.
+    pub(super) views: HashMap<TableName, Option<Arc<[TableName]>>>,
     /// Tables whose next numbers only the main session knows.
     numbered_in_main: NumberedInMain,
 }
@@ -94,6 +96,7 @@ impl<'l> CatalogCache<'l> {
             has_other_engines: None,
             routines_may: HashMap::new(),
             triggers: HashMap::new(),
+            views: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
         }
     }
@@ -177,6 +180,7 @@ impl<'l> CatalogCache<'l> {
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
+        self.views.clear();
         self.new_tables.remove(name);
         self.note_uncertain(name);
     }
@@ -208,6 +212,7 @@ impl<'l> CatalogCache<'l> {
     /// A table's definition changes.
     pub(crate) fn forget(&mut self, name: &TableName) {
         self.tables.remove(name);
+        self.views.clear();
         self.new_tables.remove(name);
     }
 
@@ -226,6 +231,7 @@ impl<'l> CatalogCache<'l> {
         self.uncertain.clear();
         self.has_other_engines = None;
         self.triggers.clear();
+        self.views.clear();
     }
 
     /// A routine, trigger or event has another body.
@@ -277,6 +283,20 @@ impl<'l> CatalogCache<'l> {
         let found = !self.connection().fetch(query)?.is_empty();
         self.has_other_engines = Some(found);
         Ok(found)
+    }
+
+    /// The definition of a view; `None` where the server does not show it.
+    pub(crate) fn view_definition(&mut self, view: &TableName) -> Result<Option<Vec<u8>>, Error> {
+        let query = [
+            b"SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ".as_slice(),
+            &quote_string(&view.schema),
+            b" AND TABLE_NAME = ",
+            &quote_string(&view.table),
+        ]
+        .concat();
+        let rows = self.connection().fetch(&query)?;
+        let text = rows.into_iter().next().and_then(|row| row.into_iter().next()?);
+        Ok(text.filter(|text| !text.is_empty()))
     }
 
     /// The definitions of all views but the server's own; `None` where the server does not show them all.

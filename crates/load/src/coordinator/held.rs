@@ -11,6 +11,7 @@ use super::journal::Asked;
 use super::set_run::Joining;
 use crate::analysis::{JournalMode, StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
+use crate::planner::Form;
 
 /// Statements that are held behind another.
 const BEHIND_LIMIT: usize = 8;
@@ -61,7 +62,12 @@ impl Coordinator<'_> {
     /// Runs what is held in the main session: the statement that comes asks about it.
     pub(super) fn run_asked(&mut self, question: &StatementInfo) -> Result<(), Stopped> {
         self.transaction_to_main()?;
-        let Some(held) = self.held.statement.take() else { return Ok(()) };
+        let Some(mut held) = self.held.statement.take() else { return Ok(()) };
+        // What its rows hold is known by the form of its table.
+        if let Some(Ok(Form::First(form))) = self.form(&mut held)? {
+            self.table(&form.name, &held.location)?;
+            self.form(&mut held)?;
+        }
         self.progress.barrier("the statement behind it asks what it did");
         let asked = match question.diagnostics {
             Some(query) if !query.sees_transaction && !query.sees_counters && !question.is(Trait::MayDoAnything) => {

@@ -101,8 +101,8 @@ impl MainBatch {
 }
 
 impl Coordinator<'_> {
-    /// Whether a statement may be sent together with others: it writes rows, returns none, asks nothing of the statement
-    /// before it, and nothing acts on it alone. Within a transaction that the dump has begun, nothing of ours comes between,
+    /// Whether a statement may be sent together with others: it writes rows, returns none but those (and stands in no
+    /// transaction of which nothing is sent yet), asks nothing of the statement before it, and nothing acts on it alone. Within a transaction that the dump has begun, nothing of ours comes between,
     /// so that a SET for the next statement may stand before it. A SET of user variables may stand behind a write. Functions
     /// that it calls must do nothing but read and write rows.
     pub(super) fn can_batch(&self, statement: &AnalyzedStatement) -> bool {
@@ -115,7 +115,7 @@ impl Coordinator<'_> {
             false => is_write || (is_within && info.assignments.only_for_next) || self.joins_as_setting(info),
         };
         is_right
-            && !info.is(Trait::ReturnsRows)
+            && (!info.is(Trait::ReturnsRows) || self.prints_in_batch(statement))
             && (!info.is(Trait::MayCallFunction) || self.catalog.has_plain_routines())
             && !info.is(Trait::SeveralStatements)
             && info.diagnostics.is_none()
@@ -125,6 +125,12 @@ impl Coordinator<'_> {
             && self.main.journal.takes_batches()
             && !has_open_end(&statement.text, &self.main.dialect())
             && statement.text.len() + BESIDE_BYTES <= self.batch_packet_bytes()
+    }
+
+    /// Whether the rows that a statement returns can be printed while it is not committed: a node of a cluster may refuse the
+    /// commit, and a transaction of the dump may be run as it is written. `\G` would hold for the whole packet.
+    fn prints_in_batch(&self, statement: &AnalyzedStatement) -> bool {
+        !statement.is_vertical && !self.batch.has_open_block() && !self.main.is_on_cluster()
     }
 
     /// Whether a SET of user variables goes with the changes before it, which may be done again together.

@@ -42,6 +42,9 @@ pub(super) struct MainSession<'l> {
     pub(super) journal: Journal,
     /// What definitions without a record have done.
     pub(super) unrecorded: Unrecorded,
+    /// On record is a statement that may have left what only this session has: a load that resumes stops there, so that what
+    /// stands behind it needs no intent.
+    pub(super) is_bound: bool,
     tracker: Tracker,
     output: &'l mut dyn Output,
     server: Dialect,
@@ -108,6 +111,7 @@ impl<'l> MainSession<'l> {
             connection,
             checkpoints,
             unrecorded: Unrecorded::default(),
+            is_bound: false,
             journal: Journal::default(),
             tracker,
             output,

@@ -34,6 +34,7 @@ mod schema_guard;
 mod set_run;
 mod steps;
 mod transactions;
+mod view_effects;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -269,7 +270,9 @@ impl<'l> Coordinator<'l> {
         }
         self.main.commit_pending()?;
         self.count_committed();
-        if !matches!(statement.info.kind, StatementKind::OtherDdl | StatementKind::Set | StatementKind::Constant) {
+        if !matches!(statement.info.kind, StatementKind::OtherDdl | StatementKind::Set | StatementKind::Constant)
+            && !self.main.is_idempotent(&statement)
+        {
             // It may be recorded, or give names another meaning.
             self.main.unrecorded.forget_dropped();
         }
@@ -387,7 +390,7 @@ impl<'l> Coordinator<'l> {
         self.run_batch()?;
         self.flush()?;
         let asks = info.reads_diagnostics();
-        if !asks {
+        if !asks && !self.main.has_joinable(asked) {
             self.main.commit_pending()?;
         }
         self.pool.drain(&mut || self.main.keep_alive())?;

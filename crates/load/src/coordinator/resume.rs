@@ -10,7 +10,7 @@ use hortator_mysql::{Error, quote_identifier};
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
-use super::journal::{is_compared, is_defined};
+use super::journal::{is_compared, is_defined, is_passed_in_order};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::{COMMIT, Stopped, set_next_id};
 use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
@@ -191,8 +191,7 @@ impl Coordinator<'_> {
         if is_set || matches!(info.kind, StatementKind::Use(_)) {
             return Ok(false);
         }
-        let is_repeated = matches!(info.kind, StatementKind::OtherDdl) || info.journal == JournalMode::Repeated;
-        if is_repeated && resume.reader.has_more() {
+        if is_passed_in_order(info) && resume.reader.has_more() {
             // The main session ran it before anything behind it got its place.
             return Ok(true);
         }

@@ -1,13 +1,16 @@
 //! What a statement of the main session is known to do with rows, asked of the server before it runs: what a record has to
 //! say of it.
 
-use hortator_mysql::catalog::{TableKind, TableName};
+use std::sync::Arc;
+
+use hortator_mysql::catalog::{Table, TableKind, TableName};
 use hortator_mysql::{Error, quote_string};
 
 use super::Coordinator;
 use super::catalog_cache::RoutineEffect;
 use super::journal::RowEffects;
-use crate::analysis::{StatementInfo, Trait, identifiers};
+use super::view_effects::is_view;
+use crate::analysis::{StatementInfo, StatementKind, Trait, identifiers};
 use crate::apply::{Stopped, close_table};
 use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Kind, Location};
@@ -21,6 +24,16 @@ pub(super) struct TriggerFacts {
     has_variables: bool,
     /// A body calls a routine, sets variables of the session or creates temporary tables.
     may_change_session: bool,
+}
+
+/// Tables that may number the rows of a statement.
+#[derive(Debug, Default)]
+struct Numbered {
+    /// These, with the names in their triggers.
+    tables: Vec<(Arc<Table>, Vec<Vec<u8>>)>,
+    has_triggers: bool,
+    /// A column's default or value names a variable.
+    names_variable: bool,
 }
 
 impl Coordinator<'_> {
@@ -58,43 +71,99 @@ impl Coordinator<'_> {
             return Ok(effects);
         }
         let Some(known) = self.table(name, location)? else { return Ok(effects) };
-        effects.is_non_transactional = known.kind == TableKind::Base { transactional: false };
-        // A view's rows may be anywhere.
-        effects.names_other_engines |= known.kind == TableKind::Other;
+        let behind = match is_view(&known) {
+            true => self.tables_behind(name, location)?,
+            false => None,
+        };
+        // A view's rows may be anywhere, and so may those of tables that stand for others.
+        effects.names_other_engines |= known.kind == TableKind::Other && behind.is_none();
+        effects.is_unrepeatable |= behind.is_some();
+        let tables = behind.as_deref().unwrap_or_default();
+        let mut numbered = Numbered::default();
+        self.table_effects(name, &mut effects, &mut numbered, location)?;
+        for table in tables {
+            self.table_effects(table, &mut effects, &mut numbered, location)?;
+        }
+        if behind.is_some() {
+            // Which of its tables gets the rows is not asked.
+            effects.names_other_engines |= effects.is_non_transactional;
+            effects.is_non_transactional = false;
+        }
+        // A query of the counter would open the table, and decide what the variables in its defaults are.
+        let inserts = changed.is_none() && !numbered.names_variable;
+        let numbers = numbered.has_triggers
+            || (!numbered.tables.is_empty() && !self.has_given_number() && !self.gives_ids(info, name));
+        if self.main.is_recorded() && inserts && numbers {
+            effects.counters = match self.batch_counters(name) {
+                Some(counters) => counters,
+                None => self.counters_of(&numbered, location)?,
+            };
+        }
+        Ok(effects)
+    }
+
+    /// What a statement does by writing rows of this table, added to what is known of it.
+    fn table_effects(
+        &mut self,
+        name: &TableName,
+        effects: &mut RowEffects,
+        numbered: &mut Numbered,
+        location: &Location,
+    ) -> Result<(), Stopped> {
+        let Some(known) = self.table(name, location)? else { return Ok(()) };
+        let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
+        effects.is_non_transactional |= known.kind == TableKind::Base { transactional: false };
         effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => {
                 effects.is_unrepeatable = true;
-                effects.names_other_engines = self.ask(location, super::CatalogCache::has_other_engines)?;
+                effects.names_other_engines |= self.ask(location, super::CatalogCache::has_other_engines)?;
                 self.trigger_facts(name, location)?
             }
             false => TriggerFacts::default(),
         };
-        effects.is_session_bound = triggers.has_variables;
-        effects.may_change_session = triggers.may_change_session;
+        effects.is_session_bound |= triggers.has_variables;
+        effects.may_change_session |= triggers.may_change_session;
         // What fires on the table may write to others on which something fires.
         effects.must_stand_alone |= known.has_triggers && self.ask(location, asks)?;
-        // A query of the counter would open the table, and decide what the variables in its defaults are.
-        let inserts = changed.is_none() && !known.columns.iter().any(|column| column.names_variable);
-        let numbers = known.auto_increment().is_some() && !self.has_given_number();
-        if self.main.is_recorded() && inserts && (known.has_triggers || numbers) {
-            if let Some(counters) = self.batch_counters(name) {
-                effects.counters = counters;
-                return Ok(effects);
-            }
+        numbered.names_variable |= known.columns.iter().any(|column| column.names_variable);
+        numbered.has_triggers |= known.has_triggers;
+        if known.has_triggers || known.auto_increment().is_some() {
+            numbered.tables.push((known, triggers.names));
+        }
+        Ok(())
+    }
+
+    /// Whether each row has a number of its own: the counter is then behind it, however often the row is stored.
+    fn gives_ids(&self, info: &StatementInfo, table: &TableName) -> bool {
+        let (StatementKind::Rows(rows), Some(known)) = (&info.kind, &self.known) else { return false };
+        let form = &known.form;
+        form.name == *table
+            && rows.head.as_ref().is_none_or(|head| *head == form.head)
+            && form.only_adds()
+            && form.id_value.is_some()
+            && rows.values.id_value == form.id_value
+            && !rows.values.implicit_id
+    }
+
+    /// The counters of tables, and of those that their triggers name.
+    fn counters_of(&mut self, numbered: &Numbered, location: &Location) -> Result<Vec<(TableName, u64)>, Stopped> {
+        let mut all: Vec<(TableName, u64)> = Vec::new();
+        for (known, named_by_triggers) in &numbered.tables {
             let mut counters = self.ask(location, |catalog| {
                 let mut connection = catalog.connection();
-                let found = counters(&mut connection, name, &triggers.names);
-                close_table(&mut connection, &known);
+                let found = counters(&mut connection, &known.name, named_by_triggers);
+                close_table(&mut connection, known);
                 found
             })?;
             // MySQL tells no counter of a table that has not given a number yet.
-            if known.auto_increment().is_some() && !counters.iter().any(|(counted, _)| counted == name) {
-                counters.push((name.clone(), 1));
+            if known.auto_increment().is_some() && !counters.iter().any(|(counted, _)| *counted == known.name) {
+                counters.push((known.name.clone(), 1));
             }
-            effects.counters = counters;
+            counters.retain(|(counted, _)| !all.iter().any(|(other, _)| other == counted));
+            all.extend(counters);
         }
-        Ok(effects)
+        Ok(all)
     }
 
     fn trigger_facts(&mut self, name: &TableName, location: &Location) -> Result<TriggerFacts, Stopped> {

@@ -13,6 +13,8 @@ use crate::lexer::end_of_quoted;
 pub struct Prescan {
     /// Number of rows.
     pub rows: u64,
+    /// Which value of a tuple is the AUTO_INCREMENT column's, where that was known.
+    pub id_value: Option<usize>,
     /// Some row leaves the AUTO_INCREMENT value to the server, or may do so.
     pub implicit_id: bool,
     /// Byte offset of what follows the last tuple: ON DUPLICATE KEY UPDATE, RETURNING.
@@ -71,7 +73,7 @@ pub fn prescan(
     facts: &SessionFacts<'_>,
 ) -> Result<Prescan, NotLiteral> {
     let dialect = &facts.dialect;
-    let mut found = Prescan::default();
+    let mut found = Prescan { id_value: id_column, ..Prescan::default() };
     let mut at = offset;
     // Depth 1 is inside a tuple, deeper is inside an expression's parentheses.
     let mut depth = 0_usize;

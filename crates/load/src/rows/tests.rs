@@ -97,7 +97,7 @@ fn a_survey_tells_rows_ids_suffixes_and_expressions() {
             &SessionFacts { dialect: dialect(), functions: &FunctionSet::all(), known_head: None },
         )
     };
-    let rows = |rows| Prescan { rows, ..Prescan::default() };
+    let rows = |rows| Prescan { rows, id_value: Some(0), ..Prescan::default() };
     assert_eq!(look(" (1,'a;)'),(2,'(')", Some(0)), Ok(rows(2)));
     assert_eq!(look("('7',1)", Some(0)), Ok(rows(1)));
     for implicit in ["(NULL,1)", "(0,1)", "(DEFAULT,1)", "('',1)", "('0',1)", "(3,1),(NULL,2)", "()"] {

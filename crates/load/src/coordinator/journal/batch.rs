@@ -89,7 +89,7 @@ impl MainSession<'_> {
             return Err(Stopped);
         }
         if self.checkpoints.is_none() && self.is_in_dumps_transaction() {
-            let sent = self.send_together(batch, &[])?;
+            let sent = self.send_together(batch, &[], &mut 0)?;
             return self.note_results(batch, sent).map(|(rows, _)| BatchResult::Ran(rows));
         }
         match self.is_in_dumps_transaction() {
@@ -104,7 +104,7 @@ impl MainSession<'_> {
         for item in batch {
             begun.push(self.begin_within(&item.statement, &item.effects)?);
         }
-        let sent = self.send_together(batch, &[])?;
+        let sent = self.send_together(batch, &[], &mut 0)?;
         let (rows, has_failed) = self.note_results(batch, sent)?;
         let tried = rows.len();
         for (index, item) in batch.iter().take(tried).enumerate().filter(|(_, item)| item.is_recorded()) {
@@ -122,7 +122,7 @@ impl MainSession<'_> {
         let (location, text) = (&batch[0].statement.location, &batch[0].statement.text);
         let counters: BTreeMap<&TableName, u64> =
             batch.iter().flat_map(|item| &item.effects.counters).map(|(table, next)| (table, *next)).collect();
-        let is_begun = !counters.is_empty() && self.checkpoints.is_some();
+        let is_begun = !counters.is_empty() && self.checkpoints.is_some() && !self.is_bound;
         if is_begun {
             let hint = RecoveryHint::Counters(counters.iter().map(|(table, next)| ((*table).clone(), *next)).collect());
             let intent = Checkpoint { state: State::Intent, recovery_hint: hint, ..run_of(batch).checkpoint() };
@@ -132,8 +132,9 @@ impl MainSession<'_> {
         let mut length = batch.len();
         let mut noted: Option<Vec<u64>> = None;
         let mut replays = 0;
+        let mut printed = 0;
         loop {
-            let sent = self.send_together(&batch[..length], b"START TRANSACTION")?;
+            let sent = self.send_together(&batch[..length], b"START TRANSACTION", &mut printed)?;
             let tried = sent.results.len();
             let is_refused = sent.error.as_ref().is_some_and(|error| matches!(error, Error::Server(_)));
             if sent.error.as_ref().is_some_and(|error| self.may_replay(error, replays)) {
@@ -261,8 +262,9 @@ impl MainSession<'_> {
         }
     }
 
-    /// Sends `before` and all statements in as few packets as the server takes.
-    fn send_together(&mut self, batch: &[BatchStatement], before: &[u8]) -> Result<Sent, Stopped> {
+    /// Sends `before` and all statements in as few packets as the server takes. `printed`: how many of the result sets that
+    /// they return have been printed by an earlier attempt.
+    fn send_together(&mut self, batch: &[BatchStatement], before: &[u8], printed: &mut usize) -> Result<Sent, Stopped> {
         if batch.len() > 1 && batch[0].applies_events() {
             return self.send_events(batch);
         }
@@ -285,7 +287,7 @@ impl MainSession<'_> {
         }
         let mut results = Vec::with_capacity(are_own.len());
         let outcome = match check_packet(text.len(), self.packet_limit_bytes()) {
-            Ok(()) => self.query_together(&text, &mut results),
+            Ok(()) => self.query_printing(&text, &mut results, printed),
             Err(error) => Err(error),
         };
         let results = results.into_iter().zip(are_own).filter(|(_, is_own)| !is_own).map(|(done, _)| done).collect();

@@ -131,6 +131,9 @@ impl MainSession<'_> {
         {
             return Ok(true);
         }
+        if self.is_bound {
+            return Ok(false);
+        }
         let recovery_hint = if effects.is_non_transactional || effects.names_other_engines {
             RecoveryHint::NotInTransaction
         } else {

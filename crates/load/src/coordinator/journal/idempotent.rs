@@ -7,7 +7,8 @@
 //! - `CREATE OR REPLACE …` and `CREATE … IF NOT EXISTS` of views, routines, triggers and schemas;
 //! - `CREATE` of what such a `DROP` has just taken away, while nothing between them is recorded;
 //! - `CREATE` of which it can be seen whether it is done (see [`super::compared`]), up to the next definition of the same;
-//! - what is no definition, and does the same again: `GRANT`, `ANALYZE TABLE`;
+//! - `DROP … IF EXISTS`, `CREATE OR REPLACE …` and `CREATE … IF NOT EXISTS` of accounts and roles, and `DROP DATABASE IF EXISTS`;
+//! - what is no definition, and does the same again: `TRUNCATE`, `GRANT`, `ANALYZE TABLE`, `SETVAL` of a sequence;
 //! - `CREATE` and `DROP` of temporary tables, which go with their session. They are recorded once they are done: a load
 //!   cannot go on behind them in another session.
 //!
@@ -42,8 +43,11 @@ const READ_LIMIT: usize = 50_000;
 const KINDS: [&str; 9] =
     ["TABLE ", "VIEW ", "TRIGGER ", "PROCEDURE ", "FUNCTION ", "PACKAGE ", "EVENT ", "DATABASE ", "SCHEMA "];
 /// Those that need nothing else when they are made.
-const INDEPENDENT: [&str; 6] = ["PROCEDURE ", "FUNCTION ", "PACKAGE ", "EVENT ", "DATABASE ", "SCHEMA "];
+const INDEPENDENT: [&str; 7] = ["PROCEDURE ", "FUNCTION ", "PACKAGE ", "EVENT ", "DATABASE ", "SCHEMA ", "USER "];
+/// Those of which some run while nothing else does.
+const EXCLUSIVE: [&str; 3] = ["DATABASE ", "SCHEMA ", "USER "];
 const SHOW_CREATE: &[u8] = b"SHOW CREATE ";
+const SHOW_GRANTS: &[u8] = b"SHOW GRANTS FOR ";
 
 /// What definitions without a record have done since the last record.
 #[derive(Debug, Default)]
@@ -159,8 +163,12 @@ impl MainSession<'_> {
         if self.is_in_dumps_transaction() {
             return false;
         }
-        if !matches!(info.kind, StatementKind::OtherDdl) || !is_of(info, &KINDS) {
-            return info.journal == JournalMode::Repeated || is_of_session(info);
+        if is_repeated(info) || is_of_session(info) {
+            return true;
+        }
+        let is_other_ddl = matches!(info.kind, StatementKind::OtherDdl) && is_of(info, &KINDS);
+        if !is_other_ddl && !is_exclusive_definition(info) {
+            return false;
         }
         if creates(info) && is_of(info, &["EVENT "]) && !info.is(Trait::Recurs) {
             // It may have run and be gone by now.
@@ -196,7 +204,7 @@ impl MainSession<'_> {
     ) -> Result<u64, Stopped> {
         let info = &statement.info;
         let creates = creates(info);
-        let is_repeated = info.journal == JournalMode::Repeated;
+        let is_repeated = is_repeated(info);
         let needs_others = is_repeated || (creates && !is_of(info, &INDEPENDENT));
         let replaces = info.is(Trait::Destroys) || info.is(Trait::Idempotent);
         let takes_away = info.ddl_target.is_some()
@@ -285,8 +293,32 @@ impl MainSession<'_> {
         self.unrecorded.forget_dropped();
         self.unrecorded.compared.clear();
         (self.unrecorded.has_dependent, self.unrecorded.last) = (false, None);
-        self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))
+        if self.is_bound {
+            return Ok(());
+        }
+        self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))?;
+        self.is_bound = checkpoint.state == State::SessionBound;
+        Ok(())
     }
+}
+
+/// Whether a statement is no definition, and does the same when it is done again.
+fn is_repeated(info: &StatementInfo) -> bool {
+    info.journal == JournalMode::Repeated || info.is(Trait::SetsSequence)
+}
+
+/// Whether a statement defines or drops a schema, an account or a role while nothing else runs.
+fn is_exclusive_definition(info: &StatementInfo) -> bool {
+    let is_role = |question: &Vec<u8>| question.starts_with(SHOW_GRANTS);
+    matches!(info.kind, StatementKind::Exclusive { .. })
+        && !info.is(Trait::SeveralStatements)
+        && (is_of(info, &EXCLUSIVE)
+            || info.ddl_target.as_ref().is_some_and(|target| target.questions.iter().all(is_role)))
+}
+
+/// Whether a statement without a record ran before anything behind it got its place, if anything behind it is on record.
+pub(in crate::coordinator) fn is_passed_in_order(info: &StatementInfo) -> bool {
+    matches!(info.kind, StatementKind::OtherDdl) || is_repeated(info) || is_exclusive_definition(info)
 }
 
 /// Whether a statement concerns temporary tables and nothing else.

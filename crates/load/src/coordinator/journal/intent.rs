@@ -23,6 +23,9 @@ impl MainSession<'_> {
     ) -> Result<u64, Stopped> {
         let (text, location) = (&statement.text[..], &statement.location);
         let Some(checkpoints) = self.checkpoints else { return self.run(statement) };
+        if self.is_bound {
+            return self.run_behind_bound(statement);
+        }
         let recovery_hint = match is_rows || self.has_one_shot_for_reads() {
             true => Ok(RecoveryHint::NotInTransaction),
             false => self.fingerprint_unseen(statement),
@@ -66,9 +69,23 @@ impl MainSession<'_> {
             return result;
         }
         match checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint)) {
-            Ok(_) => result,
+            Ok(_) => {
+                // The rows of a table can be taken back, and their records with them.
+                self.is_bound = state == State::SessionBound && checkpoint.table.is_empty();
+                result
+            }
             Err(error) => self.record_failed(location, text, &error).and(result),
         }
+    }
+
+    /// Runs a statement behind one at which every load that resumes stops.
+    fn run_behind_bound(&mut self, statement: &AnalyzedStatement) -> Result<u64, Stopped> {
+        let failures = self.failures();
+        let result = self.run(statement);
+        if result.is_ok() && self.failures() == failures && self.is_closed_to_others() {
+            self.journal = Journal::Section(Box::new(Run::new(statement, "")));
+        }
+        result
     }
 
     /// How the subjects of a statement stand. What is not there is an error of ours, which would stay among the warnings of
@@ -91,6 +108,9 @@ impl MainSession<'_> {
             return Ok(());
         }
         let Journal::Section(section) = std::mem::take(&mut self.journal) else { return Ok(()) };
+        if self.is_bound {
+            return Ok(());
+        }
         self.on_internal_connection(location, b"", |checkpoints, internal| {
             checkpoints.close(internal, &section.checkpoint())
         })

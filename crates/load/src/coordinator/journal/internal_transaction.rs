@@ -6,7 +6,7 @@ use hortator_mysql::{Error, ExecResult};
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::DiagnosticsQuery;
 use crate::apply::{COMMIT, Packets, READ_ONLY, ROLLBACK, Stopped};
-use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
+use crate::checkpoint::{Checkpoint, Digest, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::main_session::MainSession;
 
@@ -20,16 +20,22 @@ const MORE_LIMIT: usize = 10_000;
 #[derive(Debug)]
 pub(in crate::coordinator) struct InternalTransaction {
     /// The record to be closed.
-    checkpoint: Checkpoint,
+    pub(super) checkpoint: Checkpoint,
     /// The record stands within the transaction, and goes with it if that is rolled back.
-    is_within: bool,
+    pub(super) is_within: bool,
     /// The statement failed: nothing of it is to stay.
-    has_failed: bool,
+    pub(super) has_failed: bool,
     /// It may have numbered rows.
     numbers: bool,
-    /// Checkpoints of statements behind it that asked what it did.
-    more: Vec<Checkpoint>,
-    statement: AnalyzedStatement,
+    /// Checkpoints of statements behind it that asked what it did, or of the last one where that failed.
+    pub(super) more: Vec<Checkpoint>,
+    /// The statement, and those that have joined it.
+    pub(super) statements: Vec<AnalyzedStatement>,
+    /// The texts of them.
+    pub(super) digest: Digest,
+    pub(super) bytes: usize,
+    /// A statement that joined it has failed: the server may have rolled back all of it.
+    pub(super) has_failed_behind: bool,
 }
 
 /// The record of one whose statement failed in a forced load.
@@ -53,7 +59,7 @@ impl MainSession<'_> {
         };
         let checkpoint = checkpoint_of(statement, State::Intent, &effects.table, recovery_hint);
         // Some name tables that no transaction protects, some move counters: there a record beforehand tells that they began.
-        let is_within = effects.counters.is_empty() && !effects.names_other_engines;
+        let is_within = self.is_bound || (effects.counters.is_empty() && !effects.names_other_engines);
         let begin = |main: &mut Self| main.connection.execute(b"START TRANSACTION");
         let begun = match is_within {
             true => self.begin_with(&checkpoints.write_statement(&checkpoint, LastId::Known)),
@@ -93,7 +99,10 @@ impl MainSession<'_> {
             has_failed,
             numbers: !effects.counters.is_empty(),
             more: Vec::new(),
-            statement: statement.clone(),
+            digest: Digest::of(text),
+            bytes: text.len(),
+            statements: vec![statement.clone()],
+            has_failed_behind: false,
         }));
         if result.is_err() {
             // The load ends here: nothing will ask any more.
@@ -115,6 +124,7 @@ impl MainSession<'_> {
             return Ok(());
         }
         let result = match open.has_failed {
+            false if open.has_failed_behind => self.commit_joined(&open),
             false => self.commit_replaying(&mut open),
             // What has asked about it stays: the server has taken the statement back by itself.
             true if self.is_forced() && !open.more.is_empty() => self.commit_failed(&open).map(drop),
@@ -136,7 +146,7 @@ impl MainSession<'_> {
         };
         match result {
             Ok(()) => Ok(()),
-            Err(error) => self.record_failed(&open.statement.location, &open.statement.text, &error),
+            Err(error) => self.record_failed(&open.statements[0].location, &open.statements[0].text, &error),
         }
     }
 
@@ -145,10 +155,13 @@ impl MainSession<'_> {
         let mut committed = self.commit_open(open);
         let mut replays = 0;
         // What has been asked about it has been answered, and must not become another answer.
-        while open.more.is_empty() && committed.as_ref().is_err_and(|error| self.may_replay(error, replays)) {
+        while open.more.is_empty()
+            && open.statements.len() == 1
+            && committed.as_ref().is_err_and(|error| self.may_replay(error, replays))
+        {
             replays += 1;
             let begun = Checkpoint { state: State::Intent, rows: 0, ..open.checkpoint.clone() };
-            committed = match self.replay(&open.statement, &begun, open.is_within) {
+            committed = match self.replay(&open.statements[0], &begun, open.is_within) {
                 Ok(done) => {
                     open.checkpoint.rows = done.affected_rows;
                     self.commit_open(open)
@@ -180,7 +193,7 @@ impl MainSession<'_> {
     }
 
     /// Begins a transaction with a record.
-    fn begin_with(&mut self, record: &[u8]) -> Result<ExecResult, Error> {
+    pub(super) fn begin_with(&mut self, record: &[u8]) -> Result<ExecResult, Error> {
         self.connection.execute(&[b"START TRANSACTION;", record].concat())
     }
 
@@ -196,7 +209,7 @@ impl MainSession<'_> {
         self.connection.execute(COMMIT)
     }
 
-    fn commit_open(&mut self, open: &InternalTransaction) -> Result<(), Error> {
+    pub(super) fn commit_open(&mut self, open: &InternalTransaction) -> Result<(), Error> {
         let last_id = if open.numbers { LastId::OfSession } else { LastId::Known };
         let mut packets = Packets::new(self.packet_limit_bytes());
         if let Some(checkpoints) = self.checkpoints {
@@ -223,8 +236,9 @@ impl MainSession<'_> {
         }
         let counts = query.writes || query.keeps;
         let within = self.is_in_dumps_transaction();
-        let is_alone =
-            matches!(self.journal, Journal::Idle | Journal::Dump(_)) && (!within || effects.is_non_transactional);
+        let is_alone = matches!(self.journal, Journal::Idle | Journal::Dump(_))
+            && (!within || effects.is_non_transactional)
+            && !self.is_bound;
         let mut begun = checkpoint_of(statement, State::Intent, &effects.table, RecoveryHint::NotInTransaction);
         if query.writes && is_alone {
             self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
@@ -250,6 +264,7 @@ impl MainSession<'_> {
                 let is_begun = query.writes && is_alone;
                 self.journal.dump_transaction().push(Run { state: checkpoint.state, rows, is_begun, ..run });
             }
+            Journal::Idle | Journal::Dump(_) if self.is_bound => {}
             Journal::Idle | Journal::Dump(_) => {
                 self.on_internal_connection(location, text, |checkpoints, internal| match query.writes {
                     true => checkpoints.close(internal, &checkpoint),

@@ -3,7 +3,7 @@
 //! ```text
 //!            write of rows                      next statement
 //!   Idle ───────────────────► Internal ───────────────────────────► Idle      a transaction of ours, its record in it
-//!    │    several together: a batch, and Idle again                           (internal_transaction, batch)
+//!    │    several together: a batch, and Idle again                           (internal_transaction, joined, batch)
 //!    │
 //!    ├── write within the dump's transaction ──► Dump ── COMMIT ──► Idle      recorded right before what may end it
 //!    │                                                                        (dump_transaction)
@@ -22,6 +22,7 @@ mod dump_transaction;
 mod idempotent;
 mod intent;
 mod internal_transaction;
+mod joined;
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, ExecResult};
@@ -37,7 +38,7 @@ use crate::report::Failure;
 pub(super) use batch::{BatchResult, BatchStatement};
 pub(super) use compared::{is_compared, is_defined};
 use dump_transaction::DumpTransaction;
-pub(super) use idempotent::Unrecorded;
+pub(super) use idempotent::{Unrecorded, is_passed_in_order};
 use internal_transaction::InternalTransaction;
 
 /// What of the journal is open.
@@ -180,6 +181,9 @@ impl MainSession<'_> {
             }
             let rows = self.run(statement)?;
             return self.end_section(&statement.location).map(|()| rows);
+        }
+        if self.joins_open(statement, effects, asked) {
+            return self.run_joined(statement, effects);
         }
         self.commit_pending()?;
         if let Journal::Section(section) = &mut self.journal {

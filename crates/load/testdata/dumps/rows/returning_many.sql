@@ -1,0 +1,37 @@
+-- fails: 1062
+-- errors on mysql: RETURNING is MariaDB's
+-- Rows that many statements in a row return, up to one that fails, and behind it; in a transaction, and one value a line.
+CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(10)) ENGINE=InnoDB;
+CREATE TABLE m (id INT PRIMARY KEY, v VARCHAR(10)) ENGINE=MyISAM;
+INSERT INTO t (v) VALUES ('a'), ('b') RETURNING id, v;
+INSERT INTO t (v) VALUES ('c') RETURNING id;
+UPDATE t SET v = 'd' WHERE id = 3;
+INSERT INTO t VALUES (7, NULL) RETURNING *;
+INSERT INTO t (v) SELECT v FROM t WHERE id < 3 RETURNING id;
+DELETE FROM t WHERE id > 7 RETURNING id, v;
+DELETE FROM t WHERE id > 7 RETURNING id, v;
+INSERT INTO t (v) VALUES ('e') RETURNING id\G
+INSERT INTO t (v) VALUES ('f') RETURNING id;
+INSERT INTO t (v) VALUES ('g') RETURNING ROW_COUNT();
+INSERT INTO m VALUES (1, 'a') RETURNING v;
+INSERT INTO m VALUES (2, 'b') RETURNING v;
+BEGIN;
+INSERT INTO t (v) VALUES ('h') RETURNING id;
+INSERT INTO t (v) VALUES ('i') RETURNING id;
+ROLLBACK;
+BEGIN;
+UPDATE t SET v = 'j' WHERE id = 1;
+REPLACE INTO t VALUES (1, 'k') RETURNING v;
+UPDATE t SET v = 'l' WHERE id = 2;
+COMMIT;
+PREPARE s FROM 'INSERT INTO t (v) VALUES (1) RETURNING id';
+EXECUTE s;
+EXECUTE s;
+INSERT INTO t (v) VALUES ('m') RETURNING LAST_INSERT_ID();
+INSERT INTO t (id, v) VALUES (50, 'n') RETURNING id;
+SHOW WARNINGS;
+INSERT INTO t (id, v) VALUES (51, 'o') RETURNING id, v;
+INSERT INTO t (id, v) VALUES (52, 'p') RETURNING id, v;
+INSERT INTO t (id, v) VALUES (53, 'q'), (52, 'r') RETURNING id, v;
+INSERT INTO t (v) VALUES ('s') RETURNING id, v;
+SELECT COUNT(*), MAX(id) FROM t;
