@@ -195,7 +195,7 @@ impl Coordinator<'_> {
             // The main session ran it before anything behind it got its place.
             return Ok(true);
         }
-        if resume.has_lost_schema {
+        if resume.has_lost_schema && !info.is(Trait::OfSchema) {
             let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
             return self.stop_resume(statement, found.to_owned());
         }

@@ -17,7 +17,7 @@ INSERT INTO heap VALUES (0);
 
 /// One of each kind, in any order; each does something else when it is done twice or left out.
 fn statement(text: &mut String, dice: &mut Dice, round: u64) {
-    let _ = match dice.below(10) {
+    let _ = match dice.below(11) {
         0 | 1 => writeln!(text, "INSERT INTO t (a) VALUES ({round}), ({round}) RETURNING id;"),
         2 => writeln!(text, "INSERT INTO v (a) VALUES ({round});"),
         3 => writeln!(text, "INSERT INTO w (a) VALUES ({round}), (1);"),
@@ -30,6 +30,12 @@ fn statement(text: &mut String, dice: &mut Dice, round: u64) {
         8 => writeln!(
             text,
             "INSERT INTO emptied (a) VALUES (1), (2);\nTRUNCATE emptied;\nINSERT INTO emptied (a) VALUES ({round});"
+        ),
+        9 => writeln!(
+            text,
+            "CREATE DATABASE IF NOT EXISTS hortator_case_9;\nUSE hortator_case_9;\nCREATE TABLE t{round} (a INT);\n\
+             INSERT INTO t{round} VALUES (1);\nDROP DATABASE IF EXISTS hortator_case_9;\nCREATE DATABASE hortator_case_9;\n\
+             USE hortator_case_9;\nCREATE TABLE t (a INT);\nINSERT INTO t VALUES ({round});\nUSE hortator_case;",
         ),
         _ => writeln!(
             text,
@@ -127,4 +133,40 @@ fn a_timeout_that_takes_back_a_transaction() {
         assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [[ids]], "{arguments:?}");
     }
     assert_tells(&run(load_into(&server, &["--resume", file])), 1, &["nothing to resume"]);
+}
+
+/// A deadlock takes back what ran before it. It runs again, and what it has returned is not printed again.
+#[test]
+fn a_deadlock_behind_rows_that_are_printed() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for (text, printed) in [
+        ("INSERT INTO t VALUES (1) RETURNING id;\nINSERT INTO t VALUES (2) RETURNING id + 1;\n", "id\n1\nid + 1\n3\n"),
+        ("INSERT INTO t VALUES (1);\nSHOW WARNINGS;\nINSERT INTO t VALUES (2);\nSHOW WARNINGS;\n", ""),
+        (
+            "INSERT INTO t VALUES (1) RETURNING id;\nSHOW WARNINGS;\nINSERT INTO t VALUES (2);\nSHOW WARNINGS;\n",
+            "id\n1\n",
+        ),
+    ] {
+        server.reset();
+        let mut other = server.connect();
+        other.execute(b"CREATE TABLE hortator_case.t (id INT PRIMARY KEY) ENGINE=InnoDB").unwrap();
+        other.execute(b"BEGIN").unwrap();
+        // It has done more than the load.
+        other.execute(b"INSERT INTO hortator_case.t VALUES (2), (3), (4), (5), (6), (7), (8)").unwrap();
+        let (_folder, path) = dump_file("dump.sql", text.as_bytes());
+        let running = Running::start(load_into(server, &[path.to_str().unwrap()]));
+        // The load has row 1, and waits for row 2.
+        server.wait_until(
+            "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST \
+             WHERE INFO LIKE 'INSERT INTO t VALUES (2)%' AND STATE = 'Update' AND TIME_MS > 300",
+        );
+        other.execute(b"SELECT * FROM hortator_case.t WHERE id = 1 FOR UPDATE").unwrap();
+        other.execute(b"ROLLBACK").unwrap();
+        let outcome = running.finish_within(LIMIT);
+        assert_eq!(outcome.status, Some(0), "{text}: {}", outcome.messages);
+        assert!(!outcome.messages.contains("replays: 0"), "{text}: {}", outcome.messages);
+        assert_eq!(String::from_utf8_lossy(&outcome.rows), printed, "{text}");
+        assert_eq!(server.rows_of_case("SELECT GROUP_CONCAT(id ORDER BY id) FROM t"), [["1,2"]], "{text}");
+    }
 }
