@@ -11,7 +11,7 @@ pub(in super::super) fn calls(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
     script.text("DELIMITER ;;\nCREATE PROCEDURE `add_note`(note_id INT, amount INT) INSERT INTO `notes` VALUES (note_id, amount) ;;\nDELIMITER ")?;
     script.text(";\n")?;
-    each(script, 2_000, |script, id| {
+    each(script, 8_000, |script, id| {
         let amount = script.random.below(1_000);
         script.statement(format!("CALL `add_note`({id}, {amount})"))
     })
@@ -21,7 +21,7 @@ pub(in super::super) fn calls(script: &mut Script) -> Result<(), Error> {
 pub(in super::super) fn blocks(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
     script.text("DELIMITER ;;\n")?;
-    each(script, 2_000, |script, id| {
+    each(script, 8_000, |script, id| {
         let amount = script.random.below(1_000);
         script.text(format!("BEGIN NOT ATOMIC INSERT INTO `notes` VALUES ({id}, {amount}); END ;;\n"))
     })?;
@@ -87,7 +87,7 @@ pub(in super::super) fn accounts(script: &mut Script) -> Result<(), Error> {
 /// Sequences are set to a value.
 pub(in super::super) fn setval(script: &mut Script) -> Result<(), Error> {
     script.statement("CREATE SEQUENCE `numbers`")?;
-    each(script, 2_000, |script, value| {
+    each(script, 20_000, |script, value| {
         let statement = if value % 2 == 0 { "SELECT" } else { "DO" };
         script.statement(format!("{statement} SETVAL(`numbers`, {value})"))
     })
