@@ -31,6 +31,7 @@ pub mod comparison;
 pub mod config;
 pub mod control;
 mod from_mysql;
+mod keys;
 pub mod monitoring;
 pub mod preflight;
 mod query;

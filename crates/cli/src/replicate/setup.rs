@@ -11,7 +11,7 @@ use hortator_mysql::{ConnectOptions, Connection};
 use hortator_replicate::agent::{AgentOptions, SourceFiles, SourceOptions, SourceStatus};
 use hortator_replicate::apply::SourcePosition;
 use hortator_replicate::binlog::GtidState;
-use hortator_replicate::config::{Config, Endpoint, Host, Source};
+use hortator_replicate::config::{Config, Endpoint, Host, Source, Target};
 use hortator_replicate::source::log_end;
 
 use crate::connection_args::ConnectionArgs;
@@ -38,8 +38,8 @@ impl Setup {
         socket.push(SOCKET_SUFFIX);
         let target = resolve_all(&config.target.endpoint, &config.target.hosts).context("the target")?;
         let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
-        let options =
-            AgentOptions { target, schema: config.target.schema, ignore_errors: config.target.ignore_errors, sources };
+        let Target { schema, ignore_errors, workers, .. } = config.target;
+        let options = AgentOptions { target, schema, ignore_errors, workers, sources };
         Ok(Setup { options, socket: PathBuf::from(socket), listen: config.agent.listen })
     }
 

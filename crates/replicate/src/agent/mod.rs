@@ -65,6 +65,8 @@ pub struct AgentOptions {
     pub schema: String,
     /// Errors of the target: a transaction that fails with one of them is passed over.
     pub ignore_errors: Vec<u16>,
+    /// Connections to the target over which all sources together are applied; each has one at least.
+    pub workers: usize,
     /// The sources.
     pub sources: Vec<SourceOptions>,
 }
@@ -120,12 +122,13 @@ impl Agent {
     /// Starts a thread for each source.
     #[must_use]
     pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
-        let AgentOptions { target, schema, ignore_errors, sources } = options;
+        let AgentOptions { target, schema, ignore_errors, workers, sources } = options;
         let target = Arc::new(source_task::Target {
             nodes: target,
             current: AtomicUsize::new(0),
             schema,
             ignore_errors,
+            workers_per_source: workers / sources.len().max(1),
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
             copies: copying::CopySlots::default(),
         });

@@ -96,9 +96,10 @@ impl<'t> Session<'t> {
         task.track(|tracker, now| tracker.set_phase(Phase::Target, now));
         let target = Connection::open(self.target)
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
-        task.track(|tracker, _| tracker.on_connected(target.id()));
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
-            .ignoring(task.target.ignore_errors.clone());
+            .ignoring(task.target.ignore_errors.clone())
+            .with_workers(self.target, task.target.workers_per_source)?;
+        task.track(|tracker, _| tracker.on_connected(applier.waited_for()));
         if let Some(files) = &task.options.files {
             // Whether the server that wrote them folds the names of tables, they do not say.
             return self.run_files(applier.with_rules(task.options.rules.clone()), files);
@@ -260,6 +261,9 @@ impl<'t> Session<'t> {
         for text in applier.take_passed_over() {
             self.task.tell(&format!("passed over: {text}"));
             self.task.track(|tracker, _| tracker.on_passed_over());
+        }
+        if let Some(trouble) = applier.take_trouble() {
+            self.task.tell(&format!("applies over fewer connections than it could: {trouble}"));
         }
         let (transactions, groups) = (applier.transactions(), applier.groups());
         let new = (transactions - self.counted.0, groups - self.counted.1);

@@ -42,6 +42,8 @@ pub(super) struct Target {
     pub(super) schema: String,
     /// Its errors with which a transaction is passed over.
     pub(super) ignore_errors: Vec<u16>,
+    /// Connections over which a source with a backlog is applied.
+    pub(super) workers_per_source: usize,
     /// What is read ahead of a source, in bytes.
     pub(super) queue_limit_bytes: usize,
     /// Copies that are under way.

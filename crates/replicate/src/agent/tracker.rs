@@ -1,5 +1,7 @@
 //! What has become of a source, and the status that follows from it: pure, with the time as a value.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::lag::Lag;
@@ -73,7 +75,7 @@ pub(super) struct Tracker {
     phase_since: Instant,
     source_wait: Duration,
     target_wait: Duration,
-    connection: Option<u32>,
+    connection: Option<Arc<AtomicU32>>,
     explanation: Option<(Instant, Explanation)>,
 }
 
@@ -130,8 +132,8 @@ impl Tracker {
         self.state_since = now.at;
     }
 
-    /// The session applies over this connection to the target.
-    pub(super) fn on_connected(&mut self, connection: u32) {
+    /// The session applies, and waits for this connection to the target, as it changes.
+    pub(super) fn on_connected(&mut self, connection: Arc<AtomicU32>) {
         self.connection = Some(connection);
     }
 
@@ -251,7 +253,7 @@ impl Tracker {
     pub(super) fn long_statement(&self, now: Now) -> Option<LongStatement> {
         let is_long =
             self.phase == Phase::Target && now.at.saturating_duration_since(self.phase_since) >= LONG_STATEMENT;
-        let connection = self.connection.filter(|_| is_long)?;
+        let connection = self.connection.as_ref().filter(|_| is_long)?.load(Ordering::Relaxed);
         Some(LongStatement { connection, since: self.phase_since })
     }
 

@@ -10,9 +10,11 @@ mod moved_column;
 mod position;
 mod prepare;
 mod rows;
+mod side_by_side;
 mod temporary;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use hortator_mysql::{Connection, quote_string};
@@ -23,9 +25,12 @@ use super::definition::Begun;
 use super::error::Error;
 use super::invoker::text_to_run;
 use super::position_table::{PositionTable, SourcePosition};
+use super::session::prepare_session;
 use super::target_tables::TargetTables;
 use super::tolerated::{explain, is_done};
+use super::workers::Workers;
 use crate::binlog::{Content, Event, FormatDescription};
+use crate::keys::TableCache;
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
@@ -36,10 +41,6 @@ use temporary::{Temporary, is_of_session};
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
 const PACKET_MARGIN_BYTES: usize = 1 << 10;
 
-/// What the target's defaults may be otherwise: each statement commits by itself, COMMIT is no more than that, no statement
-/// has a time limit, tables with history may be altered, as a replica may; and a source may be idle for days.
-const SETTINGS: &[u8] = b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, \
-    system_versioning_alter_history = KEEP, wait_timeout = 31536000";
 /// A node of a cluster reads what others have committed before.
 const CLUSTER_CURRENT: &[u8] = b"SET SESSION wsrep_sync_wait = 1";
 const CLUSTER_BEHIND: &[u8] = b"SET SESSION wsrep_sync_wait = 0";
@@ -65,7 +66,7 @@ pub struct Applier {
     row_rules: RowRules,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
-    format: Option<(Arc<FormatDescription>, Vec<u8>)>,
+    format: Option<(Arc<FormatDescription>, Arc<Vec<u8>>)>,
     /// Behind the last transaction that is committed; none before the first.
     committed: Option<SourcePosition>,
     /// What the target has on record.
@@ -73,6 +74,12 @@ pub struct Applier {
     /// What an earlier run had begun behind that, and what became of it is not known.
     begun: Option<Begun>,
     group: Group,
+    /// Further connections for groups; none where all go over this one.
+    workers: Option<Workers>,
+    /// Tables of rows, with their keys, for groups that go to workers.
+    keyed_tables: TableCache,
+    /// The connection that everything behind it waits for.
+    waited_for: Arc<AtomicU32>,
     temporary: Temporary,
     /// The table maps of the statement whose rows have not ended.
     open_maps: Vec<Vec<u8>>,
@@ -114,9 +121,7 @@ impl Applier {
         if first_value(&mut connection, &lock).map_err(cannot)? != "1" {
             return Err(Error::Busy { name: source.to_owned() });
         }
-        connection.execute(SETTINGS).map_err(cannot)?;
-        // Positions as rows can be told from others by who reads this log. An account may lack the right.
-        let _ = connection.execute(b"SET SESSION binlog_format = ROW");
+        prepare_session(&mut connection).map_err(cannot)?;
         let table = PositionTable::create(&mut connection, schema, source).map_err(cannot)?;
         let limit = first_value(&mut connection, b"SELECT @@max_allowed_packet").map_err(cannot)?;
         let limit: usize = limit.parse().unwrap_or_default();
@@ -128,6 +133,7 @@ impl Applier {
         let open = committed.as_ref().map(|at| at.temporary.clone()).unwrap_or_default();
         Ok(Applier {
             temporary: Temporary::of_new_session(open),
+            waited_for: Arc::new(AtomicU32::new(connection.id())),
             connection,
             table,
             collations: None,
@@ -147,6 +153,8 @@ impl Applier {
             transactions: 0,
             groups: 0,
             group: Group::default(),
+            workers: None,
+            keyed_tables: TableCache::default(),
             has_leftovers: false,
             is_open_safe: true,
             is_within: false,
@@ -212,7 +220,7 @@ impl Applier {
     /// What the target refuses.
     pub fn format(&mut self, event: &Event) -> Result<(), Error> {
         let Content::Format(format) = &event.content else { return Ok(()) };
-        if self.format.as_ref().is_some_and(|(_, bytes)| *bytes == event.bytes) {
+        if self.format.as_ref().is_some_and(|(_, bytes)| **bytes == event.bytes) {
             return Ok(());
         }
         self.flush()?;
@@ -220,7 +228,7 @@ impl Applier {
         let mut statement = BinlogStatement::default();
         statement.push(&event.bytes);
         self.execute(&statement.take_text(), "a format description")?;
-        self.format = Some((Arc::new(format.clone()), event.bytes.clone()));
+        self.format = Some((Arc::new(format.clone()), Arc::new(event.bytes.clone())));
         Ok(())
     }
 
@@ -245,7 +253,7 @@ impl Applier {
         let is_of_rows =
             transaction.events.iter().all(|event| matches!(event.content, Content::TableMap(_) | Content::Rows(_)));
         let is_small = BinlogStatement::default().text_bytes_with(bytes) <= self.packet_limit_bytes;
-        if transaction.events.is_empty() && !self.is_within && self.group.is_empty() {
+        if transaction.events.is_empty() && !self.is_within && !self.has_group() {
             return self.advance(&transaction);
         }
         let is_safe = transaction.events.is_empty()
@@ -261,7 +269,7 @@ impl Applier {
             return done.or_else(|error| self.pass_or_keep(&transaction, error));
         }
         if !self.group.takes(&transaction, bytes, self.packet_limit_bytes) {
-            self.flush()?;
+            self.hand_over()?;
         }
         self.group.push(transaction, bytes);
         Ok(())
@@ -374,7 +382,7 @@ impl Applier {
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
                     }
-                    self.target_tables.forget();
+                    self.forget_tables();
                 }
                 _ => values += 1,
             }
@@ -422,7 +430,7 @@ impl Applier {
         self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
-        self.target_tables.forget();
+        self.forget_tables();
         Error::Target { doing: format!("applying {place}"), error }
     }
 }

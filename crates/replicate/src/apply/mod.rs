@@ -18,10 +18,12 @@ mod error;
 mod invoker;
 mod position_table;
 mod refusal;
+mod session;
 mod statement_session;
 mod target_tables;
 mod temporary_tables;
 mod tolerated;
+mod workers;
 
 pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::catalog::{TableKind, TableName, table};
 use hortator_mysql::{Connection, Error, quote_string};
 
+use crate::keys::{ForeignColumn, TableKeys, UniqueColumn};
 use crate::query::{first_value, texts};
 
 /// Tables that are remembered; beyond that all are asked for again.
@@ -140,6 +141,48 @@ impl TargetTables {
         Ok(found)
     }
 
+    /// A table's unique and foreign keys; `None` where other rows than these may run beside its rows only with care: it is not
+    /// of InnoDB, or is not there.
+    ///
+    /// # Errors
+    /// As for any statement.
+    pub(super) fn keys(&self, connection: &mut Connection, name: &TableName) -> Result<Option<Arc<TableKeys>>, Error> {
+        let engine = [b"SELECT ENGINE FROM information_schema.TABLES WHERE TRUE".as_slice(), &of_table(name)].concat();
+        if first_value(connection, &engine)? != "InnoDB" {
+            return Ok(None);
+        }
+        let unique = [
+            b"SELECT s.INDEX_NAME, s.COLUMN_NAME, c.ORDINAL_POSITION - 1 FROM information_schema.STATISTICS s \
+              JOIN information_schema.COLUMNS c ON c.COLUMN_NAME = s.COLUMN_NAME AND c.TABLE_NAME = s.TABLE_NAME \
+              AND c.TABLE_SCHEMA = s.TABLE_SCHEMA WHERE s.NON_UNIQUE = 0"
+                .as_slice(),
+            &of_table_as("s", name),
+            &of_table_as("c", name),
+        ]
+        .concat();
+        let foreign = [
+            b"SELECT k.CONSTRAINT_NAME, c.ORDINAL_POSITION - 1, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, \
+              k.REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE k \
+              JOIN information_schema.COLUMNS c ON c.COLUMN_NAME = k.COLUMN_NAME AND c.TABLE_NAME = k.TABLE_NAME \
+              AND c.TABLE_SCHEMA = k.TABLE_SCHEMA WHERE k.REFERENCED_TABLE_NAME IS NOT NULL"
+                .as_slice(),
+            &of_table_as("k", name),
+            &of_table_as("c", name),
+        ]
+        .concat();
+        let of_unique = |row: Vec<String>| {
+            let [key, column, index] = <[String; 3]>::try_from(row).ok()?;
+            Some(UniqueColumn { key, column, index: index.parse().ok()? })
+        };
+        let of_foreign = |row: Vec<String>| {
+            let [constraint, index, schema, table, column] = <[String; 5]>::try_from(row).ok()?;
+            Some(ForeignColumn { constraint, index: index.parse().ok()?, parent: [schema, table, column] })
+        };
+        let unique = texts(connection, &unique)?.into_iter().filter_map(of_unique).collect();
+        let foreign = texts(connection, &foreign)?.into_iter().filter_map(of_foreign).collect();
+        Ok(Some(Arc::new(TableKeys::new(unique, foreign))))
+    }
+
     /// The column that is to hold the source's name; `None` where there is no such column of a type that can.
     ///
     /// # Errors
@@ -202,4 +245,11 @@ fn hidden_columns(connection: &mut Connection, name: &TableName) -> Result<usize
 fn of_table(name: &TableName) -> Vec<u8> {
     [b" AND TABLE_SCHEMA = ".as_slice(), &quote_string(&name.schema), b" AND TABLE_NAME = ", &quote_string(&name.table)]
         .concat()
+}
+
+/// As [`of_table`], for a table of a join.
+fn of_table_as(alias: &str, name: &TableName) -> Vec<u8> {
+    let (schema, table) = (quote_string(&name.schema), quote_string(&name.table));
+    let [is_schema, is_table] = ["SCHEMA", "NAME"].map(|column| format!(" AND {alias}.TABLE_{column} = ").into_bytes());
+    [is_schema, schema, is_table, table].concat()
 }

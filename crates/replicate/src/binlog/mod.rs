@@ -44,5 +44,6 @@ pub use mysql::{GtidSet, JsonTables, MySqlGtid, Payload, PayloadEvents, ServerTa
 pub use query::QueryEvent;
 pub use rewrite::AddedColumn;
 pub use row_images::ColumnFormat;
+pub(crate) use row_images::Value;
 pub use rows::{RowsEvent, RowsForm, TableMap};
 pub use user_variable::{UserValue, UserVariable};

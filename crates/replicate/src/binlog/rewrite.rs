@@ -5,7 +5,7 @@ use super::event_kind::EventKind;
 use super::fields::Found;
 use super::format_description::FormatDescription;
 use super::header::HEADER_BYTES;
-use super::row_images::{ColumnFormat, with_column};
+use super::row_images::{ColumnFormat, RowImages, with_column};
 use super::rows::plain_kind;
 
 /// Where the type and the length stand in a header.
@@ -32,6 +32,17 @@ pub struct AddedColumn {
 }
 
 impl Event {
+    /// The images of rows that are not compressed any more.
+    pub(crate) fn row_images<'a>(
+        &'a self,
+        formats: &'a [ColumnFormat],
+        format: &FormatDescription,
+    ) -> Option<RowImages<'a>> {
+        let Content::Rows(rows) = &self.content else { return None };
+        let images = self.bytes.get(HEADER_BYTES + rows.images_at..self.body_end(format))?;
+        Some(RowImages::new(formats, &rows.present, images))
+    }
+
     /// Takes MariaDB's compression out of the event's bytes: a server refuses it in BINLOG statements. The checksum is that of
     /// the new bytes.
     pub fn uncompress(&mut self, format: &FormatDescription) {

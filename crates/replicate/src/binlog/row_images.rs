@@ -13,6 +13,7 @@ const TEXT: u8 = 15;
 const STRING: u8 = 254;
 const ENUM: u8 = 247;
 const SET: u8 = 248;
+const BLOB: u8 = 252;
 
 /// How long a type's metadata and its values are.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +65,7 @@ const TYPES: [(u8, usize, Length); 32] = [
     (249, 1, Length::Behind),
     (250, 1, Length::Behind),
     (251, 1, Length::Behind),
-    (252, 1, Length::Behind),
+    (BLOB, 1, Length::Behind),
     (253, 2, Length::Text),
     (STRING, 2, Length::String),
     (255, 1, Length::Behind),
@@ -103,6 +104,16 @@ impl ColumnFormat {
         self.metadata.get(index).copied().unwrap_or_default().into()
     }
 
+    /// Whether its values are texts, or bytes of no fixed number.
+    pub(crate) fn is_text(&self) -> bool {
+        let is_enum = [ENUM, SET].contains(&self.metadata.first().copied().unwrap_or_default());
+        row_of(self.column_type).is_ok_and(|row| match row.2 {
+            Length::Text => true,
+            Length::String => !is_enum,
+            _ => self.column_type == BLOB,
+        })
+    }
+
     /// Takes a value, without its length.
     pub(super) fn take<'a>(&self, fields: &mut Fields<'a>) -> Result<&'a [u8], Found> {
         let what = "a value";
@@ -124,6 +135,51 @@ impl ColumnFormat {
         fields.bytes(length, what)
     }
 }
+
+/// The images of rows, one after the other: of an update the one before it, then the one after.
+pub(crate) struct RowImages<'a> {
+    formats: &'a [ColumnFormat],
+    sets: Vec<&'a [u8]>,
+    fields: Fields<'a>,
+    next: usize,
+}
+
+impl<'a> RowImages<'a> {
+    /// Reads images of a table's columns; `present` says which columns they hold.
+    pub(super) fn new(formats: &'a [ColumnFormat], present: &'a [Vec<u8>; 2], images: &'a [u8]) -> RowImages<'a> {
+        let sets = present.iter().filter(|set| !set.is_empty()).map(Vec::as_slice).collect();
+        RowImages { formats, sets, fields: Fields(images), next: 0 }
+    }
+
+    /// Puts the values of the next image into `values`, by column; `None` for a column that it does not hold. False: there
+    /// is no further image.
+    ///
+    /// # Errors
+    /// An image that cannot be read.
+    pub(crate) fn next_into(&mut self, values: &mut Vec<Option<Value<'a>>>) -> Result<bool, Found> {
+        values.clear();
+        let Some(set) = self.sets.get(self.next).copied().filter(|_| !self.fields.0.is_empty()) else {
+            return Ok(false);
+        };
+        self.next = (self.next + 1) % self.sets.len();
+        let held = (0..self.formats.len()).filter(|index| has(set, *index)).count();
+        let nulls = self.fields.bytes(held.div_ceil(8), "which values are NULL")?;
+        let mut number = 0;
+        for (index, format) in self.formats.iter().enumerate() {
+            let value = match has(set, index) {
+                false => None,
+                true if has(nulls, number) => Some(None),
+                true => Some(Some(format.take(&mut self.fields)?)),
+            };
+            number += usize::from(value.is_some());
+            values.push(value);
+        }
+        Ok(true)
+    }
+}
+
+/// A value without its length; `None` for NULL.
+pub(crate) type Value<'a> = Option<&'a [u8]>;
 
 fn row_of(column_type: u8) -> Result<&'static (u8, usize, Length), Found> {
     let row = TYPES.iter().find(|row| row.0 == column_type);

@@ -10,6 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use toml::Value;
@@ -23,6 +24,9 @@ pub use start::Start;
 
 /// The schema of the target that holds the positions.
 const DEFAULT_SCHEMA: &str = "hortator";
+/// Connections for all sources.
+const DEFAULT_WORKERS: usize = 8;
+const WORKERS: RangeInclusive<usize> = 1..=1_000;
 
 /// Keys of a connection: the options of the command line, with `_` or `-`.
 const CONNECTION_KEYS: &[&str] = &[
@@ -70,6 +74,8 @@ pub struct Target {
     pub schema: String,
     /// Errors of the target: a transaction that fails with one of them is passed over.
     pub ignore_errors: Vec<u16>,
+    /// Connections over which all sources together are applied.
+    pub workers: usize,
 }
 
 /// A server whose binary log is read.
@@ -147,6 +153,7 @@ struct RawTarget {
     schema: Option<String>,
     #[serde(default)]
     ignore_errors: Vec<u16>,
+    workers: Option<usize>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
@@ -178,6 +185,11 @@ impl Config {
             let found = format!("{passing} passes by itself, and the transaction is applied then: leave it out");
             return Err(Error::Value { table: "[target]".to_owned(), key: "ignore_errors".to_owned(), found });
         }
+        let workers = raw.target.workers.unwrap_or(DEFAULT_WORKERS);
+        if !WORKERS.contains(&workers) {
+            let found = format!("give a number from {} to {}", WORKERS.start(), WORKERS.end());
+            return Err(Error::Value { table: "[target]".to_owned(), key: "workers".to_owned(), found });
+        }
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
         let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
         if sources.is_empty() {
@@ -189,7 +201,7 @@ impl Config {
         }
         Ok(Config {
             agent,
-            target: Target { endpoint, hosts, schema, ignore_errors },
+            target: Target { endpoint, hosts, schema, ignore_errors, workers },
             sources: beside_each_other(sources),
         })
     }

@@ -24,7 +24,7 @@ fn what_it_waits_for() {
     tracker.set_phase(Phase::Target, at(begin, 2_000));
     assert_eq!(waits(&mut tracker, at(begin, 3_000)), (Some(WaitsFor::Target), 1));
     assert_eq!(tracker.long_statement(at(begin, 9_000)), None, "nothing is known of its connection");
-    tracker.on_connected(17);
+    tracker.on_connected(Arc::new(17.into()));
     tracker.set_phase(Phase::Source, at(begin, 4_000));
     tracker.on_running(&position("bin.1", 4), true, at(begin, 4_000));
     tracker.set_phase(Phase::Source, at(begin, 5_000));

@@ -4,6 +4,7 @@ use super::{Applier, describe};
 use crate::apply::binlog_statement::BinlogStatement;
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
+use crate::binlog::Event;
 use crate::transaction::Transaction;
 
 /// Transactions that become one of the target's.
@@ -14,9 +15,11 @@ const BYTES_LIMIT: usize = 1 << 20;
 /// Transactions of rows that are not sent yet.
 #[derive(Debug, Default)]
 pub(super) struct Group {
-    transactions: Vec<Transaction>,
+    pub(super) transactions: Vec<Transaction>,
     /// Of their events.
-    bytes: usize,
+    pub(super) bytes: usize,
+    /// The server on which all with events were first made.
+    server_id: Option<u32>,
 }
 
 impl Group {
@@ -24,10 +27,15 @@ impl Group {
         self.transactions.is_empty()
     }
 
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.transactions.iter().flat_map(|one| &one.events)
+    }
+
     /// Whether a transaction with events of so many bytes goes with the others.
     pub(super) fn takes(&self, one: &Transaction, bytes: usize, packet_limit_bytes: usize) -> bool {
         let text_bytes = BinlogStatement::default().text_bytes_with(self.bytes + bytes);
-        let is_of_same_server = self.transactions.last().is_none_or(|last| last.server_id == one.server_id);
+        // The id of a server whose transactions are passed over is nowhere to be seen.
+        let is_of_same_server = one.events.is_empty() || self.server_id.is_none_or(|id| id == one.server_id);
         self.is_empty()
             || is_of_same_server
                 && self.transactions.len() < TRANSACTIONS_LIMIT
@@ -35,6 +43,9 @@ impl Group {
     }
 
     pub(super) fn push(&mut self, transaction: Transaction, bytes: usize) {
+        if !transaction.events.is_empty() {
+            self.server_id = Some(transaction.server_id);
+        }
         self.transactions.push(transaction);
         self.bytes += bytes;
     }
@@ -44,7 +55,7 @@ impl Applier {
     /// Whether something is taken that is not committed yet.
     #[must_use]
     pub fn has_group(&self) -> bool {
-        !self.group.is_empty()
+        !self.group.is_empty() || self.has_groups_under_way()
     }
 
     /// Commits what has been taken and is not applied yet. Where the target refuses a group, its transactions are applied
@@ -53,18 +64,24 @@ impl Applier {
     /// # Errors
     /// What the target refuses.
     pub fn flush(&mut self) -> Result<(), Error> {
+        self.wait_for_groups()?;
         let Group { transactions, .. } = std::mem::take(&mut self.group);
-        if transactions.is_empty() {
-            return Ok(());
+        if transactions.iter().all(|one| one.events.is_empty()) {
+            return transactions.iter().try_for_each(|one| self.advance(one));
         }
-        match self.commit_rows(&transactions) {
+        self.commit_or_split(&transactions)
+    }
+
+    /// Commits a group, or what the target takes of it.
+    pub(super) fn commit_or_split(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
+        match self.commit_rows(transactions) {
             Err(error) if self.has_leftovers => {
                 let text =
                     format!("rows of {} transactions, some of which the target cannot roll back", transactions.len());
                 Err(self.keep_in_doubt(error, text.into_bytes()))
             }
             Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) => {
-                for one in &transactions {
+                for one in transactions {
                     let done = self.commit_rows(std::slice::from_ref(one));
                     done.or_else(|error| self.pass_or_keep(one, error))?;
                 }
@@ -74,15 +91,21 @@ impl Applier {
         }
     }
 
+    /// The source's position behind transactions of rows that follow a position.
+    pub(super) fn behind(mut at: SourcePosition, transactions: &[Transaction]) -> SourcePosition {
+        for one in transactions {
+            at.position = one.position.clone();
+            one.advance(&mut at.gtid);
+        }
+        at
+    }
+
     /// Row events and the position behind them as one transaction.
     fn commit_rows(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
         let Some(last) = transactions.last() else { return Ok(()) };
-        let mut end = SourcePosition { position: last.position.clone(), ..self.committed.clone().unwrap_or_default() };
+        let end = Applier::behind(self.committed.clone().unwrap_or_default(), transactions);
         let mut statement = BinlogStatement::default();
-        for one in transactions {
-            one.advance(&mut end.gtid);
-            one.events.iter().for_each(|event| statement.push(&event.bytes));
-        }
+        transactions.iter().flat_map(|one| &one.events).for_each(|event| statement.push(&event.bytes));
         let place = describe(&end, &last.text());
         self.log_as(last.server_id, &place)?;
         self.execute(b"START TRANSACTION", &place)?;

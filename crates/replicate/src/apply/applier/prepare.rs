@@ -250,7 +250,7 @@ impl Applier {
     }
 
     /// Names of row events are in UTF-8.
-    fn use_own_charset(&mut self, place: &str) -> Result<(), Error> {
+    pub(super) fn use_own_charset(&mut self, place: &str) -> Result<(), Error> {
         if !std::mem::replace(&mut self.has_own_charset, true) {
             self.execute(b"SET NAMES utf8mb4", place)?;
         }

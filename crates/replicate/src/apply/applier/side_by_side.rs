@@ -1,0 +1,153 @@
+//! Groups that go to workers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hortator_core::WriteSet;
+use hortator_mysql::ConnectOptions;
+
+use super::Applier;
+use super::group::Group;
+use crate::apply::error::Error;
+use crate::apply::workers::{RowGroup, Step, Workers, can_run_side_by_side, is_blocked_by_others_of};
+use crate::binlog::{Content, FormatDescription};
+use crate::keys::KeyedTable;
+
+/// Keys of a group, before whole tables take their place.
+const KEYS_LIMIT: usize = 1 << 14;
+
+/// A group for the workers: its keys, and its size in bytes.
+type Offer = (WriteSet, usize, Arc<RowGroup>);
+
+impl Applier {
+    /// Applies groups over so many further connections to the target while there is a backlog, where the target's settings
+    /// allow it.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn with_workers(mut self, target: &ConnectOptions, count: usize) -> Result<Applier, Error> {
+        let can = count > 1
+            && can_run_side_by_side(&mut self.connection)
+                .map_err(|error| Error::Prepare { doing: "asking for the target's settings".to_owned(), error })?;
+        self.workers = can.then(|| Workers::new(target.clone(), self.table.clone(), count));
+        Ok(self)
+    }
+
+    /// The number of the connection that everything behind it waits for, as it changes.
+    #[must_use]
+    pub fn waited_for(&self) -> Arc<AtomicU32> {
+        self.waited_for.clone()
+    }
+
+    /// Why workers could not begin, once.
+    pub fn take_trouble(&mut self) -> Option<String> {
+        self.workers.as_mut().and_then(Workers::take_trouble)
+    }
+
+    pub(super) fn has_groups_under_way(&self) -> bool {
+        self.workers.as_ref().is_some_and(|workers| !workers.is_idle())
+    }
+
+    /// What is known of tables may not hold any more.
+    pub(super) fn forget_tables(&mut self) {
+        self.target_tables.forget();
+        self.keyed_tables.forget();
+    }
+
+    /// Gives a full group to the workers, or applies it.
+    pub(super) fn hand_over(&mut self) -> Result<(), Error> {
+        let offered = match self.workers {
+            Some(_) => self.offer()?,
+            None => None,
+        };
+        match offered {
+            Some(offered) => self.step_until_done(Some(offered)),
+            None => self.flush(),
+        }
+    }
+
+    /// Waits until all groups that workers have are committed.
+    pub(super) fn wait_for_groups(&mut self) -> Result<(), Error> {
+        if self.has_groups_under_way() { self.step_until_done(None) } else { Ok(()) }
+    }
+
+    /// The group with its keys and its size. `None`: it must run alone.
+    fn offer(&mut self) -> Result<Option<Offer>, Error> {
+        let Some((description, bytes)) = self.format.clone() else { return Ok(None) };
+        let (from, at) = match self.workers.as_ref().and_then(Workers::end) {
+            Some(end) => (end.clone(), end),
+            None => match (&self.on_record, &self.committed) {
+                (Some(from), Some(at)) => (from.clone(), at.clone()),
+                _ => return Ok(None),
+            },
+        };
+        let group = std::mem::take(&mut self.group);
+        let Some(keys) = self.keys_of(&group, &description)? else {
+            self.group = group;
+            return Ok(None);
+        };
+        let Group { transactions, bytes: size, .. } = group;
+        let to = Applier::behind(at, &transactions);
+        Ok(Some((keys, size, Arc::new(RowGroup { transactions, format: bytes, from, to }))))
+    }
+
+    /// What the rows of a group use. `None`: there are none, or they must run alone.
+    fn keys_of(&mut self, group: &Group, format: &FormatDescription) -> Result<Option<WriteSet>, Error> {
+        let place = "looking at the target's tables";
+        let mut keys = WriteSet::with_keys_limit(KEYS_LIMIT);
+        let mut tables: HashMap<u64, Arc<KeyedTable>> = HashMap::new();
+        for event in group.events() {
+            match &event.content {
+                Content::TableMap(map) => {
+                    self.use_own_charset(place)?;
+                    let (known, connection) = (&mut self.target_tables, &mut self.connection);
+                    let found = self.keyed_tables.get(map, |name| known.keys(connection, name));
+                    let found = found.map_err(|error| self.failed(error, place))?;
+                    let Some(table) = found else { return Ok(None) };
+                    tables.insert(map.table_id, table);
+                }
+                Content::Rows(rows) => {
+                    let Some(table) = tables.get(&rows.table_id) else { return Ok(None) };
+                    table.add(event, format, &mut keys);
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok((!keys.is_empty()).then_some(keys))
+    }
+
+    /// Does what there is to do until the group that is offered is admitted, or none is under way.
+    fn step_until_done(&mut self, mut offered: Option<Offer>) -> Result<(), Error> {
+        loop {
+            let Some(workers) = &mut self.workers else { return Ok(()) };
+            match workers.step(&mut offered) {
+                Step::Admitted | Step::Idle => break,
+                Step::Committed(groups) => {
+                    for group in groups {
+                        self.recorded(group.to.clone(), group.transactions.len() as u64);
+                        self.groups += 1;
+                    }
+                }
+                Step::Apply(seqno, group) => {
+                    self.waited_for.store(self.connection.id(), Ordering::Relaxed);
+                    self.commit_or_split(&group.transactions)?;
+                    let Some(workers) = &mut self.workers else { return Ok(()) };
+                    workers.applied(seqno);
+                }
+                Step::Stalled { connection, others } => {
+                    self.waited_for.store(connection, Ordering::Relaxed);
+                    let asked = is_blocked_by_others_of(&mut self.connection, connection, &others);
+                    match asked {
+                        Ok(true) => workers.clear_the_way(),
+                        Ok(false) => {}
+                        Err(error) => return Err(self.failed(error, "waiting for other groups")),
+                    }
+                }
+                Step::Failed(error) => return Err(error),
+            }
+        }
+        self.waited_for.store(self.connection.id(), Ordering::Relaxed);
+        Ok(())
+    }
+}

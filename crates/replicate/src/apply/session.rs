@@ -1,0 +1,19 @@
+//! What each session at the target is set to.
+
+use hortator_mysql::{Connection, Error};
+
+/// What the target's defaults may be otherwise: each statement commits by itself, COMMIT is no more than that, no statement
+/// has a time limit, tables with history may be altered, as a replica may; and a source may be idle for days.
+const SETTINGS: &[u8] = b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, \
+    system_versioning_alter_history = KEEP, wait_timeout = 31536000";
+
+/// Sets a new session.
+///
+/// # Errors
+/// As for any statement.
+pub(super) fn prepare_session(connection: &mut Connection) -> Result<(), Error> {
+    connection.execute(SETTINGS)?;
+    // Positions as rows can be told from others by who reads this log. An account may lack the right.
+    let _ = connection.execute(b"SET SESSION binlog_format = ROW");
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! Groups of transactions that are under way on several connections, and in which order they commit. Pure.
+//!
+//! ```text
+//!              rows that an earlier group uses        turn: all earlier ones have committed, or are about to
+//!   Waiting ──────────────────────────► Running ──► Executed ──────────────────────► Committing ──► Committed
+//!                                       │   ▲          │
+//!                               refused │   │          │ an earlier one waits for its locks
+//!                                       ▼   │          ▼
+//!                                     Again: rolled back, until a group before it has committed
+//!
+//!   refused with nothing before it:  Refused, for the applier to do one by one
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hortator_core::{Full, Scheduler, Seqno, WriteSet};
+
+/// Groups in the source's order.
+#[derive(Debug)]
+pub(super) struct GroupQueue<G> {
+    scheduler: Scheduler<()>,
+    /// From the earliest one that has not been given back.
+    groups: VecDeque<Entry<G>>,
+    groups_limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry<G> {
+    seqno: Seqno,
+    group: Arc<G>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Running { was_first: bool },
+    Executed,
+    /// Executed, and to be rolled back.
+    GivingWay,
+    Committing { can_follow: bool },
+    Committed,
+    Again { behind: Seqno },
+    Refused,
+}
+
+/// What a worker does with a group whose rows it has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It waits.
+    Wait,
+    /// It commits.
+    Commit,
+    /// It rolls back.
+    GiveWay,
+}
+
+impl<G> GroupQueue<G> {
+    /// An empty queue for so many groups and so many bytes of them.
+    pub(super) fn new(groups_limit: usize, bytes_limit: usize) -> GroupQueue<G> {
+        GroupQueue { scheduler: Scheduler::new(bytes_limit), groups: VecDeque::new(), groups_limit }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The last group that was admitted.
+    pub(super) fn last(&self) -> Option<&Arc<G>> {
+        self.groups.back().map(|entry| &entry.group)
+    }
+
+    /// Adds a group of so many bytes behind all others. The write set is given back where there is no room.
+    pub(super) fn admit(&mut self, keys: WriteSet, bytes: usize, group: &Arc<G>) -> Result<(), WriteSet> {
+        if self.groups.len() >= self.groups_limit {
+            return Err(keys);
+        }
+        match self.scheduler.admit(keys, bytes, ()) {
+            Ok(seqno) => {
+                self.groups.push_back(Entry { seqno, group: group.clone(), stage: Stage::Waiting });
+                Ok(())
+            }
+            Err(Full { write_set, .. }) => Err(write_set),
+        }
+    }
+
+    /// The next group for a worker.
+    pub(super) fn take(&mut self) -> Option<(Seqno, Arc<G>)> {
+        let first = self.groups.iter().find(|entry| entry.stage != Stage::Committed)?;
+        if first.stage == Stage::Refused {
+            return None;
+        }
+        let first = first.seqno;
+        let is_due = |entry: &&Entry<G>| matches!(entry.stage, Stage::Again { behind } if behind < first);
+        let again = self.groups.iter().find(is_due).map(|entry| entry.seqno);
+        let seqno = again.or_else(|| self.scheduler.take_ready().map(|(seqno, ())| seqno))?;
+        let entry = self.entry(seqno)?;
+        entry.stage = Stage::Running { was_first: seqno == first };
+        Some((seqno, entry.group.clone()))
+    }
+
+    /// Its rows are sent.
+    pub(super) fn executed(&mut self, seqno: Seqno) {
+        self.set(seqno, Stage::Executed);
+    }
+
+    /// What becomes of a group whose rows are sent.
+    pub(super) fn turn(&mut self, seqno: Seqno) -> Turn {
+        let mut is_next = true;
+        for entry in &mut self.groups {
+            if entry.seqno < seqno {
+                is_next &= matches!(entry.stage, Stage::Committed | Stage::Committing { can_follow: true });
+                continue;
+            }
+            return match entry.stage {
+                Stage::GivingWay => Turn::GiveWay,
+                _ if is_next => {
+                    entry.stage = Stage::Committing { can_follow: false };
+                    Turn::Commit
+                }
+                _ => Turn::Wait,
+            };
+        }
+        Turn::Wait
+    }
+
+    /// It holds the lock on the position until it has committed: the next one may ask for it.
+    pub(super) fn can_follow(&mut self, seqno: Seqno) {
+        self.set(seqno, Stage::Committing { can_follow: true });
+    }
+
+    /// It is committed.
+    pub(super) fn committed(&mut self, seqno: Seqno) {
+        self.set(seqno, Stage::Committed);
+        self.scheduler.complete(seqno);
+    }
+
+    /// The target has refused it, and it is rolled back. What the target refuses counts where nothing is before it.
+    pub(super) fn refused(&mut self, seqno: Seqno) {
+        let is_first = self.first().is_some_and(|first| first.seqno == seqno);
+        let Some(entry) = self.entry(seqno) else { return };
+        let counts = match entry.stage {
+            Stage::Running { was_first } => was_first,
+            Stage::Committing { .. } => is_first,
+            _ => false,
+        };
+        // A group before it may have failed and be again under way: then it is refused again, and runs again.
+        entry.stage = if counts { Stage::Refused } else { Stage::Again { behind: Seqno(seqno.0 - 1) } };
+    }
+
+    /// It is rolled back, for the first one to go on.
+    pub(super) fn gave_way(&mut self, seqno: Seqno) {
+        // It may be the first one itself by now.
+        let first = self.first().map_or(0, |first| first.seqno.0);
+        self.set(seqno, Stage::Again { behind: Seqno(first.min(seqno.0 - 1)) });
+    }
+
+    /// Tells all but the first one that wait for their turn to roll back. False: there is none.
+    pub(super) fn clear_the_way(&mut self) -> bool {
+        let Some(first) = self.first().map(|first| first.seqno) else { return false };
+        let mut any = false;
+        for entry in self.groups.iter_mut().filter(|entry| entry.seqno > first && entry.stage == Stage::Executed) {
+            entry.stage = Stage::GivingWay;
+            any = true;
+        }
+        any
+    }
+
+    /// The first one, where a worker sends its rows.
+    pub(super) fn first_running(&self) -> Option<Seqno> {
+        self.first().filter(|first| matches!(first.stage, Stage::Running { .. })).map(|first| first.seqno)
+    }
+
+    /// Whether the first one is for the applier: the target has refused it, or no worker is left for it.
+    pub(super) fn is_for_applier(&self, has_workers: bool) -> bool {
+        self.first().is_some_and(|first| {
+            let is_idle = matches!(first.stage, Stage::Waiting | Stage::Again { .. });
+            first.stage == Stage::Refused || !has_workers && is_idle
+        })
+    }
+
+    /// Whether no other group than the first holds locks.
+    pub(super) fn is_way_clear(&self) -> bool {
+        let others = self.groups.iter().filter(|entry| entry.stage != Stage::Committed).skip(1);
+        others.into_iter().all(|entry| matches!(entry.stage, Stage::Waiting | Stage::Again { .. }))
+    }
+
+    /// The applier has applied the first one, and counts it itself.
+    pub(super) fn applied(&mut self, seqno: Seqno) {
+        self.groups.retain(|entry| entry.seqno != seqno);
+        self.scheduler.complete(seqno);
+    }
+
+    /// The first one, for the applier, which says [`GroupQueue::applied`] of it.
+    pub(super) fn take_first(&mut self) -> Option<(Seqno, Arc<G>)> {
+        let first = self.groups.iter_mut().find(|entry| entry.stage != Stage::Committed)?;
+        if first.stage == Stage::Waiting {
+            // The scheduler has it ready, and no worker has taken it.
+            let taken = self.scheduler.take_ready();
+            debug_assert_eq!(taken.map(|(seqno, ())| seqno), Some(first.seqno));
+        }
+        // Workers begin nothing meanwhile.
+        first.stage = Stage::Refused;
+        Some((first.seqno, first.group.clone()))
+    }
+
+    /// Groups that are committed, in their order; they are forgotten.
+    pub(super) fn take_committed(&mut self) -> Vec<Arc<G>> {
+        let count = self.groups.iter().take_while(|entry| entry.stage == Stage::Committed).count();
+        self.groups.drain(..count).map(|entry| entry.group).collect()
+    }
+
+    fn first(&self) -> Option<&Entry<G>> {
+        self.groups.iter().find(|entry| entry.stage != Stage::Committed)
+    }
+
+    fn entry(&mut self, seqno: Seqno) -> Option<&mut Entry<G>> {
+        self.groups.iter_mut().find(|entry| entry.seqno == seqno)
+    }
+
+    fn set(&mut self, seqno: Seqno, stage: Stage) {
+        if let Some(entry) = self.entry(seqno) {
+            entry.stage = stage;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! Several connections that apply groups of one source beside each other, for an applier that has a backlog.
+//!
+//! ```text
+//!   Applier ── group, keys ──► GroupQueue ──► worker: START TRANSACTION; BINLOG '…'      beside each other
+//!      ▲                           │                     │ its turn
+//!      │                           │                     ▼
+//!      │                           │                  position; COMMIT                   one after the other
+//!      └─────── committed ◄────────┴── refused: the applier does its transactions one by one
+//! ```
+//!
+//! The result is that of one connection, whatever the keys say. A group commits only behind all earlier ones, and holds its
+//! locks until then: an earlier group that needs a row of it waits, the target says so, and the later one rolls back and
+//! runs again. A group that ran too early and found other rows than on the source is refused by the target, and runs again
+//! when nothing is before it; only then does an error count. That holds where each use of a row takes a lock and each
+//! difference is an error: rows of InnoDB, without triggers, under `slave_exec_mode=STRICT`. Others go over one connection.
+
+mod group_queue;
+mod locks;
+mod worker;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use hortator_core::{Seqno, WriteSet};
+use hortator_mysql::ConnectOptions;
+
+use super::error::Error;
+use super::position_table::{PositionTable, SourcePosition};
+use crate::transaction::Transaction;
+use group_queue::{GroupQueue, Turn};
+
+pub(super) use locks::{can_run_side_by_side, is_blocked_by_others_of};
+
+/// Groups that are under way or wait, for each worker.
+const GROUPS_PER_WORKER: usize = 2;
+/// Bytes of those groups, for each worker.
+const BYTES_PER_WORKER: usize = 2 << 20;
+/// How long the first group may take before the target is asked what it waits for.
+const STALL: Duration = Duration::from_millis(100);
+
+/// Transactions of rows that become one of the target's.
+#[derive(Debug)]
+pub(super) struct RowGroup {
+    pub(super) transactions: Vec<Transaction>,
+    /// What the rows stand behind.
+    pub(super) format: Arc<Vec<u8>>,
+    /// The source's position before the group and behind it.
+    pub(super) from: SourcePosition,
+    pub(super) to: SourcePosition,
+}
+
+/// What the applier has to do next.
+pub(super) enum Step {
+    /// To take note of groups that are committed.
+    Committed(Vec<Arc<RowGroup>>),
+    /// To apply a group itself: nothing is before it, and no other one holds locks.
+    Apply(Seqno, Arc<RowGroup>),
+    /// To ask the target what this connection waits for, and whether it is another one of these.
+    Stalled { connection: u32, others: Vec<u32> },
+    /// To give up.
+    Failed(Error),
+    /// Nothing: all groups are committed.
+    Idle,
+    /// Nothing: the group that was offered is admitted.
+    Admitted,
+}
+
+/// The workers of a source. Dropped, they roll back what has not committed, and end.
+pub(super) struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    start: Start,
+}
+
+/// What workers are started with.
+struct Start {
+    target: ConnectOptions,
+    table: PositionTable,
+    count: usize,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    queue: GroupQueue<RowGroup>,
+    /// The connection of each group that a worker has, and since when.
+    under_way: HashMap<Seqno, (u32, Instant)>,
+    /// Workers that have not ended.
+    workers: usize,
+    /// Why a worker could not begin.
+    trouble: Option<String>,
+    error: Option<Error>,
+    ends: bool,
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workers").field("count", &self.start.count).finish_non_exhaustive()
+    }
+}
+
+impl Workers {
+    /// So many workers; they connect when the first group comes.
+    pub(super) fn new(target: ConnectOptions, table: PositionTable, count: usize) -> Workers {
+        let state = State {
+            queue: GroupQueue::new(count * GROUPS_PER_WORKER, count * BYTES_PER_WORKER),
+            under_way: HashMap::new(),
+            workers: 0,
+            trouble: None,
+            error: None,
+            ends: false,
+        };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        Workers { shared, threads: Vec::new(), start: Start { target, table, count } }
+    }
+
+    /// Whether no group is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.shared.lock().queue.is_empty()
+    }
+
+    /// Behind the last group that was admitted; `None` where no group is under way.
+    pub(super) fn end(&self) -> Option<SourcePosition> {
+        self.shared.lock().queue.last().map(|group| group.to.clone())
+    }
+
+    /// Why a worker could not begin, once.
+    pub(super) fn take_trouble(&mut self) -> Option<String> {
+        self.shared.lock().trouble.take()
+    }
+
+    /// Waits until something is to be done, or there is room for the group that is offered with its size in bytes.
+    pub(super) fn step(&mut self, offer: &mut Option<(WriteSet, usize, Arc<RowGroup>)>) -> Step {
+        if offer.is_some() && self.threads.is_empty() {
+            self.begin();
+        }
+        let shared = self.shared.clone();
+        let mut state = shared.lock();
+        loop {
+            if let Some(error) = state.error.take() {
+                return Step::Failed(error);
+            }
+            let committed = state.queue.take_committed();
+            if !committed.is_empty() {
+                return Step::Committed(committed);
+            }
+            if let Some((keys, bytes, group)) = offer.take() {
+                match state.queue.admit(keys, bytes, &group) {
+                    Ok(()) => {
+                        shared.changed.notify_all();
+                        return Step::Admitted;
+                    }
+                    Err(keys) => *offer = Some((keys, bytes, group)),
+                }
+            }
+            let has_workers = state.workers > 0;
+            if state.queue.is_for_applier(has_workers) {
+                if state.queue.is_way_clear() {
+                    if let Some((seqno, group)) = state.queue.take_first() {
+                        return Step::Apply(seqno, group);
+                    }
+                }
+                if state.queue.clear_the_way() {
+                    shared.changed.notify_all();
+                }
+            }
+            if state.queue.is_empty() {
+                return Step::Idle;
+            }
+            let waited = shared.changed.wait_timeout(state, STALL).unwrap_or_else(PoisonError::into_inner);
+            state = waited.0;
+            if waited.1.timed_out() {
+                let first = state.queue.first_running().and_then(|first| state.under_way.get(&first).copied());
+                if let Some((connection, _)) = first.filter(|(_, since)| since.elapsed() >= STALL) {
+                    let others = state.under_way.values().map(|(id, _)| *id).filter(|id| *id != connection).collect();
+                    return Step::Stalled { connection, others };
+                }
+            }
+        }
+    }
+
+    /// The applier has applied a group.
+    pub(super) fn applied(&mut self, seqno: Seqno) {
+        self.shared.change(|state| state.queue.applied(seqno));
+    }
+
+    /// The first group waits for others.
+    pub(super) fn clear_the_way(&mut self) {
+        self.shared.change(|state| state.queue.clear_the_way());
+    }
+
+    fn begin(&mut self) {
+        self.shared.lock().workers = self.start.count;
+        for _ in 0..self.start.count {
+            let shared = self.shared.clone();
+            let (target, table) = (self.start.target.clone(), self.start.table.clone());
+            self.threads.push(thread::spawn(move || {
+                // It is one less, however it ends.
+                let _ends = Ends(&shared);
+                worker::run(&shared, &target, &table);
+            }));
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.shared.change(|state| state.ends = true);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Ends<'a>(&'a Shared);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| {
+            state.workers -= 1;
+            if thread::panicking() {
+                let found = "an error of Hortator itself has ended a worker, see the log: please report it".to_owned();
+                state.error.get_or_insert(Error::Event { place: "applying".to_owned(), found });
+            }
+        });
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, and wakes all who wait for that.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let changed = change(&mut self.lock());
+        self.changed.notify_all();
+        changed
+    }
+
+    /// Waits until a question has an answer; `None` when all shall end.
+    fn wait<T>(&self, mut ask: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            if state.ends {
+                return None;
+            }
+            if let Some(answer) = ask(&mut state) {
+                return Some(answer);
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The next group for a worker with this connection.
+    fn take(&self, connection: u32) -> Option<(Seqno, Arc<RowGroup>)> {
+        self.wait(|state| {
+            let (seqno, group) = state.queue.take()?;
+            state.under_way.insert(seqno, (connection, Instant::now()));
+            Some((seqno, group))
+        })
+    }
+
+    /// What becomes of a group whose rows are sent.
+    fn turn(&self, seqno: Seqno) -> Option<Turn> {
+        self.change(|state| state.queue.executed(seqno));
+        self.wait(|state| Some(state.queue.turn(seqno)).filter(|turn| *turn != Turn::Wait))
+    }
+}

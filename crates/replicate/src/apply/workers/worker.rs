@@ -1,0 +1,135 @@
+//! One of several connections: applies the rows of a group, waits for its turn, commits.
+
+use std::sync::Arc;
+
+use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
+
+use super::group_queue::Turn;
+use super::{RowGroup, Shared};
+use crate::apply::binlog_statement::BinlogStatement;
+use crate::apply::error::Error;
+use crate::apply::position_table::PositionTable;
+use crate::apply::session::prepare_session;
+
+/// A lock wait ends soon, in seconds: what waits may hold locks of its own that others of the target's users need. The
+/// applier, which runs a refused group again, waits as long as the target's settings say.
+const SETTINGS: &[u8] = b"SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5";
+/// Gaps between rows are not locked: later rows may go there.
+const ISOLATION: &[u8] = b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
+/// Applies groups until the end.
+pub(super) fn run(shared: &Shared, target: &ConnectOptions, table: &PositionTable) {
+    let opened = Connection::open(target).and_then(|mut connection| {
+        prepare_session(&mut connection)?;
+        connection.execute(SETTINGS)?;
+        connection.execute(ISOLATION)?;
+        Ok(connection)
+    });
+    let connection = match opened {
+        Ok(connection) => connection,
+        // The others, or the applier, do its work.
+        Err(error) => return shared.change(|state| state.trouble = Some(error.to_string())),
+    };
+    let mut worker = Worker { connection, table: table.clone(), format: None, server_id: 0 };
+    while let Some((seqno, group)) = shared.take(worker.connection.id()) {
+        let ended = worker.apply(shared, seqno, &group);
+        shared.change(|state| {
+            state.under_way.remove(&seqno);
+            match ended {
+                Ok(Ended::Committed) => state.queue.committed(seqno),
+                Ok(Ended::Refused) => state.queue.refused(seqno),
+                Ok(Ended::GaveWay) => state.queue.gave_way(seqno),
+                Ok(Ended::Over) => {}
+                Err(error) => {
+                    let doing = format!("applying the transactions that end at {}", group.to);
+                    state.error.get_or_insert(Error::Target { doing, error });
+                }
+            }
+        });
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    table: PositionTable,
+    /// The format description that the session knows.
+    format: Option<Arc<Vec<u8>>>,
+    /// The server whose id the session's changes have in the target's log.
+    server_id: u32,
+}
+
+/// What has become of a group.
+enum Ended {
+    Committed,
+    Refused,
+    GaveWay,
+    /// It is rolled back, and nothing follows.
+    Over,
+}
+
+impl Worker {
+    /// Errors are those after which the connection is not used any more.
+    fn apply(&mut self, shared: &Shared, seqno: hortator_core::Seqno, group: &RowGroup) -> Result<Ended, ServerError> {
+        let sent = self.send_rows(group);
+        if !self.is_done(sent)? {
+            return Ok(Ended::Refused);
+        }
+        match shared.turn(seqno) {
+            Some(Turn::Commit) => {}
+            Some(Turn::GiveWay | Turn::Wait) => {
+                self.connection.execute(b"ROLLBACK")?;
+                return Ok(Ended::GaveWay);
+            }
+            None => {
+                self.connection.execute(b"ROLLBACK")?;
+                return Ok(Ended::Over);
+            }
+        }
+        let moved = self.connection.execute(&self.table.advance(&group.from, &group.to));
+        let moved = match moved {
+            // The group before it has not committed after all, or someone else has moved the position.
+            Ok(done) if done.affected_rows != 1 => {
+                self.connection.execute(b"ROLLBACK")?;
+                return Ok(Ended::Refused);
+            }
+            moved => moved,
+        };
+        if !self.is_done(moved.map(drop))? {
+            return Ok(Ended::Refused);
+        }
+        shared.change(|state| state.queue.can_follow(seqno));
+        let committed = self.connection.execute(b"COMMIT").map(drop);
+        Ok(if self.is_done(committed)? { Ended::Committed } else { Ended::Refused })
+    }
+
+    fn send_rows(&mut self, group: &RowGroup) -> Result<(), ServerError> {
+        let mut statement = BinlogStatement::default();
+        if !self.format.as_ref().is_some_and(|known| Arc::ptr_eq(known, &group.format)) {
+            statement.push(&group.format);
+            self.connection.execute(&statement.take_text())?;
+            self.format = Some(group.format.clone());
+        }
+        let server_id = group.transactions.last().map_or(0, |last| last.server_id);
+        if server_id != 0 && server_id != self.server_id {
+            self.connection.execute(format!("SET SESSION server_id = {server_id}").as_bytes())?;
+            self.server_id = server_id;
+        }
+        for event in group.transactions.iter().flat_map(|one| &one.events) {
+            statement.push(&event.bytes);
+        }
+        self.connection.execute(b"START TRANSACTION")?;
+        if !statement.is_empty() {
+            self.connection.execute(&statement.take_text())?;
+        }
+        Ok(())
+    }
+
+    /// False: the target has refused it, and it is rolled back.
+    fn is_done(&mut self, done: Result<(), ServerError>) -> Result<bool, ServerError> {
+        match done {
+            Ok(()) => Ok(true),
+            Err(ServerError::Server(_)) => self.connection.execute(b"ROLLBACK").map(|_| false),
+            Err(error) => Err(error),
+        }
+    }
+}
