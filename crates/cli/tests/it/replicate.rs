@@ -9,6 +9,7 @@ mod kills;
 mod monitoring;
 mod rule_corners;
 mod rules;
+mod side_by_side;
 mod snapshot;
 mod snapshot_changes;
 mod streams;

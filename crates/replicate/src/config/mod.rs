@@ -25,7 +25,7 @@ pub use start::Start;
 /// The schema of the target that holds the positions.
 const DEFAULT_SCHEMA: &str = "hortator";
 /// Connections for all sources.
-const DEFAULT_WORKERS: usize = 8;
+const DEFAULT_WORKERS: usize = 4;
 const WORKERS: RangeInclusive<usize> = 1..=1_000;
 
 /// Keys of a connection: the options of the command line, with `_` or `-`.

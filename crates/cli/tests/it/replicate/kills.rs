@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use std::{env, process, thread};
+use std::{env, fs, process, thread};
 
 use hortator_mysql::Connection;
 
@@ -70,7 +70,9 @@ fn everything_is_killed_again_and_again() {
         env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
     eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={kills}");
     let mut dice = Dice::new(seed);
-    let fan_in = FanIn::new(SOURCES, &[]);
+    let mut fan_in = FanIn::new(SOURCES, &[]);
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[target]\n", "[target]\nworkers = 12\n"));
     let mut agent = Some(fan_in.start());
     for (index, source) in fan_in.sources.iter().enumerate() {
         let statements = create(index);

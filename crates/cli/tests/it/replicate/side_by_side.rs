@@ -1,0 +1,202 @@
+//! A source with a backlog goes over several connections to the target, and the rows are those of one.
+
+use std::time::Duration;
+use std::{env, fs, process, thread};
+
+use super::fan_in::{Agent, FanIn, run, texts};
+use super::line_of;
+use crate::random::Dice;
+
+/// Connections of the agent for groups.
+const WORKERS: usize = 5;
+
+/// A source whose tables the target has, and that is paused: what is written now becomes a backlog.
+fn paused(statements: &[&str]) -> (FanIn, Agent) {
+    let mut fan_in = FanIn::new(1, &[]);
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[target]\n", &format!("[target]\nworkers = {WORKERS}\n")));
+    let agent = fan_in.start();
+    run(&fan_in.sources[0], statements);
+    fan_in.catch_up();
+    assert_eq!(fan_in.says("pause s1"), (String::new(), Some(0)));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    (fan_in, agent)
+}
+
+fn resume(fan_in: &FanIn) {
+    assert_eq!(fan_in.says("resume s1"), (String::new(), Some(0)));
+}
+
+/// Ends the agent, which has never stopped the source nor begun again.
+fn end_well(fan_in: &FanIn, agent: Agent) {
+    assert_eq!(fan_in.says("stop").1, Some(0));
+    let (log, code) = agent.end();
+    assert!(code == Some(0) && !log.contains("stopped") && !log.contains("trying again"), "{log}");
+}
+
+/// Connections at the target, without the one that asks.
+fn connections(fan_in: &FanIn) -> usize {
+    let asked = texts(
+        &fan_in.target,
+        "SELECT COUNT(*) - 1 FROM information_schema.PROCESSLIST WHERE USER NOT IN ('system user', 'event_scheduler')",
+    );
+    asked[0][0].parse().unwrap()
+}
+
+/// Parents and children three deep, unique keys besides the primary one, a key whose letters have accents, rows without keys.
+const TABLES: [&str; 7] = [
+    "CREATE DATABASE d1",
+    "CREATE TABLE d1.g (id INT PRIMARY KEY, v INT) ENGINE=InnoDB",
+    "CREATE TABLE d1.p (id INT PRIMARY KEY, g INT, v INT, FOREIGN KEY (g) REFERENCES g (id) ON DELETE CASCADE) \
+     ENGINE=InnoDB",
+    "CREATE TABLE d1.c (id INT PRIMARY KEY, p INT, email VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci \
+     UNIQUE, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE ON UPDATE CASCADE) ENGINE=InnoDB",
+    "CREATE TABLE d1.n (name VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci PRIMARY KEY, v INT) \
+     ENGINE=InnoDB",
+    "CREATE TABLE d1.no_key (v INT, w INT, KEY (v)) ENGINE=InnoDB",
+    "CREATE TABLE d1.u (id INT PRIMARY KEY, a INT UNIQUE, b INT UNIQUE) ENGINE=InnoDB",
+];
+
+/// A statement on one of them. `span` is the number of different keys.
+fn statement(dice: &mut Dice, span: u64) -> String {
+    let (id, other) = (dice.below(span), dice.below(span));
+    let letter = ["e", "é", "E", "ë", "ss", "ß", "Å", "a"][usize::try_from(dice.below(8)).unwrap()];
+    match dice.below(16) {
+        0 => format!("INSERT IGNORE INTO g VALUES ({id}, {other})"),
+        1 => format!("DELETE FROM g WHERE id = {id}"),
+        2 => format!("UPDATE g SET v = v + 1 WHERE id = {id}"),
+        3 | 4 => format!("INSERT IGNORE INTO p VALUES ({id}, {other}, 0)"),
+        5 => format!("UPDATE p SET v = v + 1 WHERE id BETWEEN {id} AND {}", id + 2),
+        6 => format!("UPDATE IGNORE p SET id = {other} WHERE id = {id}"),
+        7 | 8 => format!("REPLACE INTO c VALUES ({id}, {other}, '{letter}{other}')"),
+        9 => format!("UPDATE IGNORE c SET email = '{letter}{other}' WHERE id = {id}"),
+        10 => format!("REPLACE INTO n VALUES ('{letter}{id}', {other})"),
+        11 => format!("DELETE FROM n WHERE name = '{letter}{id}'"),
+        12 => format!("INSERT INTO no_key VALUES ({id}, {other}), ({id}, {other})"),
+        13 => format!("UPDATE no_key SET w = w + 1 WHERE v = {id} LIMIT 3"),
+        14 => format!("DELETE FROM no_key WHERE v = {id} LIMIT 2"),
+        _ => format!("REPLACE INTO u VALUES ({id}, {other}, {})", dice.below(span)),
+    }
+}
+
+/// Transactions of such statements. Some of them the source refuses.
+fn write(fan_in: &FanIn, dice: &mut Dice, transactions: usize, span: u64) {
+    let mut connection = fan_in.sources[0].node(0).connect().unwrap();
+    connection.execute(b"USE d1").unwrap();
+    for _ in 0..transactions {
+        connection.execute(b"BEGIN").unwrap();
+        for _ in 0..=dice.below(4) {
+            let _ = connection.execute(statement(dice, span).as_bytes());
+        }
+        connection.execute(b"COMMIT").unwrap();
+    }
+}
+
+fn dice() -> Dice {
+    let seed: u64 =
+        env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
+    eprintln!("HORTATOR_SEED={seed}");
+    Dice::new(seed)
+}
+
+#[test]
+fn rows_of_many_conflicts_come_out_as_over_one_connection() {
+    let mut dice = dice();
+    for span in [20, 5_000] {
+        let (fan_in, agent) = paused(&TABLES);
+        write(&fan_in, &mut dice, 2_500, span);
+        resume(&fan_in);
+        fan_in.catch_up();
+        fan_in.assert_equal(&["d1"]);
+        assert!(connections(&fan_in) > WORKERS, "{} connections", connections(&fan_in));
+        end_well(&fan_in, agent);
+    }
+}
+
+/// Rows of one table, ten for each transaction.
+fn backlog(fan_in: &FanIn, transactions: usize) {
+    let mut connection = fan_in.sources[0].node(0).connect().unwrap();
+    for number in 0..transactions {
+        let first = number * 10;
+        let insert = format!("INSERT INTO d1.t SELECT seq, 0 FROM d1.seq_{}_to_{}", first + 1, first + 10);
+        connection.execute(insert.as_bytes()).unwrap();
+    }
+}
+
+const ONE_TABLE: [&str; 2] = ["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY, v INT) ENGINE=InnoDB"];
+
+#[test]
+fn an_error_in_a_backlog_names_its_transaction_and_leaves_those_behind_it() {
+    let (fan_in, _agent) = paused(&ONE_TABLE);
+    run(&fan_in.target, &["INSERT INTO d1.t VALUES (4567, 1)"]);
+    backlog(&fan_in, 1_000);
+    resume(&fan_in);
+    fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+    let (shown, _) = fan_in.says("status");
+    assert!(shown.contains("rows of d1.t") && shown.contains("Duplicate entry '4567'"), "{shown}");
+    let ids = texts(&fan_in.target, "SELECT COUNT(*), MAX(id) FROM d1.t");
+    assert_eq!(ids, [["4561", "4567"]], "all before the transaction at fault, and nothing behind it");
+    run(&fan_in.target, &["DELETE FROM d1.t WHERE id = 4567"]);
+    resume(&fan_in);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+#[test]
+fn users_of_the_target_lock_rows_and_change_the_table_meanwhile() {
+    let (fan_in, agent) = paused(&ONE_TABLE);
+    backlog(&fan_in, 3_000);
+    // In the middle of the rows to come, for longer than a worker waits for a lock.
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"BEGIN").unwrap();
+    holder.execute(b"INSERT INTO d1.t VALUES (15005, 9)").unwrap();
+    resume(&fan_in);
+    let committed =
+        |last: u64| texts(&fan_in.target, &format!("SELECT COUNT(*) FROM d1.t WHERE id <= {last}"))[0][0].clone();
+    fan_in.wait_until("the rows before it", |_| committed(14_000) == "14000");
+    thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t WHERE id > 15010"), [[""; 0]; 0], "out of turn");
+    holder.execute(b"ROLLBACK").unwrap();
+    // Each waits for the groups that have rows in the table, and new rows wait for it.
+    let mut altered = 0;
+    while committed(30_000) != "30000" {
+        run(&fan_in.target, &["ALTER TABLE d1.t FORCE, ALGORITHM=COPY"]);
+        altered += 1;
+    }
+    eprintln!("altered {altered} times");
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    end_well(&fan_in, agent);
+}
+
+#[test]
+fn fewer_connections_than_it_would_have() {
+    let mut fan_in = FanIn::new(1, &[]);
+    run(&fan_in.target, &["CREATE USER few@localhost WITH MAX_USER_CONNECTIONS 2", "GRANT ALL ON *.* TO few@localhost"]);
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replacen("user = \"root\"\n", "user = \"few\"\nworkers = 4\n", 1));
+    let agent = fan_in.start();
+    run(&fan_in.sources[0], &ONE_TABLE);
+    fan_in.catch_up();
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    backlog(&fan_in, 1_000);
+    resume(&fan_in);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    assert_eq!(fan_in.says("stop").1, Some(0));
+    let (log, _) = agent.end();
+    assert!(log.contains("s1: applies over fewer connections than it could: ") && log.contains("max_user"), "{log}");
+}
+
+#[test]
+fn a_target_that_passes_over_wrong_rows_gets_them_in_turn() {
+    let (fan_in, agent) = paused(&ONE_TABLE);
+    run(&fan_in.target, &["SET GLOBAL slave_exec_mode = IDEMPOTENT"]);
+    backlog(&fan_in, 1_000);
+    resume(&fan_in);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    assert!(connections(&fan_in) <= WORKERS, "{} connections", connections(&fan_in));
+    end_well(&fan_in, agent);
+}
