@@ -28,7 +28,7 @@ use super::position_table::{PositionTable, SourcePosition};
 use super::session::prepare_session;
 use super::target_tables::TargetTables;
 use super::tolerated::{explain, is_done};
-use super::workers::Workers;
+use super::workers::{Pace, Workers};
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::keys::TableCache;
 use crate::query::first_value;
@@ -76,6 +76,7 @@ pub struct Applier {
     group: Group,
     /// Further connections for groups; none where all go over this one.
     workers: Option<Workers>,
+    pace: Pace,
     /// Tables of rows, with their keys, for groups that go to workers.
     keyed_tables: TableCache,
     /// The connection that everything behind it waits for.
@@ -154,6 +155,7 @@ impl Applier {
             groups: 0,
             group: Group::default(),
             workers: None,
+            pace: Pace::default(),
             keyed_tables: TableCache::default(),
             has_leftovers: false,
             is_open_safe: true,

@@ -31,6 +31,17 @@ pub struct FormatDescription {
 }
 
 impl FormatDescription {
+    /// One without checksums.
+    #[cfg(test)]
+    pub(crate) fn plain() -> FormatDescription {
+        FormatDescription {
+            server_version: String::new(),
+            created_s: 0,
+            has_checksums: false,
+            post_header_bytes: Vec::new(),
+        }
+    }
+
     /// Reads the event's bytes behind its header, its checksum included.
     pub(super) fn read(body: &[u8]) -> Result<FormatDescription, Found> {
         let mut fields = Fields(body);

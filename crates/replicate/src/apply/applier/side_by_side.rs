@@ -57,11 +57,10 @@ impl Applier {
 
     /// Gives a full group to the workers, or applies it.
     pub(super) fn hand_over(&mut self) -> Result<(), Error> {
-        let offered = match self.workers {
-            Some(_) => self.offer()?,
-            None => None,
-        };
-        match offered {
+        let again = self.workers.as_mut().map_or(0, Workers::take_again);
+        self.pace.on_again(again);
+        let goes = self.workers.is_some() && self.pace.is_side_by_side();
+        match if goes { self.offer()? } else { None } {
             Some(offered) => self.step_until_done(Some(offered)),
             None => self.flush(),
         }
@@ -87,6 +86,7 @@ impl Applier {
             self.group = group;
             return Ok(None);
         };
+        self.pace.on_group(self.workers.as_ref().is_some_and(|workers| workers.would_wait(&keys)));
         let Group { transactions, bytes: size, .. } = group;
         let to = Applier::behind(at, &transactions);
         Ok(Some((keys, size, Arc::new(RowGroup { transactions, format: bytes, from, to }))))

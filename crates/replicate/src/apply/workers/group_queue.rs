@@ -23,6 +23,8 @@ pub(super) struct GroupQueue<G> {
     /// From the earliest one that has not been given back.
     groups: VecDeque<Entry<G>>,
     groups_limit: usize,
+    /// Groups that were rolled back to run again, and not told of.
+    again: u32,
 }
 
 #[derive(Debug)]
@@ -59,7 +61,7 @@ pub(super) enum Turn {
 impl<G> GroupQueue<G> {
     /// An empty queue for so many groups and so many bytes of them.
     pub(super) fn new(groups_limit: usize, bytes_limit: usize) -> GroupQueue<G> {
-        GroupQueue { scheduler: Scheduler::new(bytes_limit), groups: VecDeque::new(), groups_limit }
+        GroupQueue { scheduler: Scheduler::new(bytes_limit), groups: VecDeque::new(), groups_limit, again: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -69,6 +71,16 @@ impl<G> GroupQueue<G> {
     /// The last group that was admitted.
     pub(super) fn last(&self) -> Option<&Arc<G>> {
         self.groups.back().map(|entry| &entry.group)
+    }
+
+    /// Whether a group that uses these keys would wait for one that is under way.
+    pub(super) fn would_wait(&self, keys: &WriteSet) -> bool {
+        self.scheduler.conflicts_in_flight(keys)
+    }
+
+    /// Groups that were rolled back to run again, since the last call.
+    pub(super) fn take_again(&mut self) -> u32 {
+        std::mem::take(&mut self.again)
     }
 
     /// Adds a group of so many bytes behind all others. The write set is given back where there is no room.
@@ -147,6 +159,7 @@ impl<G> GroupQueue<G> {
         };
         // A group before it may have failed and be again under way: then it is refused again, and runs again.
         entry.stage = if counts { Stage::Refused } else { Stage::Again { behind: Seqno(seqno.0 - 1) } };
+        self.again += u32::from(!counts);
     }
 
     /// It is rolled back, for the first one to go on.
@@ -154,6 +167,7 @@ impl<G> GroupQueue<G> {
         // It may be the first one itself by now.
         let first = self.first().map_or(0, |first| first.seqno.0);
         self.set(seqno, Stage::Again { behind: Seqno(first.min(seqno.0 - 1)) });
+        self.again += 1;
     }
 
     /// Tells all but the first one that wait for their turn to roll back. False: there is none.

@@ -16,6 +16,7 @@
 
 mod group_queue;
 mod locks;
+mod pace;
 mod worker;
 
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ use crate::transaction::Transaction;
 use group_queue::{GroupQueue, Turn};
 
 pub(super) use locks::{can_run_side_by_side, is_blocked_by_others_of};
+pub(super) use pace::Pace;
 
 /// Groups that are under way or wait, for each worker.
 const GROUPS_PER_WORKER: usize = 2;
@@ -127,6 +129,16 @@ impl Workers {
     /// Behind the last group that was admitted; `None` where no group is under way.
     pub(super) fn end(&self) -> Option<SourcePosition> {
         self.shared.lock().queue.last().map(|group| group.to.clone())
+    }
+
+    /// Whether a group that uses these keys would wait for one that is under way.
+    pub(super) fn would_wait(&self, keys: &WriteSet) -> bool {
+        self.shared.lock().queue.would_wait(keys)
+    }
+
+    /// Groups that were rolled back to run again, since the last call.
+    pub(super) fn take_again(&mut self) -> u32 {
+        self.shared.lock().queue.take_again()
     }
 
     /// Why a worker could not begin, once.
