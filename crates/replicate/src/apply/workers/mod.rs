@@ -40,7 +40,7 @@ const GROUPS_PER_WORKER: usize = 2;
 /// Bytes of those groups, for each worker.
 const BYTES_PER_WORKER: usize = 2 << 20;
 /// How long the first group may take before the target is asked what it waits for.
-const STALL: Duration = Duration::from_millis(100);
+const STALL: Duration = Duration::from_millis(20);
 
 /// Transactions of rows that become one of the target's.
 #[derive(Debug)]
