@@ -1,6 +1,6 @@
 //! Applies the binary logs of many sources to one target, in parallel, each transaction exactly once.
 //!
-//! The flow, and the folder of each step; so far one connection applies one source's transactions in their order:
+//! The flow, and the folder of each step:
 //!
 //! ```text
 //!   sources (servers, files)
@@ -13,12 +13,12 @@
 //!        │
 //!     rules         names and changes as the configuration wants them    rules/    pure
 //!        │
+//!     keys          which rows of the target a transaction uses            keys/          pure
+//!        │
 //!     apply         transactions → statements for the target, with the source's position in the target   apply/
 //! ```
 //!
 //! `comparison/` compares sources with the target while they are applied. `snapshot/` copies what a source has before its first transaction is applied.
-//!
-//! To come: keys and the order of many sources over many connections.
 //!
 //! An event that cannot be handled stops its source, with its position and what to do. Nothing is skipped silently.
 //!

@@ -1,4 +1,4 @@
-//! From transactions to the target: what is sent over one connection.
+//! From transactions to the target: what is sent, over one connection, or over several while there is a backlog (`workers/`).
 //!
 //! ```text
 //!   transactions of rows, one after the other      START TRANSACTION; BINLOG '…'; position; COMMIT      (a group)
