@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("hortator-bench", &["hortator-check", "hortator-core", "hortator-mysql", "hortator-sandbox"]),
     ("hortator-load", &["hortator-check", "hortator-core", "hortator-mysql"]),
     ("hortator-check", &["hortator-mysql"]),
-    ("hortator-replicate", &["hortator-check", "hortator-load", "hortator-mysql"]),
+    ("hortator-replicate", &["hortator-check", "hortator-core", "hortator-load", "hortator-mysql"]),
     ("hortator-sandbox", &["hortator-mysql"]),
     ("hortator-mysql", &["hortator-core"]),
     ("hortator-provider", &["hortator-core"]),

@@ -33,6 +33,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/bench/src/fan_in", "statements and variables of replication"),
     ("crates/cli/tests/it/replicate", "privileges and statements of replication"),
     ("crates/replicate/src/apply/definition", "a clause of ALTER EVENT"),
+    ("crates/replicate/src/apply/workers/locks", "names of server variables"),
     ("xtask/src/replicate_streams", "statements and variables of replication"),
     ("crates/replicate/src/binlog/gtid", "names of server variables"),
     ("crates/replicate/src/preflight", "privileges and names of server variables"),

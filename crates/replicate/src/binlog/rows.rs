@@ -27,7 +27,7 @@ pub struct TableMap {
     /// Which columns may be NULL, a bit each.
     pub nullable: Vec<u8>,
     /// The names of its columns, each behind its length, where the source writes them (binlog_row_metadata = FULL).
-    names: Vec<u8>,
+    pub(crate) names: Vec<u8>,
 }
 
 impl TableMap {

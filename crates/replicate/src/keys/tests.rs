@@ -1,3 +1,5 @@
+//! Rows by the bytes of their images, and whether transactions of them wait for each other.
+
 use std::sync::Arc;
 
 use hortator_core::WriteSet;
@@ -11,11 +13,8 @@ use crate::binlog::{
 fn unique(keys: &[(&str, &[&str])]) -> Vec<UniqueColumn> {
     let index = |column: &str| ["id", "a", "b"].iter().position(|name| *name == column).unwrap();
     let of_key = |(key, columns): &(&str, &[&str])| -> Vec<UniqueColumn> {
-        let one = |column: &&str| UniqueColumn {
-            key: (*key).to_owned(),
-            column: (*column).to_owned(),
-            index: index(column),
-        };
+        let one =
+            |column: &&str| UniqueColumn { key: (*key).to_owned(), column: (*column).to_owned(), index: index(column) };
         columns.iter().map(one).collect()
     };
     keys.iter().flat_map(of_key).collect()
@@ -40,6 +39,7 @@ fn uses(table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> Write
         column_types: vec![3, 15, 3],
         metadata: vec![20, 0],
         nullable: vec![7],
+        names: Vec::new(),
     };
     let mut rows = RowsEvent::empty(form);
     rows.columns = 3;

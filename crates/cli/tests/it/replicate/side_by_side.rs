@@ -172,7 +172,10 @@ fn users_of_the_target_lock_rows_and_change_the_table_meanwhile() {
 #[test]
 fn fewer_connections_than_it_would_have() {
     let mut fan_in = FanIn::new(1, &[]);
-    run(&fan_in.target, &["CREATE USER few@localhost WITH MAX_USER_CONNECTIONS 2", "GRANT ALL ON *.* TO few@localhost"]);
+    run(
+        &fan_in.target,
+        &["CREATE USER few@localhost WITH MAX_USER_CONNECTIONS 2", "GRANT ALL ON *.* TO few@localhost"],
+    );
     let text = fs::read_to_string(fan_in.file()).unwrap();
     fan_in.write(&text.replacen("user = \"root\"\n", "user = \"few\"\nworkers = 4\n", 1));
     let agent = fan_in.start();

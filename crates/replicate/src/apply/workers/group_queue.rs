@@ -37,13 +37,19 @@ struct Entry<G> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Waiting,
-    Running { was_first: bool },
+    Running {
+        was_first: bool,
+    },
     Executed,
     /// Executed, and to be rolled back.
     GivingWay,
-    Committing { can_follow: bool },
+    Committing {
+        can_follow: bool,
+    },
     Committed,
-    Again { behind: Seqno },
+    Again {
+        behind: Seqno,
+    },
     Refused,
 }
 

@@ -23,7 +23,8 @@ pub(in crate::apply) fn is_blocked_by_others_of(
     connection: u32,
     others: &[u32],
 ) -> Result<bool, Error> {
-    let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {connection} AND COMMAND <> 'Sleep'");
+    let state =
+        format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {connection} AND COMMAND <> 'Sleep'");
     let state = first_value(asks, state.as_bytes())?;
     if state.starts_with("Waiting for") && state.contains("lock") {
         return Ok(true);

@@ -12,7 +12,8 @@
 //! locks until then: an earlier group that needs a row of it waits, the target says so, and the later one rolls back and
 //! runs again. A group that ran too early and found other rows than on the source is refused by the target, and runs again
 //! when nothing is before it; only then does an error count. That holds where each use of a row takes a lock and each
-//! difference is an error: rows of InnoDB, without triggers, under `slave_exec_mode=STRICT`. Others go over one connection.
+//! difference is an error: rows of InnoDB, without triggers, on a target that refuses wrong rows (see `locks`). Others go over
+//! one connection.
 
 mod group_queue;
 mod locks;
@@ -172,10 +173,10 @@ impl Workers {
             }
             let has_workers = state.workers > 0;
             if state.queue.is_for_applier(has_workers) {
-                if state.queue.is_way_clear() {
-                    if let Some((seqno, group)) = state.queue.take_first() {
-                        return Step::Apply(seqno, group);
-                    }
+                if state.queue.is_way_clear()
+                    && let Some((seqno, group)) = state.queue.take_first()
+                {
+                    return Step::Apply(seqno, group);
                 }
                 if state.queue.clear_the_way() {
                     shared.changed.notify_all();

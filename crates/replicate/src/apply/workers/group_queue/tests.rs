@@ -1,3 +1,5 @@
+//! Groups under way, by what workers say of them: one case each, and random schedules.
+
 use hortator_core::{Key, Mode};
 
 use super::*;
@@ -24,7 +26,11 @@ fn take_all(queue: &mut GroupQueue<usize>) -> Vec<(Seqno, usize)> {
 fn groups_of_other_rows_run_at_once_and_commit_in_order() {
     let mut queue = queue(&[1, 2, 1]);
     let taken = take_all(&mut queue);
-    assert_eq!(taken.iter().map(|(_, group)| *group).collect::<Vec<_>>(), [0, 1], "the third uses the row of the first");
+    assert_eq!(
+        taken.iter().map(|(_, group)| *group).collect::<Vec<_>>(),
+        [0, 1],
+        "the third uses the row of the first"
+    );
     let (first, second) = (taken[0].0, taken[1].0);
     queue.executed(second);
     assert_eq!(queue.turn(second), Turn::Wait);
