@@ -27,19 +27,19 @@ pub(crate) struct ForeignColumn {
 }
 
 /// Names of a unique key's columns, and the places where their values stand.
-type Places = Vec<(String, usize)>;
+type NamedColumns = Vec<(String, usize)>;
 
 /// Columns whose values together are a key, in the order of the names that they have in the table with the unique key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyColumns {
     /// The same for a unique key and for what refers to it.
     pub(super) number: u32,
-    /// Places among the table's columns, from 0.
+    /// NamedColumns among the table's columns, from 0.
     pub(super) indexes: Vec<usize>,
 }
 
 impl KeyColumns {
-    fn new(mut columns: Places) -> KeyColumns {
+    fn new(mut columns: NamedColumns) -> KeyColumns {
         columns.iter_mut().for_each(|(name, _)| *name = name.to_lowercase());
         columns.sort();
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
@@ -60,11 +60,11 @@ pub(crate) struct TableKeys {
 impl TableKeys {
     /// From the columns of all keys.
     pub(crate) fn new(unique: Vec<UniqueColumn>, foreign: Vec<ForeignColumn>) -> TableKeys {
-        let mut by_key: BTreeMap<String, Places> = BTreeMap::new();
+        let mut by_key: BTreeMap<String, NamedColumns> = BTreeMap::new();
         for UniqueColumn { key, column, index } in unique {
             by_key.entry(key).or_default().push((column, index));
         }
-        let mut by_constraint: BTreeMap<String, ([String; 2], Places)> = BTreeMap::new();
+        let mut by_constraint: BTreeMap<String, ([String; 2], NamedColumns)> = BTreeMap::new();
         for ForeignColumn { constraint, index, parent: [schema, table, column] } in foreign {
             let entry = by_constraint.entry(constraint).or_insert_with(|| ([schema, table], Vec::new()));
             entry.1.push((column, index));
