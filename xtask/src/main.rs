@@ -2,6 +2,7 @@
 //! `cargo xtask mtr`, `cargo xtask mtr-as-dumps`, `cargo xtask replicate-streams`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
 
 mod fire;
+mod jobs;
 mod kills;
 mod mtr;
 mod mtr_as_dumps;

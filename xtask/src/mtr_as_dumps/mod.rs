@@ -28,7 +28,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, bail};
 
@@ -92,10 +91,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         next: AtomicUsize::new(0),
         results: Mutex::new(BTreeMap::new()),
     };
-    thread::scope(|scope| {
-        let jobs: Vec<_> = (0..arguments.jobs).map(|_| scope.spawn(|| run.work())).collect();
-        jobs.into_iter().try_for_each(|job| job.join().expect("a job does not panic"))
-    })?;
+    crate::jobs::run(arguments.jobs, || run.work())?;
     run.report()
 }
 

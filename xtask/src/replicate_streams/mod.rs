@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, bail};
 
@@ -79,10 +78,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         next: AtomicUsize::new(0),
         lines: Mutex::new(BTreeMap::new()),
     };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..arguments.jobs).map(|_| scope.spawn(|| run.work())).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("a job does not panic"))
-    })?;
+    crate::jobs::run(arguments.jobs, || run.work())?;
     run.report()
 }
 

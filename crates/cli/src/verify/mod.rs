@@ -138,17 +138,22 @@ pub fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
         range_rows: args.range_rows,
         lock: args.lock,
     };
-    let progress = Arc::new(Progress::default());
-    let line = (!args.quiet).then(|| ProgressLine::start(progress.clone())).flatten();
-    let outcome = compare::compare(&endpoints, &options, &progress);
-    if let Some(line) = line {
-        line.finish();
-    }
-    let report = outcome?;
+    let report = with_progress(args.quiet, |progress| compare::compare(&endpoints, &options, progress))?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report).context("the result as JSON")?);
     } else if !args.quiet {
         print!("{}", text::of(&report));
     }
     Ok(ExitCode::from(if report.same { 0 } else { DIFFERENT }))
+}
+
+/// Compares, with a line on the terminal that shows how far it is, unless nothing is to be shown.
+fn with_progress<T>(is_quiet: bool, compare: impl FnOnce(&Arc<Progress>) -> T) -> T {
+    let progress = Arc::new(Progress::default());
+    let line = (!is_quiet).then(|| ProgressLine::start(progress.clone())).flatten();
+    let outcome = compare(&progress);
+    if let Some(line) = line {
+        line.finish();
+    }
+    outcome
 }

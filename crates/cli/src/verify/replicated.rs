@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::error::ErrorKind;
-use hortator_check::compare::{Difference, Progress};
+use hortator_check::compare::Difference;
 use hortator_replicate::comparison::{Comparison, ComparisonOptions, ReplicationReport, named};
 use indicatif::HumanCount;
 
-use super::progress_line::ProgressLine;
-use super::{DIFFERENT, VerifyArgs};
+use super::{DIFFERENT, VerifyArgs, with_progress};
 use crate::connection_args::ConnectionArgs;
 use crate::replicate::Setup;
 
@@ -36,13 +34,8 @@ pub(super) fn run(file: &Path, args: &VerifyArgs) -> anyhow::Result<ExitCode> {
         timeout: Duration::from_secs(args.timeout),
         range_rows: args.range_rows,
     };
-    let progress = Arc::new(Progress::default());
-    let line = (!args.quiet).then(|| ProgressLine::start(progress.clone())).flatten();
-    let outcome = Comparison::new(&setup.options, setup.socket.clone(), options).run(&progress);
-    if let Some(line) = line {
-        line.finish();
-    }
-    let report = outcome?;
+    let comparison = Comparison::new(&setup.options, setup.socket.clone(), options);
+    let report = with_progress(args.quiet, |progress| comparison.run(progress))?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report).context("the result as JSON")?);
     } else if !args.quiet {

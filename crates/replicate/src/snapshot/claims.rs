@@ -172,6 +172,10 @@ impl Claims {
         Ok(!names_in(&mut self.connection, schema)?.is_empty())
     }
 
+    fn write_record(&mut self, statement: &[u8]) -> Result<(), Error> {
+        self.connection.execute(statement).map(drop).map_err(Error::target("writing the record of the copy"))
+    }
+
     fn forget(&mut self, object: &Object) -> Result<(), Error> {
         let statement = [
             b"DELETE FROM ".as_slice(),
@@ -185,7 +189,7 @@ impl Claims {
             &literal(&object.name),
         ]
         .concat();
-        self.connection.execute(&statement).map(drop).map_err(Error::target("writing the record of the copy"))
+        self.write_record(&statement)
     }
 
     /// Stops where the target has one of these names already.
@@ -262,7 +266,7 @@ impl Claims {
             format!(", '{state}')").as_bytes(),
         ]
         .concat();
-        self.connection.execute(&statement).map(drop).map_err(Error::target("writing the record of the copy"))
+        self.write_record(&statement)
     }
 }
 

@@ -3,23 +3,10 @@
 use hortator_sandbox::Builder;
 
 use super::fan_in::{FanIn, run, texts};
-use super::rules::{assert_same, says_ok, stops_with, with_rules, write};
+use super::rules::{MERGE, assert_same, says_ok, skip, stops_with, with_rules, write, write_and_wait};
 
 const RENAME: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"SHOP.*\"\n";
 const SHARE: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\n";
-const MERGE: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\nsource_column = \"shard\"\n";
-
-/// Runs statements on a source, and waits for the target.
-fn write_and_wait(fan_in: &FanIn, source: usize, statements: &[&str]) {
-    write(fan_in, source, statements);
-    fan_in.catch_up();
-}
-
-/// Passes the statement over that has stopped a source.
-fn skip(fan_in: &FanIn, source: &str) {
-    says_ok(fan_in, &format!("skip {source}"));
-    fan_in.wait_until("it to go on", |shown| !super::line_of(shown, source).contains("stopped"));
-}
 
 #[test]
 fn statements_of_another_schema_than_the_default_one() {

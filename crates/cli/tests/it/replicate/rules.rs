@@ -70,6 +70,21 @@ const SHOP: &[&str] = &[
     "INSERT INTO orders (customer, total) VALUES (3, 7)",
 ];
 
+/// All tables of `shop` into one schema, with the source's name in each row.
+pub const MERGE: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\nsource_column = \"shard\"\n";
+
+/// Runs statements on a source, and waits for the target.
+pub fn write_and_wait(fan_in: &FanIn, source: usize, statements: &[&str]) {
+    write(fan_in, source, statements);
+    fan_in.catch_up();
+}
+
+/// Passes the statement over that has stopped a source.
+pub fn skip(fan_in: &FanIn, source: &str) {
+    says_ok(fan_in, &format!("skip {source}"));
+    fan_in.wait_until("it to go on", |shown| !line_of(shown, source).contains("stopped"));
+}
+
 #[test]
 fn schemas_with_other_names() {
     let rules =
@@ -128,8 +143,6 @@ pub(super) const TYPES: &[&str] = &[
     "INSERT INTO no_key VALUES ('same'), ('same'), ('other')",
     "DELETE FROM no_key WHERE v = 'same' LIMIT 1",
 ];
-
-const MERGE: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\nsource_column = \"shard\"\n";
 
 #[test]
 fn tables_that_become_one_with_a_source_column() {
