@@ -210,6 +210,9 @@ impl<'t> Session<'t> {
                 }
             }
             Arrival::Transaction(transaction) => {
+                while !applier.make_room()? {
+                    self.note(applier, false);
+                }
                 self.uncommitted.take(&transaction);
                 if std::mem::take(&mut self.skips) {
                     self.task.tell(&format!("skipped: {}", String::from_utf8_lossy(&transaction.text())));
@@ -245,6 +248,9 @@ impl<'t> Session<'t> {
     fn flush(&mut self, applier: &mut Applier) -> Result<(), Error> {
         if applier.has_group() {
             self.task.wished(Phase::Target);
+        }
+        while !applier.settle_group()? {
+            self.note(applier, false);
         }
         applier.flush()?;
         self.note(applier, true);

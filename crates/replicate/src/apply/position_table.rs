@@ -100,6 +100,8 @@ impl PositionTable {
             &self.table,
             b" WHERE source = ",
             &self.source,
+            // A connection of an agent that was killed may still be about to commit.
+            b" FOR UPDATE",
         ]
         .concat();
         let Some(row) = connection.fetch(&query)?.into_iter().next() else { return Ok(None) };

@@ -180,7 +180,16 @@ impl TargetTables {
         };
         let unique = texts(connection, &unique)?.into_iter().filter_map(of_unique).collect();
         let foreign = texts(connection, &foreign)?.into_iter().filter_map(of_foreign).collect();
-        Ok(Some(Arc::new(TableKeys::new(unique, foreign))))
+        // A default that is an expression has a parenthesis.
+        let made = [
+            b"SELECT COALESCE(MAX(ORDINAL_POSITION), 0) FROM information_schema.COLUMNS \
+              WHERE (EXTRA LIKE '%auto_increment%' OR COLUMN_DEFAULT LIKE '%(%')"
+                .as_slice(),
+            &of_table(name),
+        ]
+        .concat();
+        let made = first_value(connection, &made)?.parse().unwrap_or(usize::MAX);
+        Ok(Some(Arc::new(TableKeys::new(unique, foreign).making_values_up_to(made))))
     }
 
     /// The column that is to hold the source's name; `None` where there is no such column of a type that can.

@@ -15,6 +15,8 @@ const CHECKSUM_BYTES: usize = 4;
 /// Where the flags of rows stand, and that the statement ends with them.
 const ROWS_FLAGS_AT: usize = HEADER_BYTES + 6;
 const END_OF_STATEMENT: u8 = 0x01;
+/// The flag of rows of a session with `foreign_key_checks=0`.
+const NO_FOREIGN_KEY_CHECKS: u8 = 0x02;
 /// The flag of rows of a session with `unique_checks=0`.
 const RELAXED_UNIQUE_CHECKS: u8 = 0x04;
 /// The number of a table and its flags: what a table map begins with.
@@ -32,6 +34,12 @@ pub struct AddedColumn {
 }
 
 impl Event {
+    /// Whether these are rows of a session that did not check foreign keys.
+    pub(crate) fn is_without_foreign_key_checks(&self) -> bool {
+        let flags = self.bytes.get(ROWS_FLAGS_AT).copied().unwrap_or_default();
+        matches!(self.content, Content::Rows(_)) && flags & NO_FOREIGN_KEY_CHECKS != 0
+    }
+
     /// The images of rows that are not compressed any more.
     pub(crate) fn row_images<'a>(
         &'a self,

@@ -25,8 +25,12 @@ pub(crate) struct KeyedTable {
 }
 
 impl KeyedTable {
-    /// A table as its table map describes it; `None` where that cannot be read.
+    /// A table as its table map describes it; `None` where that cannot be read, or the target makes values for columns that
+    /// the source has not.
     fn new(map: &TableMap, keys: Arc<TableKeys>) -> Option<KeyedTable> {
+        if keys.columns_with_made_values > map.column_types.len() {
+            return None;
+        }
         Some(KeyedTable {
             table: Key::table(&map.schema, &map.table),
             keys,

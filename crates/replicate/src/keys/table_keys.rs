@@ -55,6 +55,8 @@ pub(crate) struct TableKeys {
     pub(super) unique: Vec<KeyColumns>,
     /// Rows of other tables that must exist.
     pub(super) references: Vec<(Key, KeyColumns)>,
+    /// Columns up to the last one for which the target makes values if a row has none: they depend on the order of rows.
+    pub(super) columns_with_made_values: usize,
 }
 
 impl TableKeys {
@@ -75,6 +77,12 @@ impl TableKeys {
         TableKeys {
             unique: by_key.into_values().map(KeyColumns::new).collect(),
             references: by_constraint.into_values().map(reference).collect(),
+            columns_with_made_values: 0,
         }
+    }
+
+    /// With so many columns up to the last one for which the target makes values.
+    pub(crate) fn making_values_up_to(self, columns_with_made_values: usize) -> TableKeys {
+        TableKeys { columns_with_made_values, ..self }
     }
 }

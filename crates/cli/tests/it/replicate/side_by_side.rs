@@ -203,3 +203,89 @@ fn a_target_that_passes_over_wrong_rows_gets_them_in_turn() {
     assert!(connections(&fan_in) <= WORKERS, "{} connections", connections(&fan_in));
     end_well(&fan_in, agent);
 }
+
+/// A backlog of which the first group waits for a user of the target, while later ones run: `last` is the end of the first
+/// group, `then` what follows.
+fn behind_a_lock(fan_in: &FanIn, settings: &str, last: &str, then: &str) {
+    run(&fan_in.sources[0], &["INSERT INTO d1.held VALUES (1, 0)"]);
+    resume(fan_in);
+    fan_in.catch_up();
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"BEGIN").unwrap();
+    holder.execute(b"SELECT * FROM d1.held WHERE id = 1 FOR UPDATE").unwrap();
+    let mut source = fan_in.sources[0].node(0).connect().unwrap();
+    source.execute(b"UPDATE d1.held SET v = v + 1").unwrap();
+    let fill = |source: &mut hortator_mysql::Connection, from: u32, count: u32| {
+        for id in from..from + count {
+            source.execute(format!("INSERT INTO d1.filler VALUES ({id})").as_bytes()).unwrap();
+        }
+    };
+    fill(&mut source, 0, 98);
+    source.execute(settings.as_bytes()).unwrap();
+    source.execute(last.as_bytes()).unwrap();
+    source.execute(b"SET foreign_key_checks = 1").unwrap();
+    source.execute(then.as_bytes()).unwrap();
+    fill(&mut source, 1_000, 500);
+    resume(fan_in);
+    thread::sleep(Duration::from_millis(600));
+    holder.execute(b"ROLLBACK").unwrap();
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+/// Grandparents whose rows take those of their children's children with them.
+const THREE_DEEP: [&str; 9] = [
+    "CREATE DATABASE d1",
+    "CREATE TABLE d1.held (id INT PRIMARY KEY, v INT) ENGINE=InnoDB",
+    "CREATE TABLE d1.filler (id INT PRIMARY KEY) ENGINE=InnoDB",
+    "CREATE TABLE d1.g (id INT PRIMARY KEY) ENGINE=InnoDB",
+    "CREATE TABLE d1.p (id INT PRIMARY KEY, g INT, FOREIGN KEY (g) REFERENCES g (id) ON DELETE CASCADE) ENGINE=InnoDB",
+    "CREATE TABLE d1.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE) ENGINE=InnoDB",
+    "INSERT INTO d1.g VALUES (1), (2)",
+    "INSERT INTO d1.p VALUES (1, 1), (2, 2)",
+    "INSERT INTO d1.c VALUES (1, 1), (2, 2)",
+];
+
+#[test]
+fn rows_without_foreign_key_checks_run_in_turn() {
+    let (fan_in, agent) = paused(&THREE_DEEP);
+    behind_a_lock(
+        &fan_in,
+        "SET foreign_key_checks = 0",
+        "INSERT INTO d1.c VALUES (100, 1)",
+        "DELETE FROM d1.g WHERE id = 1",
+    );
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
+    end_well(&fan_in, agent);
+}
+
+#[test]
+fn rows_that_cascades_delete_are_changed_before() {
+    let (fan_in, agent) = paused(&THREE_DEEP);
+    behind_a_lock(
+        &fan_in,
+        "SET foreign_key_checks = 1",
+        "INSERT INTO d1.c VALUES (100, 1)",
+        "DELETE FROM d1.g WHERE id = 1",
+    );
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
+    end_well(&fan_in, agent);
+}
+
+#[test]
+fn numbers_that_the_target_gives_follow_the_source_s_order() {
+    let (fan_in, agent) = paused(&THREE_DEEP);
+    run(&fan_in.target, &["ALTER TABLE d1.filler ADD seq BIGINT NOT NULL AUTO_INCREMENT, ADD KEY (seq)"]);
+    run(&fan_in.sources[0], &["INSERT INTO d1.held VALUES (1, 0)"]);
+    let mut source = fan_in.sources[0].node(0).connect().unwrap();
+    for id in 0..600 {
+        source.execute(format!("INSERT INTO d1.filler VALUES ({id})").as_bytes()).unwrap();
+    }
+    resume(&fan_in);
+    fan_in.catch_up();
+    let wrong = texts(&fan_in.target, "SELECT id, seq FROM d1.filler WHERE seq <> id + 1 LIMIT 3");
+    assert_eq!(wrong, [[""; 0]; 0]);
+    end_well(&fan_in, agent);
+}

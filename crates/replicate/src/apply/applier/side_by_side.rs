@@ -10,15 +10,12 @@ use hortator_mysql::ConnectOptions;
 use super::Applier;
 use super::group::Group;
 use crate::apply::error::Error;
-use crate::apply::workers::{RowGroup, Step, Workers, can_run_side_by_side, is_blocked_by_others_of};
+use crate::apply::workers::{Offer, RowGroup, Step, Until, Workers, can_run_side_by_side, is_blocked_by_others_of};
 use crate::binlog::{Content, FormatDescription};
 use crate::keys::KeyedTable;
 
 /// Keys of a group, before whole tables take their place.
 const KEYS_LIMIT: usize = 1 << 14;
-
-/// A group for the workers: its keys, and its size in bytes.
-type Offer = (WriteSet, usize, Arc<RowGroup>);
 
 impl Applier {
     /// Applies groups over so many further connections to the target while there is a backlog, where the target's settings
@@ -61,14 +58,35 @@ impl Applier {
         self.pace.on_again(again);
         let goes = self.workers.is_some() && self.pace.is_side_by_side();
         match if goes { self.offer()? } else { None } {
-            Some(offered) => self.step_until_done(Some(offered)),
+            Some(offered) => {
+                let mut until = Until::Admitted(Some(offered));
+                while !self.step(&mut until)? {}
+                Ok(())
+            }
             None => self.flush(),
         }
     }
 
     /// Waits until all groups that workers have are committed.
     pub(super) fn wait_for_groups(&mut self) -> Result<(), Error> {
-        if self.has_groups_under_way() { self.step_until_done(None) } else { Ok(()) }
+        while !self.settle_group()? {}
+        Ok(())
+    }
+
+    /// Waits until some groups that workers have are committed; true where none is left.
+    ///
+    /// # Errors
+    /// See [`Applier::apply`].
+    pub fn settle_group(&mut self) -> Result<bool, Error> {
+        if self.has_groups_under_way() { self.step(&mut Until::Idle) } else { Ok(true) }
+    }
+
+    /// Waits until workers have committed groups, or can take another one; true for the latter.
+    ///
+    /// # Errors
+    /// See [`Applier::apply`].
+    pub fn make_room(&mut self) -> Result<bool, Error> {
+        if self.has_groups_under_way() { self.step(&mut Until::Room) } else { Ok(true) }
     }
 
     /// The group with its keys and its size. `None`: it must run alone.
@@ -107,6 +125,8 @@ impl Applier {
                     let Some(table) = found else { return Ok(None) };
                     tables.insert(map.table_id, table);
                 }
+                // They lock no parents.
+                Content::Rows(_) if event.is_without_foreign_key_checks() => return Ok(None),
                 Content::Rows(rows) => {
                     let Some(table) = tables.get(&rows.table_id) else { return Ok(None) };
                     table.add(event, format, &mut keys);
@@ -117,23 +137,30 @@ impl Applier {
         Ok((!keys.is_empty()).then_some(keys))
     }
 
-    /// Does what there is to do until the group that is offered is admitted, or none is under way.
-    fn step_until_done(&mut self, mut offered: Option<Offer>) -> Result<(), Error> {
+    /// Does what there is to do until groups are committed; true where there is no need to wait any more.
+    fn step(&mut self, until: &mut Until) -> Result<bool, Error> {
+        let mut is_done = false;
         loop {
-            let Some(workers) = &mut self.workers else { return Ok(()) };
-            match workers.step(&mut offered) {
-                Step::Admitted | Step::Idle => break,
+            let Some(workers) = &mut self.workers else { return Ok(true) };
+            match workers.step(until) {
+                Step::Admitted | Step::Idle => {
+                    is_done = true;
+                    break;
+                }
                 Step::Committed(groups) => {
                     for group in groups {
                         self.recorded(group.to.clone(), group.transactions.len() as u64);
                         self.groups += 1;
                     }
+                    break;
                 }
                 Step::Apply(seqno, group) => {
                     self.waited_for.store(self.connection.id(), Ordering::Relaxed);
+                    self.pace.on_again(1);
                     self.commit_or_split(&group.transactions)?;
-                    let Some(workers) = &mut self.workers else { return Ok(()) };
+                    let Some(workers) = &mut self.workers else { return Ok(true) };
                     workers.applied(seqno);
+                    break;
                 }
                 Step::Stalled { connection, others } => {
                     self.waited_for.store(connection, Ordering::Relaxed);
@@ -148,6 +175,6 @@ impl Applier {
             }
         }
         self.waited_for.store(self.connection.id(), Ordering::Relaxed);
-        Ok(())
+        Ok(is_done)
     }
 }

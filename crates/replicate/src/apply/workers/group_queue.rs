@@ -1,12 +1,13 @@
 //! Groups of transactions that are under way on several connections, and in which order they commit. Pure.
 //!
 //! ```text
-//!              rows that an earlier group uses        turn: all earlier ones have committed, or are about to
-//!   Waiting ──────────────────────────► Running ──► Executed ──────────────────────► Committing ──► Committed
-//!                                       │   ▲          │
-//!                               refused │   │          │ an earlier one waits for its locks
-//!                                       ▼   │          ▼
-//!                                     Again: rolled back, until a group before it has committed
+//!         no earlier group        a worker          turn: all earlier ones have committed, or are about to
+//!         uses its rows
+//!   Waiting ────────────► Ready ────────────► Running ──► Executed ──────────► Committing ──► Committed
+//!                                             │   ▲          │
+//!                                     refused │   │          │ an earlier one waits for its locks
+//!                                             ▼   │          ▼
+//!                                           Again: rolled back, until a group before it has committed
 //!
 //!   refused with nothing before it:  Refused, for the applier to do one by one
 //! ```
@@ -37,6 +38,8 @@ struct Entry<G> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Waiting,
+    /// It waits for a worker only.
+    Ready,
     Running {
         was_first: bool,
     },
@@ -64,6 +67,17 @@ pub(super) enum Turn {
     GiveWay,
 }
 
+impl<G> Entry<G> {
+    /// Whether a worker can begin with it; `first` is the earliest that is not committed.
+    fn can_run(&self, first: Seqno) -> bool {
+        match self.stage {
+            Stage::Ready => true,
+            Stage::Again { behind } => behind < first,
+            _ => false,
+        }
+    }
+}
+
 impl<G> GroupQueue<G> {
     /// An empty queue for so many groups and so many bytes of them.
     pub(super) fn new(groups_limit: usize, bytes_limit: usize) -> GroupQueue<G> {
@@ -79,6 +93,11 @@ impl<G> GroupQueue<G> {
         self.groups.back().map(|entry| &entry.group)
     }
 
+    /// Whether there is room for another group.
+    pub(super) fn has_room(&self) -> bool {
+        self.groups.len() < self.groups_limit
+    }
+
     /// Whether a group that uses these keys would wait for one that is under way.
     pub(super) fn would_wait(&self, keys: &WriteSet) -> bool {
         self.scheduler.conflicts_in_flight(keys)
@@ -91,7 +110,7 @@ impl<G> GroupQueue<G> {
 
     /// Adds a group of so many bytes behind all others. The write set is given back where there is no room.
     pub(super) fn admit(&mut self, keys: WriteSet, bytes: usize, group: &Arc<G>) -> Result<(), WriteSet> {
-        if self.groups.len() >= self.groups_limit {
+        if !self.has_room() {
             return Err(keys);
         }
         match self.scheduler.admit(keys, bytes, ()) {
@@ -110,12 +129,18 @@ impl<G> GroupQueue<G> {
             return None;
         }
         let first = first.seqno;
-        let is_due = |entry: &&Entry<G>| matches!(entry.stage, Stage::Again { behind } if behind < first);
-        let again = self.groups.iter().find(is_due).map(|entry| entry.seqno);
-        let seqno = again.or_else(|| self.scheduler.take_ready().map(|(seqno, ())| seqno))?;
-        let entry = self.entry(seqno)?;
-        entry.stage = Stage::Running { was_first: seqno == first };
-        Some((seqno, entry.group.clone()))
+        self.note_ready();
+        // The earliest: all workers could be taken up by groups that wait for their turn behind it.
+        let entry = self.groups.iter_mut().find(|entry| entry.can_run(first))?;
+        entry.stage = Stage::Running { was_first: entry.seqno == first };
+        Some((entry.seqno, entry.group.clone()))
+    }
+
+    /// Takes note of groups that wait for no other one any more.
+    fn note_ready(&mut self) {
+        while let Some((seqno, ())) = self.scheduler.take_ready() {
+            self.set(seqno, Stage::Ready);
+        }
     }
 
     /// Its rows are sent.
@@ -187,6 +212,17 @@ impl<G> GroupQueue<G> {
         any
     }
 
+    /// Whether the first one waits for a worker: it has none while others wait for their turn behind it.
+    pub(super) fn is_first_left(&mut self) -> bool {
+        self.note_ready();
+        self.first().is_some_and(|first| first.can_run(first.seqno))
+    }
+
+    /// Whether a group waits for its turn.
+    pub(super) fn has_executed(&self) -> bool {
+        self.groups.iter().any(|entry| entry.stage == Stage::Executed)
+    }
+
     /// The first one, where a worker sends its rows.
     pub(super) fn first_running(&self) -> Option<Seqno> {
         self.first().filter(|first| matches!(first.stage, Stage::Running { .. })).map(|first| first.seqno)
@@ -195,7 +231,7 @@ impl<G> GroupQueue<G> {
     /// Whether the first one is for the applier: the target has refused it, or no worker is left for it.
     pub(super) fn is_for_applier(&self, has_workers: bool) -> bool {
         self.first().is_some_and(|first| {
-            let is_idle = matches!(first.stage, Stage::Waiting | Stage::Again { .. });
+            let is_idle = matches!(first.stage, Stage::Waiting | Stage::Ready | Stage::Again { .. });
             first.stage == Stage::Refused || !has_workers && is_idle
         })
     }
@@ -203,7 +239,7 @@ impl<G> GroupQueue<G> {
     /// Whether no other group than the first holds locks.
     pub(super) fn is_way_clear(&self) -> bool {
         let others = self.groups.iter().filter(|entry| entry.stage != Stage::Committed).skip(1);
-        others.into_iter().all(|entry| matches!(entry.stage, Stage::Waiting | Stage::Again { .. }))
+        others.into_iter().all(|entry| matches!(entry.stage, Stage::Waiting | Stage::Ready | Stage::Again { .. }))
     }
 
     /// The applier has applied the first one, and counts it itself.
@@ -214,12 +250,8 @@ impl<G> GroupQueue<G> {
 
     /// The first one, for the applier, which says [`GroupQueue::applied`] of it.
     pub(super) fn take_first(&mut self) -> Option<(Seqno, Arc<G>)> {
+        self.note_ready();
         let first = self.groups.iter_mut().find(|entry| entry.stage != Stage::Committed)?;
-        if first.stage == Stage::Waiting {
-            // The scheduler has it ready, and no worker has taken it.
-            let taken = self.scheduler.take_ready();
-            debug_assert_eq!(taken.map(|(seqno, ())| seqno), Some(first.seqno));
-        }
         // Workers begin nothing meanwhile.
         first.stage = Stage::Refused;
         Some((first.seqno, first.group.clone()))

@@ -4,12 +4,15 @@ use hortator_mysql::{Connection, Error};
 
 use crate::query::{first_column, first_value};
 
+/// The condition under which rows that come too early are refused, behind others.
+pub(super) const IS_STRICT: &[u8] =
+    b" AND @@global.slave_exec_mode = 'STRICT' AND @@global.slave_run_triggers_for_rbr = 'NO'";
+
 /// Whether rows that come too early are refused: not where the target passes over missing and duplicate rows, nor where
 /// triggers may look at other rows without a lock.
 pub(in crate::apply) fn can_run_side_by_side(connection: &mut Connection) -> Result<bool, Error> {
-    let mode = first_value(connection, b"SELECT CONCAT(@@global.slave_exec_mode, @@global.slave_run_triggers_for_rbr)");
-    match mode {
-        Ok(mode) => Ok(mode == "STRICTNO"),
+    match first_value(connection, &[b"SELECT TRUE".as_slice(), IS_STRICT].concat()) {
+        Ok(is_strict) => Ok(is_strict == "1"),
         // One of them is not known.
         Err(Error::Server(_)) => Ok(false),
         Err(error) => Err(error),

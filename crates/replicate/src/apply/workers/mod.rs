@@ -40,8 +40,10 @@ pub(super) use pace::Pace;
 const GROUPS_PER_WORKER: usize = 2;
 /// Bytes of those groups, for each worker.
 const BYTES_PER_WORKER: usize = 2 << 20;
-/// How long the first group may take before the target is asked what it waits for.
+/// How long the first group may take before the target is asked what it waits for; it is asked again after twice that, and so on.
 const STALL: Duration = Duration::from_millis(20);
+/// The longest time between two such questions.
+const LONGEST_STALL: Duration = Duration::from_secs(1);
 
 /// Transactions of rows that become one of the target's.
 #[derive(Debug)]
@@ -66,8 +68,21 @@ pub(super) enum Step {
     Failed(Error),
     /// Nothing: all groups are committed.
     Idle,
-    /// Nothing: the group that was offered is admitted.
+    /// Nothing: the group that was offered is admitted, or there is room for one.
     Admitted,
+}
+
+/// A group for the workers: its keys, and its size in bytes.
+pub(super) type Offer = (WriteSet, usize, Arc<RowGroup>);
+
+/// What the applier waits for.
+pub(super) enum Until {
+    /// All groups are committed.
+    Idle,
+    /// There is room for another group.
+    Room,
+    /// This one is admitted.
+    Admitted(Option<Offer>),
 }
 
 /// The workers of a source. Dropped, they roll back what has not committed, and end.
@@ -75,6 +90,8 @@ pub(super) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     start: Start,
+    /// The group that was asked about, and how long it may take until it is asked about again.
+    asked: Option<(Seqno, Duration)>,
 }
 
 /// What workers are started with.
@@ -119,7 +136,7 @@ impl Workers {
             ends: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        Workers { shared, threads: Vec::new(), start: Start { target, table, count } }
+        Workers { shared, threads: Vec::new(), start: Start { target, table, count }, asked: None }
     }
 
     /// Whether no group is under way.
@@ -147,9 +164,9 @@ impl Workers {
         self.shared.lock().trouble.take()
     }
 
-    /// Waits until something is to be done, or there is room for the group that is offered with its size in bytes.
-    pub(super) fn step(&mut self, offer: &mut Option<(WriteSet, usize, Arc<RowGroup>)>) -> Step {
-        if offer.is_some() && self.threads.is_empty() {
+    /// Waits until something is to be done, or `until`.
+    pub(super) fn step(&mut self, until: &mut Until) -> Step {
+        if matches!(until, Until::Admitted(_)) && self.threads.is_empty() {
             self.begin();
         }
         let shared = self.shared.clone();
@@ -162,14 +179,20 @@ impl Workers {
             if !committed.is_empty() {
                 return Step::Committed(committed);
             }
-            if let Some((keys, bytes, group)) = offer.take() {
-                match state.queue.admit(keys, bytes, &group) {
-                    Ok(()) => {
-                        shared.changed.notify_all();
-                        return Step::Admitted;
+            match until {
+                Until::Admitted(offered) => {
+                    if let Some((keys, bytes, group)) = offered.take() {
+                        match state.queue.admit(keys, bytes, &group) {
+                            Ok(()) => {
+                                shared.changed.notify_all();
+                                return Step::Admitted;
+                            }
+                            Err(keys) => *offered = Some((keys, bytes, group)),
+                        }
                     }
-                    Err(keys) => *offer = Some((keys, bytes, group)),
                 }
+                Until::Room if state.queue.has_room() => return Step::Admitted,
+                Until::Room | Until::Idle => {}
             }
             let has_workers = state.workers > 0;
             if state.queue.is_for_applier(has_workers) {
@@ -187,12 +210,19 @@ impl Workers {
             }
             let waited = shared.changed.wait_timeout(state, STALL).unwrap_or_else(PoisonError::into_inner);
             state = waited.0;
-            if waited.1.timed_out() {
-                let first = state.queue.first_running().and_then(|first| state.under_way.get(&first).copied());
-                if let Some((connection, _)) = first.filter(|(_, since)| since.elapsed() >= STALL) {
-                    let others = state.under_way.values().map(|(id, _)| *id).filter(|id| *id != connection).collect();
-                    return Step::Stalled { connection, others };
-                }
+            if !waited.1.timed_out() || !state.queue.has_executed() {
+                continue;
+            }
+            if state.queue.is_first_left() && state.queue.clear_the_way() {
+                shared.changed.notify_all();
+            }
+            let Some(first) = state.queue.first_running() else { continue };
+            let Some((connection, since)) = state.under_way.get(&first).copied() else { continue };
+            let patience = self.asked.filter(|(asked, _)| *asked == first).map_or(STALL, |(_, patience)| patience);
+            if since.elapsed() >= patience {
+                self.asked = Some((first, (since.elapsed() * 2).min(since.elapsed() + LONGEST_STALL)));
+                let others = state.under_way.values().map(|(id, _)| *id).filter(|id| *id != connection).collect();
+                return Step::Stalled { connection, others };
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 
 use super::group_queue::Turn;
+use super::locks::IS_STRICT;
 use super::{RowGroup, Shared};
 use crate::apply::binlog_statement::BinlogStatement;
 use crate::apply::error::Error;
@@ -14,6 +15,8 @@ use crate::apply::session::prepare_session;
 /// A lock wait ends soon, in seconds: what waits may hold locks of its own that others of the target's users need. The
 /// applier, which runs a refused group again, waits as long as the target's settings say.
 const SETTINGS: &[u8] = b"SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5";
+/// How long the position may take, which the group before this one has locked while it commits.
+const WAITING: &[u8] = b"SET STATEMENT innodb_lock_wait_timeout = 600 FOR ";
 /// Gaps between rows are not locked: later rows may go there.
 const ISOLATION: &[u8] = b"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
@@ -85,9 +88,12 @@ impl Worker {
                 return Ok(Ended::Over);
             }
         }
-        let moved = self.connection.execute(&self.table.advance(&group.from, &group.to));
+        // It waits for the group before it to commit, however long that takes.
+        let advance = [WAITING, &self.table.advance(&group.from, &group.to), IS_STRICT].concat();
+        let moved = self.connection.execute(&advance);
         let moved = match moved {
-            // The group before it has not committed after all, or someone else has moved the position.
+            // The group before it has not committed after all, someone else has moved the position, or the target takes rows
+            // now that come too early.
             Ok(done) if done.affected_rows != 1 => {
                 self.connection.execute(b"ROLLBACK")?;
                 return Ok(Ended::Refused);

@@ -98,6 +98,24 @@ fn a_group_that_is_the_first_when_it_has_given_way_runs_again() {
 }
 
 #[test]
+fn workers_take_the_earliest_group() {
+    // The second uses the row of the first; the third gives way to the first.
+    let mut queue = queue(&[1, 1, 2, 3]);
+    let first = queue.take().expect("the first").0;
+    let third = queue.take().expect("the third").0;
+    queue.executed(third);
+    assert!(queue.clear_the_way());
+    queue.gave_way(third);
+    assert_eq!(queue.take().map(|(_, group)| *group), Some(3));
+    queue.executed(first);
+    assert_eq!(queue.turn(first), Turn::Commit);
+    queue.committed(first);
+    assert!(queue.is_first_left());
+    assert_eq!(queue.take().map(|(_, group)| *group), Some(1), "the others wait for it");
+    assert!(!queue.is_first_left());
+}
+
+#[test]
 fn the_applier_takes_what_no_worker_takes() {
     let mut queue = queue(&[1, 1]);
     for group in [0, 1] {
@@ -144,7 +162,9 @@ fn every_schedule_ends_with_all_groups_committed_in_order() {
                     let number = u8::try_from(next(5)).expect("it is small");
                     admitted += usize::from(queue.admit(row(number), 1, &Arc::new(admitted)).is_ok());
                 }
-                1 if running.len() + executed.len() + committing.len() < 3 => {
+                1 if running.len() + executed.len() + committing.len()
+                    < 1 + usize::try_from(seed % 3).expect("small") =>
+                {
                     running.extend(queue.take().map(|(seqno, group)| (seqno, *group)));
                 }
                 2 if !running.is_empty() => {
