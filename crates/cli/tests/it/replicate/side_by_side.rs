@@ -206,7 +206,7 @@ fn a_target_that_passes_over_wrong_rows_gets_them_in_turn() {
 
 /// A backlog of which the first group waits for a user of the target, while later ones run: `last` is the end of the first
 /// group, `then` what follows.
-fn behind_a_lock(fan_in: &FanIn, settings: &str, last: &str, then: &str) {
+fn behind_a_lock(fan_in: &FanIn, settings: &str, [last, then]: [&str; 2]) {
     run(&fan_in.sources[0], &["INSERT INTO d1.held VALUES (1, 0)"]);
     resume(fan_in);
     fan_in.catch_up();
@@ -248,15 +248,13 @@ const THREE_DEEP: [&str; 9] = [
     "INSERT INTO d1.c VALUES (1, 1), (2, 2)",
 ];
 
+/// A row that the statement behind it deletes.
+const LATE_CHILD: [&str; 2] = ["INSERT INTO d1.c VALUES (100, 1)", "DELETE FROM d1.g WHERE id = 1"];
+
 #[test]
 fn rows_without_foreign_key_checks_run_in_turn() {
     let (fan_in, agent) = paused(&THREE_DEEP);
-    behind_a_lock(
-        &fan_in,
-        "SET foreign_key_checks = 0",
-        "INSERT INTO d1.c VALUES (100, 1)",
-        "DELETE FROM d1.g WHERE id = 1",
-    );
+    behind_a_lock(&fan_in, "SET foreign_key_checks = 0", LATE_CHILD);
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
     end_well(&fan_in, agent);
 }
@@ -264,12 +262,7 @@ fn rows_without_foreign_key_checks_run_in_turn() {
 #[test]
 fn rows_that_cascades_delete_are_changed_before() {
     let (fan_in, agent) = paused(&THREE_DEEP);
-    behind_a_lock(
-        &fan_in,
-        "SET foreign_key_checks = 1",
-        "INSERT INTO d1.c VALUES (100, 1)",
-        "DELETE FROM d1.g WHERE id = 1",
-    );
+    behind_a_lock(&fan_in, "SET foreign_key_checks = 1", LATE_CHILD);
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
     end_well(&fan_in, agent);
 }
