@@ -36,6 +36,7 @@ use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
 use begun::is_announcement;
 use group::Group;
+pub(super) use group::made_on;
 use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
@@ -208,6 +209,11 @@ impl Applier {
     /// What the target refuses.
     pub fn skip(&mut self, transaction: &Transaction) -> Result<(), Error> {
         self.flush()?;
+        self.leave_out(transaction)
+    }
+
+    /// As [`Applier::skip`], where everything before it is committed.
+    fn leave_out(&mut self, transaction: &Transaction) -> Result<(), Error> {
         self.begun = None;
         let end = self.position_behind(transaction);
         self.move_to(&end, &describe(&end, &transaction.text()))?;

@@ -115,7 +115,8 @@ impl Applier {
             return Err(self.keep_in_doubt(error, transaction.text()));
         }
         self.passed_over.push(error.to_string());
-        self.skip(transaction)
+        // It may be one of a group that workers have given back: others of theirs are behind it.
+        self.leave_out(transaction)
     }
 
     /// Where rows are left of a transaction that the target has refused, the next run must not apply it again.

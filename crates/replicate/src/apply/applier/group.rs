@@ -51,6 +51,12 @@ impl Group {
     }
 }
 
+/// The server on which the transactions of a group were first made. Those without events, which are passed over, may be of
+/// another one; 0 where all are.
+pub(in crate::apply) fn made_on(transactions: &[Transaction]) -> u32 {
+    transactions.iter().find(|one| !one.events.is_empty()).map_or(0, |one| one.server_id)
+}
+
 impl Applier {
     /// Whether something is taken that is not committed yet.
     #[must_use]
@@ -107,7 +113,7 @@ impl Applier {
         let mut statement = BinlogStatement::default();
         transactions.iter().flat_map(|one| &one.events).for_each(|event| statement.push(&event.bytes));
         let place = describe(&end, &last.text());
-        self.log_as(last.server_id, &place)?;
+        self.log_as(made_on(transactions), &place)?;
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;

@@ -157,7 +157,11 @@ impl Applier {
                 Step::Apply(seqno, group) => {
                     self.waited_for.store(self.connection.id(), Ordering::Relaxed);
                     self.pace.on_again(1);
-                    self.commit_or_split(&group.transactions)?;
+                    // An error empties the group that is being filled: it is about another one.
+                    let filling = std::mem::take(&mut self.group);
+                    let done = self.commit_or_split(&group.transactions);
+                    self.group = filling;
+                    done?;
                     let Some(workers) = &mut self.workers else { return Ok(true) };
                     workers.applied(seqno);
                     break;

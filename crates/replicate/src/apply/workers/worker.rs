@@ -7,6 +7,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::group_queue::Turn;
 use super::locks::IS_STRICT;
 use super::{RowGroup, Shared};
+use crate::apply::applier::made_on;
 use crate::apply::binlog_statement::BinlogStatement;
 use crate::apply::error::Error;
 use crate::apply::position_table::PositionTable;
@@ -115,7 +116,7 @@ impl Worker {
             self.connection.execute(&statement.take_text())?;
             self.format = Some(group.format.clone());
         }
-        let server_id = group.transactions.last().map_or(0, |last| last.server_id);
+        let server_id = made_on(&group.transactions);
         if server_id != 0 && server_id != self.server_id {
             self.connection.execute(format!("SET SESSION server_id = {server_id}").as_bytes())?;
             self.server_id = server_id;
