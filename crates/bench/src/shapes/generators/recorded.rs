@@ -11,18 +11,14 @@ pub(in super::super) fn calls(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
     script.text("DELIMITER ;;\nCREATE PROCEDURE `add_note`(note_id INT, amount INT) INSERT INTO `notes` VALUES (note_id, amount) ;;\nDELIMITER ")?;
     script.text(";\n")?;
-    each(script, 8_000, |script, id| {
-        let amount = script.random.below(1_000);
-        script.statement(format!("CALL `add_note`({id}, {amount})"))
-    })
+    each_note(script, 8_000, |script, id, amount| script.statement(format!("CALL `add_note`({id}, {amount})")))
 }
 
 /// A block writes one row.
 pub(in super::super) fn blocks(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
     script.text("DELIMITER ;;\n")?;
-    each(script, 8_000, |script, id| {
-        let amount = script.random.below(1_000);
+    each_note(script, 8_000, |script, id, amount| {
         script.text(format!("BEGIN NOT ATOMIC INSERT INTO `notes` VALUES ({id}, {amount}); END ;;\n"))
     })?;
     script.text("DELIMITER ")?;
@@ -32,8 +28,7 @@ pub(in super::super) fn blocks(script: &mut Script) -> Result<(), Error> {
 /// Each INSERT gives back what it has stored.
 pub(in super::super) fn returning(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
-    each(script, 2_000, |script, id| {
-        let amount = script.random.below(1_000);
+    each_note(script, 2_000, |script, id, amount| {
         script.statement(format!("INSERT INTO `notes` VALUES ({id}, {amount}) RETURNING `id`"))
     })
 }
@@ -42,8 +37,7 @@ pub(in super::super) fn returning(script: &mut Script) -> Result<(), Error> {
 pub(in super::super) fn into_view(script: &mut Script) -> Result<(), Error> {
     notes(script, "InnoDB")?;
     script.statement("CREATE VIEW `all_notes` AS SELECT `id`, `amount` FROM `notes`")?;
-    each(script, 2_000, |script, id| {
-        let amount = script.random.below(1_000);
+    each_note(script, 2_000, |script, id, amount| {
         script.statement(format!("INSERT INTO `all_notes` VALUES ({id}, {amount})"))
     })
 }
@@ -110,6 +104,19 @@ fn notes(script: &mut Script, engine: &str) -> Result<(), Error> {
     ))
 }
 
+/// Numbers from 1, each with an amount.
+fn each_note(
+    script: &mut Script,
+    at_scale_1: u64,
+    write: impl Fn(&mut Script, u64, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    each(script, at_scale_1, |script, id| {
+        let amount = script.random.below(1_000);
+        write(script, id, amount)
+    })
+}
+
+/// Numbers from 1.
 fn each(
     script: &mut Script,
     at_scale_1: u64,

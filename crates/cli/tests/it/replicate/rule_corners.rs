@@ -346,6 +346,24 @@ fn sources_that_create_a_table_at_once() {
     }
 }
 
+#[test]
+fn sources_that_create_a_schema_at_once() {
+    let fan_in = with_rules(3, &[], SHARE);
+    let _agent = fan_in.start();
+    let mut backup = fan_in.target.node(0).connect().unwrap();
+    for stage in ["START", "FLUSH", "BLOCK_DDL"] {
+        backup.execute(format!("BACKUP STAGE {stage}").as_bytes()).unwrap();
+    }
+    (0..3).for_each(|source| write(&fan_in, source, &["CREATE DATABASE shop"]));
+    // Each has looked whether the schema is there, and waits for the backup or for the others.
+    let waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE '%lock%'";
+    fan_in.wait_until("all to wait", |_| texts(&fan_in.target, waiting) == [["3"]]);
+    backup.execute(b"BACKUP STAGE END").unwrap();
+    fan_in.catch_up();
+    let count = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'everything'";
+    assert_eq!(texts(&fan_in.target, count), [["1"]]);
+}
+
 /// The source keeps names in small letters; its statements have them as they were typed.
 #[test]
 fn names_in_capital_letters() {

@@ -12,9 +12,14 @@ const WORKERS: usize = 5;
 
 /// A source whose tables the target has, and that is paused: what is written now becomes a backlog.
 fn paused(statements: &[&str]) -> (FanIn, Agent) {
-    let mut fan_in = FanIn::new(1, &[]);
+    paused_with(&[], "", statements)
+}
+
+/// As [`paused`], with settings of the target, and what the configuration has behind the number of workers.
+fn paused_with(of_target: &[(&str, &str)], keys: &str, statements: &[&str]) -> (FanIn, Agent) {
+    let mut fan_in = FanIn::new(1, of_target);
     let text = fs::read_to_string(fan_in.file()).unwrap();
-    fan_in.write(&text.replace("[target]\n", &format!("[target]\nworkers = {WORKERS}\n")));
+    fan_in.write(&text.replace("[target]\n", &format!("[target]\nworkers = {WORKERS}\n{keys}")));
     let agent = fan_in.start();
     run(&fan_in.sources[0], statements);
     fan_in.catch_up();
@@ -113,7 +118,7 @@ fn rows_of_many_conflicts_come_out_as_over_one_connection() {
     }
 }
 
-/// Rows of one table, ten for each transaction.
+/// Rows of one table, ten for each transaction, from 1.
 fn backlog(fan_in: &FanIn, transactions: usize) {
     let mut connection = fan_in.sources[0].node(0).connect().unwrap();
     for number in 0..transactions {
@@ -128,18 +133,90 @@ const ONE_TABLE: [&str; 2] = ["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT P
 #[test]
 fn an_error_in_a_backlog_names_its_transaction_and_leaves_those_behind_it() {
     let (fan_in, _agent) = paused(&ONE_TABLE);
-    run(&fan_in.target, &["INSERT INTO d1.t VALUES (4567, 1)"]);
+    run(&fan_in.target, &["INSERT INTO d1.t VALUES (4567, 1), (8888, 1)"]);
     backlog(&fan_in, 1_000);
     resume(&fan_in);
     fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
     let (shown, _) = fan_in.says("status");
     assert!(shown.contains("rows of d1.t") && shown.contains("Duplicate entry '4567'"), "{shown}");
-    let ids = texts(&fan_in.target, "SELECT COUNT(*), MAX(id) FROM d1.t");
-    assert_eq!(ids, [["4561", "4567"]], "all before the transaction at fault, and nothing behind it");
+    let ids = || texts(&fan_in.target, "SELECT COUNT(*), MAX(id) FROM d1.t WHERE v = 0");
+    assert_eq!(ids(), [["4560", "4560"]], "all before the transaction at fault, and nothing behind it");
     run(&fan_in.target, &["DELETE FROM d1.t WHERE id = 4567"]);
     resume(&fan_in);
+    fan_in.wait_until("it to stop", |_| fan_in.says("status").0.contains("Duplicate entry '8888'"));
+    assert_eq!(ids(), [["8880", "8880"]]);
+    assert_eq!(fan_in.says("skip s1").1, Some(0));
     fan_in.catch_up();
-    fan_in.assert_equal(&["d1"]);
+    assert_eq!(blocks_that_differ(&fan_in), [["888", "1"]]);
+    assert_eq!(ids(), [["9990", "10000"]]);
+}
+
+/// The transactions of a backlog that the target does not have as a whole, with the rows it has of them.
+fn blocks_that_differ(fan_in: &FanIn) -> Vec<Vec<String>> {
+    texts(
+        &fan_in.target,
+        "SELECT (seq - 1) DIV 10, COUNT(id) FROM d1.seq_1_to_10000 LEFT JOIN d1.t ON id = seq GROUP BY 1 HAVING COUNT(id) <> 10 ORDER BY 1",
+    )
+}
+
+#[test]
+fn errors_in_a_backlog_that_are_ignored_leave_out_their_transactions_only() {
+    let (fan_in, agent) = paused_with(&[], "ignore_errors = [1062]\n", &ONE_TABLE);
+    // Several in one group, in groups behind each other, the first and the last transaction.
+    let wrong = [5, 1_017, 1_023, 1_999, 2_004, 5_555, 9_991];
+    for id in wrong {
+        run(&fan_in.target, &[&format!("INSERT INTO d1.t VALUES ({id}, 1)")]);
+    }
+    backlog(&fan_in, 1_000);
+    resume(&fan_in);
+    fan_in.catch_up();
+    let expected: Vec<_> = wrong.iter().map(|id| vec![(id / 10).to_string(), "1".to_owned()]).collect();
+    assert_eq!(blocks_that_differ(&fan_in), expected);
+    fan_in.wait_until("the count", |_| fan_in.says("status --json").0.contains("\"passed_over\":7"));
+    end_well(&fan_in, agent);
+}
+
+#[test]
+fn groups_that_time_out_while_others_are_filled() {
+    for hold_ms in [1_500, 2_300, 2_700] {
+        let (fan_in, _agent) = paused_with(&[("innodb_lock_wait_timeout", "1")], "", &ONE_TABLE);
+        backlog(&fan_in, 1_500);
+        let mut holder = fan_in.target.node(0).connect().unwrap();
+        holder.execute(b"BEGIN").unwrap();
+        holder.execute(b"INSERT INTO d1.t VALUES (2005, 9)").unwrap();
+        resume(&fan_in);
+        fan_in.wait_until("the rows before it", |_| {
+            texts(&fan_in.target, "SELECT COUNT(*) FROM d1.t WHERE id <= 1000") == [["1000"]]
+        });
+        thread::sleep(Duration::from_millis(hold_ms));
+        holder.execute(b"ROLLBACK").unwrap();
+        fan_in.catch_up();
+        fan_in.assert_equal(&["d1"]);
+    }
+}
+
+#[test]
+fn changes_keep_the_server_id_of_their_first_server() {
+    let of_target = [("log_bin", "bin"), ("binlog_format", "ROW")];
+    let (mut fan_in, agent) = paused_with(&of_target, "", &ONE_TABLE);
+    assert_eq!(fan_in.says("stop").1, Some(0));
+    agent.end();
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[[source]]\n", "[[source]]\nignore_server_ids = [99]\n"));
+    let mut source = fan_in.sources[0].node(0).connect().unwrap();
+    for id in 0..3_000 {
+        // A group's last transaction is one that is passed over, often.
+        let server = if id % 3 == 0 { 77 } else { 99 };
+        source.execute(format!("SET SESSION server_id = {server}").as_bytes()).unwrap();
+        source.execute(format!("INSERT INTO d1.t VALUES ({id}, {server})").as_bytes()).unwrap();
+    }
+    let agent = fan_in.start();
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SELECT COUNT(*), MIN(v), MAX(v) FROM d1.t"), [["1000", "77", "77"]]);
+    let mut events = texts(&fan_in.target, "SHOW BINLOG EVENTS IN 'bin.000001'");
+    events.retain(|event| event[2].starts_with("Table_map") && event[5].contains("d1.t"));
+    assert!(!events.is_empty() && events.iter().all(|event| event[3] == "77"), "{:?}", &events[..5.min(events.len())]);
+    end_well(&fan_in, agent);
 }
 
 #[test]
@@ -251,20 +328,15 @@ const THREE_DEEP: [&str; 9] = [
 /// A row that the statement behind it deletes.
 const LATE_CHILD: [&str; 2] = ["INSERT INTO d1.c VALUES (100, 1)", "DELETE FROM d1.g WHERE id = 1"];
 
-#[test]
-fn rows_without_foreign_key_checks_run_in_turn() {
-    let (fan_in, agent) = paused(&THREE_DEEP);
-    behind_a_lock(&fan_in, "SET foreign_key_checks = 0", LATE_CHILD);
-    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
-    end_well(&fan_in, agent);
-}
-
+/// With foreign_key_checks = 0 they lock no parents, and run in turn.
 #[test]
 fn rows_that_cascades_delete_are_changed_before() {
-    let (fan_in, agent) = paused(&THREE_DEEP);
-    behind_a_lock(&fan_in, "SET foreign_key_checks = 1", LATE_CHILD);
-    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
-    end_well(&fan_in, agent);
+    for checks in [0, 1] {
+        let (fan_in, agent) = paused(&THREE_DEEP);
+        behind_a_lock(&fan_in, &format!("SET foreign_key_checks = {checks}"), LATE_CHILD);
+        assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.c"), [["2"]]);
+        end_well(&fan_in, agent);
+    }
 }
 
 #[test]

@@ -28,8 +28,6 @@ const OLD: &str = "replicate_old_";
 const SOURCE_COLUMN: &[u8] = b" VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL";
 /// The longest value of such a column, in bytes.
 pub(super) const SOURCE_COLUMN_BYTES: u16 = 256;
-/// How long another source may take to create a table, in seconds.
-const LOCK_TIMEOUT_S: u32 = 60;
 
 /// A foreign key that is made again with the source column in it.
 struct ForeignKey {
@@ -47,25 +45,44 @@ impl Applier {
         }
         let dialect = dialect(&mut self.connection).map_err(|error| self.failed(error, place))?;
         if let Some(schema) = created_schema(text, &dialect) {
-            return self.has_schema(text, &schema, place);
+            if !self.rules.lead_to_schema(&schema.0) {
+                return Ok(false);
+            }
+            self.keep_others_from_creating(place)?;
+            self.create_schema(text, &schema, place)?;
+            return self.let_others_create(place);
         }
         let Some(created) = created_table(text, &dialect) else { return Ok(false) };
         let Some(rule) = self.rules.leading_to(&created.schema, &created.table) else { return Ok(false) };
         let source_column = rule.source_column().map(str::to_owned);
-        let lock = format!("hortator.replicate.{}.{NEW}", self.table.schema());
-        let lock: String = lock.bytes().map(|byte| format!("{byte:02x}")).collect();
-        let query = format!("SELECT GET_LOCK(SHA1(X'{lock}'), {LOCK_TIMEOUT_S})");
+        self.keep_others_from_creating(place)?;
+        self.create_table(text, &created, source_column.as_deref(), place)?;
+        self.let_others_create(place)
+    }
+
+    /// Waits until no other source creates what several share. After an error, the connection ends, and with it this.
+    fn keep_others_from_creating(&mut self, place: &str) -> Result<(), Error> {
+        // As long as a definition may wait for others.
+        let query = format!("SELECT GET_LOCK({}, @@lock_wait_timeout)", self.creation_lock());
         let taken = first_value(&mut self.connection, query.as_bytes());
         if taken.map_err(|error| self.failed(error, place))? != "1" {
             return Err(Error::Busy { name: self.rules.source().to_owned() });
         }
-        // After an error, the connection ends.
-        self.create_alone(text, &created, source_column.as_deref(), place)?;
-        self.execute(format!("DO RELEASE_LOCK(SHA1(X'{lock}'))").as_bytes(), place)?;
+        Ok(())
+    }
+
+    fn let_others_create(&mut self, place: &str) -> Result<bool, Error> {
+        self.execute(format!("DO RELEASE_LOCK({})", self.creation_lock()).as_bytes(), place)?;
         Ok(true)
     }
 
-    fn create_alone(
+    /// The name of the user lock, as an expression.
+    fn creation_lock(&self) -> String {
+        let name = format!("hortator.replicate.{}.{NEW}", self.table.schema());
+        format!("SHA1(X'{}')", name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+
+    fn create_table(
         &mut self,
         text: &[u8],
         created: &CreatedTable,

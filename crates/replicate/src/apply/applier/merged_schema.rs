@@ -13,19 +13,16 @@ use crate::query::first_value;
 const NEW: &str = "replicate_new_";
 
 impl Applier {
-    /// Passes over such a statement where the schema is there with the same collation. False: it is to be run.
-    pub(super) fn has_schema(
+    /// Creates such a schema, or finds it with the same collation. No other source does so meanwhile.
+    pub(super) fn create_schema(
         &mut self,
         text: &[u8],
         (schema, name): &(Vec<u8>, std::ops::Range<usize>),
         place: &str,
-    ) -> Result<bool, Error> {
-        if !self.rules.lead_to_schema(schema) {
-            return Ok(false);
-        }
+    ) -> Result<(), Error> {
         let found = self.collation_of(schema, place)?;
         if found.is_empty() {
-            return Ok(false);
+            return self.execute(text, place);
         }
         let own = format!("{}_{NEW}{:08x}", self.table.schema(), crc32fast::hash(self.rules.source().as_bytes()));
         let drop = [b"DROP DATABASE IF EXISTS ".as_slice(), &quote_identifier(&own)].concat();
@@ -34,7 +31,7 @@ impl Applier {
         let wanted = self.collation_of(own.as_bytes(), place)?;
         self.execute(&drop, place)?;
         if wanted == found {
-            return Ok(true);
+            return Ok(());
         }
         let found = format!(
             "the target has the schema `{}` with the collation {found}, and the source creates it with {wanted}: tables that \
