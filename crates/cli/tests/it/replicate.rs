@@ -3,6 +3,7 @@
 mod cluster;
 mod compared;
 mod corners;
+mod failing_servers;
 pub mod fan_in;
 mod files;
 mod kills;

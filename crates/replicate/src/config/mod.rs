@@ -191,7 +191,9 @@ impl Config {
             return Err(Error::Value { table: "[target]".to_owned(), key: "workers".to_owned(), found });
         }
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
-        let sources: Vec<Source> = raw.source.into_iter().map(Source::read).collect::<Result<_, Error>>()?;
+        let target = Target { endpoint, hosts, schema, ignore_errors, workers };
+        let sources = raw.source.into_iter().map(|source| Source::read(source, &target));
+        let sources: Vec<Source> = sources.collect::<Result<_, Error>>()?;
         if sources.is_empty() {
             return Err(Error::NoSource);
         }
@@ -199,11 +201,7 @@ impl Config {
         if let Some(twice) = sources.iter().find(|source| !names.insert(&source.name)) {
             return Err(Error::TwoSources(twice.name.clone()));
         }
-        Ok(Config {
-            agent,
-            target: Target { endpoint, hosts, schema, ignore_errors, workers },
-            sources: beside_each_other(sources),
-        })
+        Ok(Config { agent, target, sources: beside_each_other(sources) })
     }
 }
 
@@ -218,7 +216,7 @@ impl AgentTable {
 }
 
 impl Source {
-    fn read(raw: RawSource) -> Result<Source, Error> {
+    fn read(raw: RawSource, target: &Target) -> Result<Source, Error> {
         let RawSource { name, start, server_id, ignore_server_ids, rule, rest } = raw;
         if name.is_empty() || name.len() > NAME_LIMIT_BYTES {
             return Err(Error::Name(name));
@@ -231,7 +229,7 @@ impl Source {
             let found = "0 is no server id of a replica".to_owned();
             return Err(Error::Value { table, key: "server_id".to_owned(), found });
         }
-        let server_id = server_id.unwrap_or_else(|| default_server_id(&name));
+        let server_id = server_id.unwrap_or_else(|| default_server_id(&name, target));
         let list: Result<Vec<_>, Error> = rule.into_iter().map(|rule| rule.read(&table)).collect();
         let rules = Rules::new(&name, list?);
         Ok(Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids })
@@ -252,9 +250,17 @@ fn beside_each_other(sources: Vec<Source>) -> Vec<Source> {
 /// The longest name of a source, in bytes.
 const NAME_LIMIT_BYTES: usize = 64;
 
-/// A server id that is the same at every start, and hardly that of a server: people number theirs from 1.
-fn default_server_id(name: &str) -> u32 {
-    0x8000_0000 | crc32fast::hash(name.as_bytes()) >> 1
+/// Keys that say which server an endpoint is.
+const PLACE_KEYS: [&str; 3] = ["host", "port", "socket"];
+
+/// A server id that is the same at every start, another one for each target of a source, and hardly that of a server: people
+/// number theirs from 1.
+fn default_server_id(name: &str, target: &Target) -> u32 {
+    let mut place: Vec<String> = target.hosts.iter().map(|host| format!("{host:?}")).collect();
+    let options = target.endpoint.options.iter().filter(|(key, _)| PLACE_KEYS.contains(&key.as_str()));
+    place.extend(options.map(|(key, value)| format!("{key}={value}")));
+    let text = [&[name.to_owned(), target.schema.clone()], &place[..]].concat().join("\n");
+    0x8000_0000 | crc32fast::hash(text.as_bytes()) >> 1
 }
 
 /// The connection's options, and a list of hosts if `host` is one.

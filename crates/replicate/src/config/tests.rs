@@ -121,3 +121,22 @@ fn where_the_agent_listens() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+#[test]
+fn server_ids_of_two_targets() {
+    let id = |target: &str, source: &str| {
+        let text = format!("[target]\n{target}\n[[source]]\nname = \"{source}\"\nstart = \"now\"\n");
+        Config::parse(&text).unwrap().sources[0].server_id
+    };
+    let one = id("host = \"db1\"\npassword = \"a\"", "shop");
+    assert_eq!(id("host = \"db1\"\npassword = \"b\"", "shop"), one, "the same at every start");
+    for (target, source) in [
+        ("host = \"db1\"", "other"),
+        ("host = \"db2\"", "shop"),
+        ("host = \"db1\"\nport = 3307", "shop"),
+        ("host = [\"db1\"]", "shop"),
+        ("socket = \"/a\"", "shop"),
+    ] {
+        assert_ne!(id(target, source), one, "{target}");
+    }
+}

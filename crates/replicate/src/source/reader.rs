@@ -43,13 +43,29 @@ fn next(
         return take(event, assembler);
     }
     let received = stream.next_event();
-    let received = received.map_err(|error| Error::Server { doing: "reading the source's log".to_owned(), error })?;
+    let received = received.map_err(|mut error| {
+        explain(&mut error);
+        Error::Server { doing: "reading the source's log".to_owned(), error }
+    })?;
     let Some(bytes) = received else {
         return Err(Error::Ended);
     };
     queue.count_read(bytes.len());
     let event = events.read(bytes, assembler.position())?;
     take(event, assembler)
+}
+
+/// What a server says to a reader when another one has connected with its server id: error 4052 of MariaDB, 1236 of MySQL.
+const SAME_SERVER_ID: &str = "same server_uuid/server_id";
+
+/// Says what to do where the source does not.
+fn explain(error: &mut hortator_mysql::Error) {
+    if let hortator_mysql::Error::Server(error) = error
+        && error.message.contains(SAME_SERVER_ID)
+    {
+        error.message += ": another reader has connected to the source with the same server id. Give each its own: `server_id` in \
+                          [[source]]";
+    }
 }
 
 fn take(event: Event, assembler: &mut Assembler) -> Result<Option<Arrival>, Error> {
