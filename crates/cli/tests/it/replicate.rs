@@ -13,6 +13,7 @@ mod rules;
 mod side_by_side;
 mod snapshot;
 mod snapshot_changes;
+mod snapshot_merged;
 mod streams;
 mod target_definitions;
 mod unit;

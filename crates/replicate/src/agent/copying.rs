@@ -9,7 +9,8 @@ use super::session::Error;
 use super::source_task::{SourceTask, Wish};
 use super::tracker::Phase;
 use crate::apply::{self, Applier, SourcePosition};
-use crate::snapshot::{self, Copy, CopyStatus, Monitor, Wanted, end_of_record, has_record};
+use crate::rules::Rules;
+use crate::snapshot::{self, Copied, Copy, CopyStatus, Monitor, Wanted, has_record, move_staged};
 
 /// Copies that run side by side: each has its connections to the target, and its memory.
 const COPIES_LIMIT: usize = 4;
@@ -80,6 +81,7 @@ pub(super) fn copy(
     task: &SourceTask,
     target: &ConnectOptions,
     host: &ConnectOptions,
+    rules: &Rules,
     applier: &mut Applier,
 ) -> Result<Option<SourcePosition>, Error> {
     let Some(_slot) = task.target.copies.take(task) else { return Ok(None) };
@@ -90,19 +92,26 @@ pub(super) fn copy(
         schema: &task.target.schema,
         name: task.name(),
         server_id: task.options.server_id,
-        rules: &task.options.rules,
+        rules,
         monitor: task,
     };
     let copied = copy.run();
     let counted = task.track(|tracker, _| tracker.copy()).unwrap_or_default();
     task.track(|tracker, _| tracker.set_copy(None));
-    let start = match copied {
+    let Copied { position, ends } = match copied {
         Err(snapshot::Error::Ended) => return Ok(None),
         copied => copied?,
     };
-    applier.start_behind_copy(start.clone(), &end_of_record(&task.target.schema, task.name()))?;
+    applier.start_behind_copy(position.clone(), &ends)?;
     task.tell(&format!("has copied {} tables, {} rows", counted.tables, counted.rows));
-    Ok(Some(start))
+    Ok(Some(position))
+}
+
+/// Moves what a copy has left to be moved among the rows of other sources. False: it shall end.
+pub(super) fn move_rest(task: &SourceTask, target: &ConnectOptions) -> Result<bool, Error> {
+    let moved = move_staged(target, &task.target.schema, task.name(), task);
+    task.track(|tracker, _| tracker.set_copy(None));
+    Ok(moved?)
 }
 
 /// Another start does not go on from half a copy.

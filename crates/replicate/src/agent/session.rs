@@ -17,6 +17,7 @@ use crate::apply::{Applier, InDoubt, SourcePosition};
 use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::first_value;
+use crate::rules::Rules;
 use crate::source::{Arrival, Popped, Queue};
 use crate::{apply, snapshot, source};
 
@@ -101,6 +102,9 @@ impl<'t> Session<'t> {
             .with_workers(self.target, task.target.workers_per_source)?;
         task.track(|tracker, _| tracker.on_connected(applier.waited_for()));
         if let Some(files) = &task.options.files {
+            if !copying::move_rest(task, self.target)? {
+                return Ok(Ended::AsWished);
+            }
             // Whether the server that wrote them folds the names of tables, they do not say.
             return self.run_files(applier.with_rules(task.options.rules.clone()), files);
         }
@@ -110,7 +114,8 @@ impl<'t> Session<'t> {
         let mut connection = Connection::open(&options).map_err(cannot)?;
         let name_case = first_value(&mut connection, b"SELECT @@lower_case_table_names").map_err(cannot)?;
         let rules = task.options.rules.clone();
-        let mut applier = applier.with_rules(if name_case == "0" { rules } else { rules.folding() });
+        let rules = if name_case == "0" { rules } else { rules.folding() };
+        let mut applier = applier.with_rules(rules.clone());
         let at = match applier.position() {
             Some(at) => {
                 let at = at.clone();
@@ -121,10 +126,15 @@ impl<'t> Session<'t> {
                 at
             }
             None => {
-                let Some(start) = self.first_start(&mut applier, &mut connection)? else { return Ok(Ended::AsWished) };
+                let Some(start) = self.first_start(&mut applier, &mut connection, &rules)? else {
+                    return Ok(Ended::AsWished);
+                };
                 start
             }
         };
+        if !copying::move_rest(task, self.target)? {
+            return Ok(Ended::AsWished);
+        }
         let start = source::request(&at, connection.version().flavor)?;
         let request =
             BinlogRequest { server_id: task.options.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
@@ -152,10 +162,15 @@ impl<'t> Session<'t> {
     }
 
     /// The start of a source of which the target has nothing. None: something else is wished.
-    fn first_start(&self, applier: &mut Applier, connection: &mut Connection) -> Result<Option<SourcePosition>, Error> {
+    fn first_start(
+        &self,
+        applier: &mut Applier,
+        connection: &mut Connection,
+        rules: &Rules,
+    ) -> Result<Option<SourcePosition>, Error> {
         let task = self.task;
         if task.options.start == Start::Snapshot {
-            return copying::copy(task, self.target, self.host, applier);
+            return copying::copy(task, self.target, self.host, rules, applier);
         }
         copying::refuse_unfinished(task, self.target)?;
         let start = source::first_position(connection, self.host, &task.options.start, task.options.server_id)?;

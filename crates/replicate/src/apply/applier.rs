@@ -4,7 +4,6 @@ mod abandoned;
 mod begun;
 mod group;
 mod merged;
-mod merged_schema;
 mod misfit;
 mod moved_column;
 mod position;

@@ -9,14 +9,14 @@ use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 use super::definition::Begun;
 use super::temporary_tables::TemporaryTables;
 use crate::binlog::{Content, Event, GtidState};
-use crate::snapshot::RECORD_TABLE;
+use crate::snapshot::{RECORD_TABLE, STAGED_TABLE, STAGING};
 use crate::transaction::LogPosition;
 
 /// The table's name.
 const TABLE: &str = "replicate_positions";
 
 /// Tables of Hortator's own in the target.
-const OWN_TABLES: [&str; 2] = [TABLE, RECORD_TABLE];
+const OWN_TABLES: [&str; 3] = [TABLE, RECORD_TABLE, STAGED_TABLE];
 
 const REPLACE: &[u8] = b"REPLACE INTO ";
 const UPDATE: &[u8] = b"UPDATE ";
@@ -133,7 +133,8 @@ impl PositionTable {
             match &event.content {
                 Content::TableMap(map)
                     if map.schema == self.schema.as_bytes()
-                        && OWN_TABLES.iter().any(|own| own.as_bytes() == map.table) =>
+                        && (OWN_TABLES.iter().any(|own| own.as_bytes() == map.table)
+                            || map.table.starts_with(STAGING.as_bytes())) =>
                 {
                     own.insert(map.table_id);
                 }

@@ -68,7 +68,7 @@ pub(super) fn columns(connection: &mut Connection, name: &TableName) -> Result<V
 
 /// A column that is to hold the source's name.
 #[derive(Clone, Debug)]
-pub(super) struct SourceColumn {
+pub(crate) struct SourceColumn {
     /// Its place, from 0.
     pub(super) index: usize,
     /// The longest value, in bytes.
@@ -81,7 +81,7 @@ pub(super) struct SourceColumn {
 
 impl SourceColumn {
     /// Whether it holds this text, in these bytes.
-    pub(super) fn can_hold(&self, text: &str) -> bool {
+    pub(crate) fn can_hold(&self, text: &str) -> bool {
         let is_same = match self.charset.as_str() {
             "" | "utf8mb3" | "utf8mb4" => true,
             // Each letter takes more than a byte.
@@ -206,31 +206,43 @@ impl TargetTables {
         if let Some(known) = self.source_columns.get(&key) {
             return Ok(known.clone());
         }
-        let query = [
-            b"SELECT ORDINAL_POSITION - 1, CHARACTER_OCTET_LENGTH, CHARACTER_MAXIMUM_LENGTH, \
-              COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS \
-              WHERE DATA_TYPE IN ('varchar', 'varbinary') AND COLUMN_NAME = "
-                .as_slice(),
-            &quote_string(column),
-            &of_table(name),
-        ]
-        .concat();
-        let rows = texts(connection, &query)?;
-        let found = rows.into_iter().next().and_then(|row| {
-            let [index, limit_bytes, limit_chars, charset] = <[String; 4]>::try_from(row).ok()?;
-            Some(SourceColumn {
-                index: index.parse().ok()?,
-                limit_bytes: limit_bytes.parse().ok()?,
-                limit_chars: limit_chars.parse().ok()?,
-                charset,
-            })
-        });
+        let found = source_column(connection, name, column)?;
         if self.source_columns.len() >= LIMIT {
             self.source_columns.clear();
         }
         self.source_columns.insert(key, found.clone());
         Ok(found)
     }
+}
+
+/// The column of a table that is to hold the source's name; `None` where there is no such column of a type that can.
+///
+/// # Errors
+/// As for any statement.
+pub(crate) fn source_column(
+    connection: &mut Connection,
+    name: &TableName,
+    column: &str,
+) -> Result<Option<SourceColumn>, Error> {
+    let query = [
+        b"SELECT ORDINAL_POSITION - 1, CHARACTER_OCTET_LENGTH, CHARACTER_MAXIMUM_LENGTH, \
+          COALESCE(CHARACTER_SET_NAME, '') FROM information_schema.COLUMNS \
+          WHERE DATA_TYPE IN ('varchar', 'varbinary') AND COLUMN_NAME = "
+            .as_slice(),
+        &quote_string(column),
+        &of_table(name),
+    ]
+    .concat();
+    let rows = texts(connection, &query)?;
+    Ok(rows.into_iter().next().and_then(|row| {
+        let [index, limit_bytes, limit_chars, charset] = <[String; 4]>::try_from(row).ok()?;
+        Some(SourceColumn {
+            index: index.parse().ok()?,
+            limit_bytes: limit_bytes.parse().ok()?,
+            limit_chars: limit_chars.parse().ok()?,
+            charset,
+        })
+    }))
 }
 
 /// What a table is, as the server calls it; empty where it is not there.

@@ -8,7 +8,7 @@ use super::findings::{Finding, Severity, listed};
 use crate::agent::{AgentOptions, SourceOptions};
 use crate::config::Start;
 use crate::query::{first_column, texts};
-use crate::rules::Rules;
+use crate::rules::{Rules, Sharing};
 use crate::snapshot::{SYSTEM_SCHEMAS, has_record, missing_rights, non_transactional_tables};
 
 /// What is known of a source that is to be copied.
@@ -63,6 +63,10 @@ fn has_position(target: &mut Connection, options: &AgentOptions, name: &str) -> 
 
 fn facts(source: &mut Connection, positions: &str, rules: &Rules) -> Result<CopyFacts, Error> {
     let on_target = |[schema, table]: [String; 2]| {
+        // What several sources share may be there.
+        if rules.sharing(schema.as_bytes(), table.as_bytes()) != Sharing::Own {
+            return None;
+        }
         let (schema, table) = rules.name_on_target(schema.as_bytes(), table.as_bytes())?;
         Some([schema, table].map(|name| String::from_utf8_lossy(&name).into_owned()).join("."))
     };

@@ -20,7 +20,7 @@ mod words;
 
 pub(crate) use cascades::{CASCADES, Cascade};
 pub use change::{Change, Changes};
-pub(crate) use names::{CreatedTable, created_schema, created_table};
+pub(crate) use names::{CreatedTable, created_schema, created_table, created_table_in};
 pub use pattern::TablePattern;
 pub(crate) use row_events::RowRules;
 pub(crate) use statement::{Rewritten, rewrite};
@@ -75,6 +75,17 @@ pub(crate) enum Decision<'r> {
     LeaveOut,
     /// It is applied, with changes.
     Apply(&'r Rule),
+}
+
+/// Whose rows a table of the target has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing<'r> {
+    /// Those of one table of this source.
+    Own,
+    /// Those of others too; this column has the source's name.
+    Marked(&'r str),
+    /// Those of others too; nothing tells them apart.
+    Mixed,
 }
 
 /// The rules of a source.
@@ -139,15 +150,41 @@ impl Rules {
         }
     }
 
-    /// Whether all rows of a table of the source are rows of the target, and nothing else is in them.
-    pub(crate) fn keeps_rows(&self, schema: &[u8], table: &[u8]) -> bool {
-        match self.decide(schema, table) {
-            Decision::AsIs => true,
-            Decision::LeaveOut => false,
-            Decision::Apply(rule) => {
-                rule.source_column().is_none() && !rule.leaves_out(Change::Insert) && !rule.leaves_out(Change::Create)
-            }
+    /// Whether a table that is copied cannot be as its rule wants it: it would have to be there already, or to have no rows.
+    pub(crate) fn lacks_beginning(&self, schema: &[u8], table: &[u8]) -> bool {
+        matches!(self.decide(schema, table), Decision::Apply(rule)
+            if rule.leaves_out(Change::Insert) || rule.leaves_out(Change::Create))
+    }
+
+    /// Whose rows a table of the target may have that has those of this table of the source.
+    pub(crate) fn sharing(&self, schema: &[u8], table: &[u8]) -> Sharing<'_> {
+        if let Decision::Apply(rule) = self.decide(schema, table)
+            && let Some(column) = rule.source_column()
+        {
+            return Sharing::Marked(column);
         }
+        match self.name_on_target(schema, table) {
+            Some((schema, table)) if self.is_shared(&schema, &table) => Sharing::Mixed,
+            _ => Sharing::Own,
+        }
+    }
+
+    /// Whether a rule puts tables of this schema of the source among those of others.
+    pub(crate) fn merge_tables_of(&self, schema: &[u8]) -> bool {
+        let merges = |rule: &&Rule| {
+            let to = rule.to().and_then(|to| rule.tables.map_schema(to, schema));
+            rule.source_column().is_some() || rule.merges() || to.is_some_and(|to| self.shares_schema(&to))
+        };
+        self.list.iter().filter(|rule| rule.tables.matches_some_of(schema)).any(|rule| merges(&rule))
+    }
+
+    /// Whether a schema of the target may have what other sources have made, or other schemas of this one.
+    pub(crate) fn shares_schema(&self, schema: &[u8]) -> bool {
+        self.others.iter().any(|to| to.matches_some_of(schema))
+            || self
+                .list
+                .iter()
+                .any(|rule| rule.leads_to_schema(schema) && (rule.merges() || rule.source_column().is_some()))
     }
 
     /// A schema's name on the target; `None` where all its tables are left out.

@@ -239,14 +239,18 @@ pub(crate) fn created_schema(text: &[u8], dialect: &Dialect) -> Option<(Vec<u8>,
     Some((named.name, named.start..named.end))
 }
 
-/// The table that a statement creates, as it names it: schema, where given, and table; where the name stands in the text; and
-/// whether it would replace one.
+/// The table that a statement creates, where it names its schema.
 pub(crate) fn created_table(text: &[u8], dialect: &Dialect) -> Option<CreatedTable> {
+    created_table_in(None, text, dialect)
+}
+
+/// The table that a statement creates, in this schema where it names none.
+pub(crate) fn created_table_in(default: Option<&[u8]>, text: &[u8], dialect: &Dialect) -> Option<CreatedTable> {
     let found = definition(text, dialect)?;
     let is_table = tokens(text, dialect).take(4).any(|token| token.is_word(b"TABLE"));
     let first = found.names.into_iter().next().filter(|_| is_table && found.change == Change::Create)?;
     Some(CreatedTable {
-        schema: first.schema?,
+        schema: first.schema.or_else(|| default.map(<[u8]>::to_vec))?,
         table: first.name,
         start: first.start,
         end: first.end,
@@ -255,7 +259,7 @@ pub(crate) fn created_table(text: &[u8], dialect: &Dialect) -> Option<CreatedTab
 }
 
 /// See [`created_table`].
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CreatedTable {
     pub(crate) schema: Vec<u8>,
     pub(crate) table: Vec<u8>,

@@ -7,14 +7,18 @@
 //!      │            └──► no record, and the copy stops
 //!      └── a crash: it is dropped if it is there; a table only if it is empty, because no rows are sent before all are created
 //! ```
+//!
+//! Of a table that others have rows in too, only the source's rows are on record, with the column that tells them apart.
 
 use std::collections::HashSet;
 
-use hortator_mysql::{Connection, Error as ServerError, quote_identifier, quote_string};
+use hortator_mysql::{ConnectOptions, Connection, Error as ServerError, quote_identifier, quote_string};
 
 use super::Error;
 use super::definitions::SESSION;
 use super::objects::{Kind, Object};
+use super::staged;
+use super::taken_back::OwnRows;
 use crate::apply::literal;
 use crate::query::{first_value, texts};
 
@@ -32,8 +36,18 @@ const NAMES_LIMIT: usize = 5;
 pub(super) struct Claims {
     pub(super) connection: Connection,
     record: Record,
+    /// The source's name.
+    source: String,
     /// The user lock that keeps copies of other sources from looking for names at the same time.
     names_lock: Vec<u8>,
+}
+
+/// A thing on record.
+struct Recorded {
+    object: Object,
+    is_created: bool,
+    /// Of rows.
+    source_column: String,
 }
 
 /// Where the record is.
@@ -80,13 +94,27 @@ impl Claims {
             b"CREATE TABLE IF NOT EXISTS ".as_slice(),
             &record.table,
             b" (source VARBINARY(255) NOT NULL, kind VARBINARY(16) NOT NULL, in_schema VARBINARY(256) NOT NULL, \
-               name VARBINARY(256) NOT NULL, state ENUM('intended', 'created') NOT NULL, \
+               name VARBINARY(256) NOT NULL, state ENUM('intended', 'created') NOT NULL, source_column VARBINARY(256), \
                PRIMARY KEY (source, kind, in_schema, name)) ENGINE=InnoDB",
         ]
         .concat();
+        // One of an earlier version has no such column.
+        let has_column = [b"SELECT source_column FROM ".as_slice(), &record.table, b" LIMIT 0"].concat();
+        let alter =
+            [b"ALTER TABLE ".as_slice(), &record.table, b" ADD COLUMN IF NOT EXISTS source_column VARBINARY(256)"]
+                .concat();
         connection.execute(&create).map_err(Error::target("making the record of the copy"))?;
+        if let Err(ServerError::Server(_)) = connection.execute(&has_column) {
+            connection.execute(&alter).map_err(Error::target("making the record of the copy"))?;
+        }
+        staged::create_table(&mut connection, schema)?;
         let names_lock = quote_string(format!("hortator.replicate.{schema}.names"));
-        Ok(Claims { connection, record, names_lock })
+        Ok(Claims { connection, record, source: source.to_owned(), names_lock })
+    }
+
+    /// The source's name.
+    pub(super) fn source(&self) -> &str {
+        &self.source
     }
 
     /// Makes the session that of the definitions.
@@ -110,20 +138,30 @@ impl Claims {
         self.connection.execute(&query).map(drop).map_err(Error::target("unlocking names"))
     }
 
-    /// Drops what an unfinished copy has made. Says whether there was one.
-    pub(super) fn drop_unfinished(&mut self) -> Result<bool, Error> {
+    /// Drops what an unfinished copy has made, and deletes its rows where others have rows too. Says whether there was one.
+    pub(super) fn drop_unfinished(
+        &mut self,
+        target: &ConnectOptions,
+        goes_on: &dyn Fn() -> Result<(), Error>,
+    ) -> Result<bool, Error> {
         let mut recorded = self.recorded()?;
-        recorded.sort_by(|(one, _), (other, _)| other.cmp(one));
-        for (object, is_created) in &recorded {
-            self.drop_one(object, *is_created)?;
+        recorded.sort_by(|one, other| other.object.cmp(&one.object));
+        for Recorded { object, is_created, source_column } in &recorded {
+            goes_on()?;
+            if object.kind == Kind::Rows {
+                let rows = OwnRows { table: object, column: source_column, source: &self.source };
+                rows.delete(&mut self.connection, target, goes_on)?;
+            } else {
+                self.drop_one(object, *is_created)?;
+            }
             self.forget(object)?;
         }
         Ok(!recorded.is_empty())
     }
 
-    fn recorded(&mut self) -> Result<Vec<(Object, bool)>, Error> {
+    fn recorded(&mut self) -> Result<Vec<Recorded>, Error> {
         let query = [
-            b"SELECT kind, in_schema, name, state = 'created' FROM ".as_slice(),
+            b"SELECT kind, in_schema, name, state = 'created', source_column FROM ".as_slice(),
             &self.record.table,
             &self.record.condition,
         ]
@@ -133,7 +171,8 @@ impl Claims {
             let mut values = row.into_iter().map(Option::unwrap_or_default);
             let kind = Kind::from_sql(&String::from_utf8_lossy(&values.next()?))?;
             let object = Object { kind, schema: values.next()?, name: values.next()? };
-            Some((object, values.next()? == b"1"))
+            let is_created = values.next()? == b"1";
+            Some(Recorded { object, is_created, source_column: String::from_utf8_lossy(&values.next()?).into_owned() })
         };
         Ok(rows.into_iter().filter_map(read).collect())
     }
@@ -192,13 +231,12 @@ impl Claims {
         self.write_record(&statement)
     }
 
-    /// Stops where the target has one of these names already.
-    pub(super) fn check_names(&mut self, objects: &[&Object]) -> Result<(), Error> {
+    /// The objects whose names the target has already.
+    pub(super) fn taken<'o>(&mut self, objects: &[&'o Object]) -> Result<Vec<&'o Object>, Error> {
         let folds = first_value(&mut self.connection, b"SELECT @@lower_case_table_names");
         let folds = folds.map_err(Error::target("looking for names"))? != "0";
         let mut taken = Vec::new();
         let mut schemas: Vec<&[u8]> = objects.iter().map(|object| &object.schema[..]).collect();
-        schemas.dedup();
         schemas.sort_unstable();
         schemas.dedup();
         for schema in schemas {
@@ -211,12 +249,23 @@ impl Claims {
             let there: HashSet<(Kind, String)> =
                 there.iter().map(|(kind, name)| fold(*kind, name.as_bytes())).collect();
             let here = objects.iter().filter(|object| object.schema == schema && object.kind != Kind::Schema);
-            taken.extend(
-                here.filter(|object| there.contains(&fold(object.kind.name_space(), &object.name)))
-                    .map(|object| object.shown()),
-            );
+            taken.extend(here.filter(|object| there.contains(&fold(object.kind.name_space(), &object.name))));
         }
-        if taken.is_empty() { Ok(()) } else { Err(names_taken(&taken)) }
+        Ok(taken)
+    }
+
+    /// Puts rows of the source on record that are to come into a table with rows of others. None of them may be there.
+    pub(super) fn claim_rows(&mut self, table: &Object, column: &str) -> Result<(), Error> {
+        let rows = OwnRows { table, column, source: &self.source };
+        if rows.exist(&mut self.connection)? {
+            return Err(Error::Refused(format!(
+                "the target has rows of this source in {} already (`{column}` = '{}'), and a copy leaves alone what is there: \
+                 delete them, then `resume`",
+                table.shown(),
+                self.source
+            )));
+        }
+        self.write(&Object { kind: Kind::Rows, ..table.clone() }, "intended", column)
     }
 
     /// Makes a thing: `statements` run in their order, the one at `create` makes it.
@@ -252,10 +301,14 @@ impl Claims {
     }
 
     fn note(&mut self, object: &Object, state: &str) -> Result<(), Error> {
+        self.write(object, state, "")
+    }
+
+    fn write(&mut self, object: &Object, state: &str, source_column: &str) -> Result<(), Error> {
         let statement = [
             b"REPLACE INTO ".as_slice(),
             &self.record.table,
-            b" (source, kind, in_schema, name, state) VALUES (",
+            b" (source, kind, in_schema, name, source_column, state) VALUES (",
             &self.record.source,
             b", '",
             object.kind.sql().as_bytes(),
@@ -263,6 +316,8 @@ impl Claims {
             &literal(&object.schema),
             b", ",
             &literal(&object.name),
+            b", ",
+            &literal(source_column.as_bytes()),
             format!(", '{state}')").as_bytes(),
         ]
         .concat();
@@ -292,7 +347,7 @@ fn names_in(connection: &mut Connection, schema: &[u8]) -> Result<Vec<(Kind, Str
     Ok(names)
 }
 
-fn names_taken(names: &[String]) -> Error {
+pub(super) fn names_taken(names: &[String]) -> Error {
     let shown = names[..names.len().min(NAMES_LIMIT)].join(", ");
     let more = names.len().saturating_sub(NAMES_LIMIT);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

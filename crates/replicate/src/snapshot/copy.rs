@@ -13,14 +13,17 @@ use hortator_mysql::{
     BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, Flavor, RowSink,
 };
 
-use super::claims::Claims;
+use super::claims::{Claims, end_of_record};
 use super::ddl_watch::DdlWatch;
-use super::definitions::{self, statements};
+use super::definition_maker::{DefinitionMaker, make};
+use super::definitions;
+use super::destination_tables;
 use super::frozen::{self, Frozen};
-use super::inventory::{self, Definition, Inventory, RowSource};
-use super::objects::{Kind, Object};
+use super::inventory::{self, Inventory, RowSource};
+use super::objects::Object;
 use super::pipe::{PipeReader, pipe};
-use super::row_reader::{Counters, RowReader};
+use super::row_reader::{Counters, RowReader, RowsRead};
+use super::staged::StagedTable;
 use super::under_rules::under_rules;
 use super::{CopyStatus, Error, missing_rights};
 use crate::apply::SourcePosition;
@@ -42,8 +45,6 @@ const WATCH_QUEUE_BYTES: usize = 1 << 20;
 const HEARTBEAT_MS: u64 = 500;
 /// A source that says nothing for this long is taken for lost.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// Errors of CREATE VIEW for what is not made yet: schema, table, routine, view.
-const NOT_YET: [u16; 4] = [1049, 1146, 1305, 1356];
 
 /// What shall become of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,14 @@ pub(crate) trait Monitor: Sync {
     fn tell(&self, text: &str);
 }
 
+/// What is copied, all of it.
+pub(crate) struct Copied {
+    /// As it stands at this place of the log.
+    pub(crate) position: SourcePosition,
+    /// The statements by which the copy is whole, to be committed with the position.
+    pub(crate) ends: Vec<Vec<u8>>,
+}
+
 /// A copy.
 pub(crate) struct Copy<'c> {
     pub(crate) source: &'c ConnectOptions,
@@ -80,11 +89,11 @@ pub(crate) struct Copy<'c> {
 }
 
 impl Copy<'_> {
-    /// Copies everything, and says of which place of the log that is.
+    /// Copies everything.
     ///
     /// # Errors
     /// See [`Error`]. What is made by then is on record, and is dropped by the next copy.
-    pub(crate) fn run(&self) -> Result<SourcePosition, Error> {
+    pub(crate) fn run(&self) -> Result<Copied, Error> {
         let mut attempt = 1;
         loop {
             match self.attempt() {
@@ -103,27 +112,27 @@ impl Copy<'_> {
         }
     }
 
-    fn attempt(&self) -> Result<SourcePosition, Error> {
+    fn attempt(&self) -> Result<Copied, Error> {
         self.monitor.note(CopyStatus::default());
         let mut control = frozen::connect(self.source)?;
         self.check_source(&mut control)?;
         let target = self.open_target()?;
         let mut claims = Claims::open(target, self.schema, self.name)?;
-        if claims.drop_unfinished()? {
+        if claims.drop_unfinished(self.target, &|| self.goes_on())? {
             self.monitor.tell("has dropped an unfinished copy from the target");
         }
         let frozen = Frozen::open(self.source, self.schema, self.rules)?;
         let position = frozen.position.clone();
         let stream = self.open_log(&position)?;
         let (queue, watch) = (Queue::new(WATCH_QUEUE_BYTES), DdlWatch::default());
-        thread::scope(|scope| {
+        let ends = thread::scope(|scope| {
             scope.spawn(|| source::read(stream, position.position.clone(), &queue));
             scope.spawn(|| watch.follow(&queue));
             let done = self.with_watch(control, claims, frozen, &watch);
             queue.close();
             done
         })?;
-        Ok(position)
+        Ok(Copied { position, ends })
     }
 
     fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
@@ -183,10 +192,10 @@ impl Copy<'_> {
         mut claims: Claims,
         frozen: Frozen,
         watch: &DdlWatch,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Vec<u8>>, Error> {
         let found = inventory::read(&mut control, self.schema, self.rules)?;
         let version = control.version().comment_number();
-        let Inventory { definitions, tables } = under_rules(found, self.rules, version)?;
+        let Inventory { definitions, tables, left_out } = under_rules(found, self.rules, self.schema, version)?;
         let is_locked = |object: &Object| frozen.locked.contains(&object.quoted());
         let unlocked = tables.iter().find(|table| table.rows == RowSource::Locked && !is_locked(&table.object));
         if let Some(table) = unlocked {
@@ -195,9 +204,12 @@ impl Copy<'_> {
         let end = log_end(&mut control)?;
         watch.definitions_are_read(end.position, tables.iter().map(|table| &table.object), &|| self.goes_on())?;
 
-        let (behind, before): (Vec<&Definition>, Vec<&Definition>) =
-            definitions.iter().partition(|definition| definition.object.kind == Kind::Trigger);
-        self.make_definitions(&mut claims, &before, &behind)?;
+        if !left_out.is_empty() {
+            self.monitor.tell(&format!("does not copy what is about tables that are merged: {}", left_out.join(", ")));
+        }
+        let maker = DefinitionMaker { rules: self.rules, positions: self.schema, monitor: self.monitor };
+        let behind = maker.make(&mut claims, &definitions)?;
+        destination_tables::prepare(&mut claims, &tables)?;
         let counters = Counters::default();
         self.monitor.note(counters.status(tables.len()));
         let statement_bytes = self.statement_bytes(&mut claims.connection)?;
@@ -205,17 +217,21 @@ impl Copy<'_> {
             frozen,
             control,
             tables: &tables,
+            source: self.name,
             watch,
             monitor: self.monitor,
             counters: &counters,
             statement_bytes,
         };
-        self.copy_rows(reader, watch, &|| self.monitor.note(counters.status(tables.len())))?;
+        let read = self.copy_rows(reader, watch, &|| self.monitor.note(counters.status(tables.len())))?;
+        destination_tables::check_triggers(&mut claims, &tables)?;
         for definition in behind {
-            let (texts, create) = statements(definition);
-            claims.make(&definition.object, &texts, create)?;
+            make(&mut claims, definition)?;
         }
-        Ok(())
+        let staged =
+            tables.iter().zip(read.tables).filter_map(|(table, pushed)| StagedTable::of(table, self.name, pushed));
+        let staged = staged.map(|table| table.record(self.schema, self.name));
+        Ok(staged.chain([end_of_record(self.schema, self.name)]).collect())
     }
 
     /// A statement, and what the load makes of it, stays far below what the target takes.
@@ -224,44 +240,8 @@ impl Copy<'_> {
         Ok(STATEMENT_BYTES.min(limit.parse::<usize>().unwrap_or(STATEMENT_BYTES) / 4))
     }
 
-    /// Everything but triggers, which would fire for the rows of the copy.
-    fn make_definitions(
-        &self,
-        claims: &mut Claims,
-        before: &[&Definition],
-        behind: &[&Definition],
-    ) -> Result<(), Error> {
-        while !claims.try_lock_names()? {
-            self.goes_on()?;
-        }
-        let objects: Vec<&Object> = before.iter().chain(behind).map(|definition| &definition.object).collect();
-        claims.check_names(&objects)?;
-        let has_events = objects.iter().any(|object| object.kind == Kind::Event);
-        let scheduler = first_value(&mut claims.connection, b"SELECT @@global.event_scheduler");
-        if has_events && scheduler.map_err(Error::target("asking for the event scheduler"))? == "ON" {
-            return Err(Error::Refused(
-                "the target runs events, and would run those of the source before they are disabled: SET GLOBAL \
-                 event_scheduler = OFF there"
-                    .to_owned(),
-            ));
-        }
-        let (views, others): (Vec<&Definition>, Vec<&Definition>) =
-            before.iter().partition(|definition| definition.object.kind == Kind::View);
-        for definition in others.iter().filter(|definition| definition.object.kind < Kind::View) {
-            self.goes_on()?;
-            if definition.object.kind != Kind::Schema || !claims.has_schema(&definition.object.schema)? {
-                make(claims, definition)?;
-            }
-        }
-        make_views(claims, views)?;
-        for definition in others.iter().filter(|definition| definition.object.kind > Kind::View) {
-            make(claims, definition)?;
-        }
-        claims.unlock_names()
-    }
-
     /// Rows from the source into a load, until both are done or one of them fails.
-    fn copy_rows(&self, reader: RowReader<'_>, watch: &DdlWatch, note: &dyn Fn()) -> Result<(), Error> {
+    fn copy_rows(&self, reader: RowReader<'_>, watch: &DdlWatch, note: &dyn Fn()) -> Result<RowsRead, Error> {
         let source_id = reader.frozen.connection.id();
         let (writer, piped) = pipe();
         let load = Load::open(self.load_options()).map_err(|error| lost(&error.to_string()))?;
@@ -299,7 +279,7 @@ impl Copy<'_> {
         note();
         let summary = loaded.and_then(|loaded| loaded);
         match (stopped, read.and_then(|read| read), summary) {
-            (None, Ok(read), Ok(summary)) => check_summary(&summary, read),
+            (None, Ok(read), Ok(summary)) => check_summary(&summary, read.rows).map(|()| read),
             (None, Err(error), Ok(summary)) => {
                 if load_failed || matches!(error, Error::Ended) {
                     Err(failure(&summary))
@@ -339,34 +319,6 @@ impl Copy<'_> {
             verify: false,
         }
     }
-}
-
-fn make(claims: &mut Claims, definition: &Definition) -> Result<(), Error> {
-    let (texts, create) = statements(definition);
-    claims.make(&definition.object, &texts, create)
-}
-
-/// Views may be on views: each round makes those that have what they need.
-fn make_views(claims: &mut Claims, mut waiting: Vec<&Definition>) -> Result<(), Error> {
-    while !waiting.is_empty() {
-        let (mut still, mut last) = (Vec::new(), None);
-        for &view in &waiting {
-            match make(claims, view) {
-                Err(Error::Target { doing, error: ServerError::Server(error) }) if NOT_YET.contains(&error.code) => {
-                    // What follows a statement that fails is not sent.
-                    claims.reset_session()?;
-                    last = Some(Error::Target { doing, error: ServerError::Server(error) });
-                    still.push(view);
-                }
-                made => made?,
-            }
-        }
-        if let Some(error) = last.filter(|_| still.len() == waiting.len()) {
-            return Err(error);
-        }
-        waiting = still;
-    }
-    Ok(())
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> Result<T, Error> {

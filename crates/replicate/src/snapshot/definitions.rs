@@ -13,13 +13,18 @@ pub(super) const SESSION: [&str; 3] = [
     BASE_MODE,
 ];
 /// What a target may not know, or not allow.
-pub(super) const OPTIONAL_SESSION: [&str; 2] =
-    ["SET SESSION explicit_defaults_for_timestamp = 1", "SET SESSION binlog_format = ROW"];
+pub(super) const OPTIONAL_SESSION: [&str; 4] = [
+    "SET SESSION explicit_defaults_for_timestamp = 1",
+    "SET SESSION binlog_format = ROW",
+    "SET SESSION system_versioning_alter_history = KEEP",
+    // A node of a cluster reads what others have committed before.
+    "SET SESSION wsrep_sync_wait = 1",
+];
 const BASE_MODE: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
 
 /// The statements for a definition, and which of them makes it.
 pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
-    let Definition { object, create, default_schema, session, time_zone, created_s, values } = definition;
+    let Definition { object, create, default_schema, session, time_zone, created_s, values, shared: _ } = definition;
     let mut before = Vec::new();
     let mut behind: Vec<Vec<u8>> = Vec::new();
     if !default_schema.is_empty() {

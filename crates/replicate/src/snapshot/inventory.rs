@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use hortator_mysql::{Connection, quote_identifier, quote_string};
 
+use super::destination::Destination;
 use super::objects::{Kind, Object};
 use super::row_text::CopiedColumn;
 use super::{Error, SYSTEM_SCHEMAS};
-use crate::rules::Rules;
+use crate::rules::{CreatedTable, Rules, Sharing};
 
 /// Engines whose tables are copied row by row without a lock.
 const SNAPSHOT_ENGINE: &str = "InnoDB";
@@ -36,6 +37,8 @@ pub(super) struct Table {
     pub(super) object: Object,
     /// Its name on the target.
     pub(super) target: Object,
+    /// Where its rows go.
+    pub(super) destination: Destination,
     pub(super) rows: RowSource,
     pub(super) columns: Vec<CopiedColumn>,
     pub(super) has_history: bool,
@@ -56,6 +59,17 @@ pub(super) struct Definition {
     pub(super) created_s: Option<u64>,
     /// A sequence's row.
     pub(super) values: Vec<Vec<u8>>,
+    /// A table that others may have made, with others' rows.
+    pub(super) shared: Option<SharedTable>,
+}
+
+/// What a table needs that several become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SharedTable {
+    /// Where its name stands in the definition.
+    pub(super) created: CreatedTable,
+    /// The column with the source's name.
+    pub(super) source_column: Option<String>,
 }
 
 /// Everything.
@@ -64,6 +78,8 @@ pub(super) struct Inventory {
     /// In the order of their making.
     pub(super) definitions: Vec<Definition>,
     pub(super) tables: Vec<Table>,
+    /// What is not copied although no rule skips it, for a message.
+    pub(super) left_out: Vec<String>,
 }
 
 /// The tables of a source that have no snapshot, by schema and name.
@@ -149,7 +165,16 @@ impl Reader<'_> {
             .and_then(|charset| Some([take("sql_mode").unwrap_or_default(), charset, take("collation_connection")?]));
         let time_zone = take("time_zone");
         let default_schema = if object.kind == Kind::Schema { Vec::new() } else { object.schema.clone() };
-        Ok(Definition { object, create, default_schema, session, time_zone, created_s: None, values: Vec::new() })
+        Ok(Definition {
+            object,
+            create,
+            default_schema,
+            session,
+            time_zone,
+            created_s: None,
+            values: Vec::new(),
+            shared: None,
+        })
     }
 
     fn schemas(&mut self, found: &mut Inventory) -> Result<(), Error> {
@@ -288,7 +313,13 @@ impl Reader<'_> {
             if self.leaves_out(&schema, &table) {
                 continue;
             }
+            let sharing = self.rules.sharing(&schema, &table);
             let object = Object { kind: Kind::Trigger, schema, name };
+            if sharing != Sharing::Own {
+                // It would fire for rows of other sources that are copied.
+                found.left_out.push(format!("trigger {}", object.shown()));
+                continue;
+            }
             found.definitions.push(self.definition(object, "SQL Original Statement")?);
         }
         Ok(())
@@ -361,7 +392,7 @@ fn table(object: Object, rows: RowSource, listed: Vec<ListedColumn>, has_history
     if has_history {
         columns.extend(times.iter().map(|name| CopiedColumn::row_time(name)));
     }
-    Ok(Table { target: object.clone(), object, rows, columns, has_history })
+    Ok(Table { target: object.clone(), destination: Destination::Own, object, rows, columns, has_history })
 }
 
 fn take<const N: usize>(row: Row) -> [Vec<u8>; N] {

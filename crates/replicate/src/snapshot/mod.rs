@@ -7,14 +7,19 @@
 //!      │
 //!   under_rules the names that things have on the target, and what is left out
 //!      │
-//!   claims      names that the target has already stop the copy; what it makes is on record in the target before it is made
+//!   claims      names that the target has already stop the copy; what it makes is on record in the target before it is made;
+//!      │        taken_back deletes rows among those of others
 //!   definitions schemas, tables, routines, views, events: before the rows. Triggers: behind them
+//!      │
+//!   destination where rows go: into a table of the copy, or into one with rows of other sources
 //!      │
 //!   row_reader  rows as INSERT statements ──► pipe ──► hortator_load, many connections         (row_text is pure)
 //!      │
 //!   ddl_watch   reads the log behind the snapshot meanwhile: a definition that changes under the copy begins it anew
 //!      ▼
 //!   the position, written in one transaction with the end of the record
+//!      ▼
+//!   staged      rows that nothing tells apart from those of others are moved to them
 //! ```
 //!
 //! No lock is held on tables that have snapshots, so definitions may change under the copy. InnoDB notices some of that
@@ -25,7 +30,10 @@
 mod claims;
 mod copy;
 mod ddl_watch;
+mod definition_maker;
 mod definitions;
+mod destination;
+mod destination_tables;
 mod error;
 mod frozen;
 mod inventory;
@@ -34,16 +42,20 @@ mod pipe;
 mod rights;
 mod row_reader;
 mod row_text;
+mod staged;
+mod taken_back;
 mod under_rules;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use claims::{RECORD_TABLE, end_of_record, has_record};
-pub(crate) use copy::{Copy, Monitor, Wanted};
+pub(crate) use claims::{RECORD_TABLE, has_record};
+pub(crate) use copy::{Copied, Copy, Monitor, Wanted};
+pub(crate) use destination::STAGING;
 pub use error::Error;
 pub(crate) use frozen::{non_transactional_tables, snapshot_position};
 pub(crate) use rights::missing_rights;
+pub(crate) use staged::{STAGED_TABLE, move_staged};
 
 /// Schemas of the server itself.
 pub(crate) const SYSTEM_SCHEMAS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";

@@ -15,10 +15,12 @@ pub(super) enum Kind {
     View,
     Event,
     Trigger,
+    /// The source's rows in a table that others have rows in too.
+    Rows,
 }
 
 /// Kinds, their names in SQL and in the record, and whether tables and they share names.
-const KINDS: [(Kind, &str); 10] = [
+const KINDS: [(Kind, &str); 11] = [
     (Kind::Schema, "DATABASE"),
     (Kind::Sequence, "SEQUENCE"),
     (Kind::Table, "TABLE"),
@@ -29,6 +31,7 @@ const KINDS: [(Kind, &str); 10] = [
     (Kind::View, "VIEW"),
     (Kind::Event, "EVENT"),
     (Kind::Trigger, "TRIGGER"),
+    (Kind::Rows, "ROWS"),
 ];
 
 impl Kind {

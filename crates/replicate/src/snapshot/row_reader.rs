@@ -9,10 +9,11 @@ use hortator_mysql::{Column, Connection, RowSink};
 
 use super::copy::{Monitor, Wanted};
 use super::ddl_watch::DdlWatch;
+use super::destination::{Destination, ROW_NUMBER};
 use super::frozen::Frozen;
 use super::inventory::{RowSource, Table};
 use super::pipe::PipeWriter;
-use super::row_text::{BEGIN_HISTORY, END_HISTORY, RowText, SESSION, select};
+use super::row_text::{BEGIN_HISTORY, END_HISTORY, FirstColumn, RowText, SESSION, select};
 use super::{CopyStatus, Error};
 use crate::source::log_end;
 
@@ -37,12 +38,22 @@ impl Counters {
     }
 }
 
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct RowsRead {
+    pub(super) rows: u64,
+    /// Of each table, the rows and the bytes of their text.
+    pub(super) tables: Vec<(u64, u64)>,
+}
+
 /// Reads rows.
 pub(super) struct RowReader<'r> {
     pub(super) frozen: Frozen,
     /// Tells where the log ends.
     pub(super) control: Connection,
     pub(super) tables: &'r [Table],
+    /// The source's name.
+    pub(super) source: &'r str,
     pub(super) watch: &'r DdlWatch,
     pub(super) monitor: &'r dyn Monitor,
     pub(super) counters: &'r Counters,
@@ -51,13 +62,15 @@ pub(super) struct RowReader<'r> {
 }
 
 impl RowReader<'_> {
-    /// Writes all rows; says how many there are.
-    pub(super) fn run(mut self, pipe: PipeWriter) -> Result<u64, Error> {
+    /// Writes all rows.
+    pub(super) fn run(mut self, pipe: PipeWriter) -> Result<RowsRead, Error> {
+        let mut read = vec![(0, 0); self.tables.len()];
         write(&pipe, SESSION.as_bytes().to_vec())?;
         for locked in [true, false] {
-            for table in self.tables.iter().filter(|table| (table.rows == RowSource::Locked) == locked) {
+            let tables = self.tables.iter().zip(&mut read);
+            for (table, read) in tables.filter(|(table, _)| (table.rows == RowSource::Locked) == locked) {
                 if table.rows != RowSource::Others {
-                    self.table(table, &pipe)?;
+                    *read = self.table(table, &pipe)?;
                 }
                 self.counters.tables_done.fetch_add(1, Relaxed);
             }
@@ -67,18 +80,27 @@ impl RowReader<'_> {
         let goes_on = || if self.monitor.wanted() == Wanted::End { Err(Error::Ended) } else { Ok(()) };
         self.watch.wait_for(&end.position, &goes_on)?;
         pipe.finish().map_err(|_| Error::Ended)?;
-        Ok(self.counters.rows.load(Relaxed))
+        Ok(RowsRead { rows: self.counters.rows.load(Relaxed), tables: read })
     }
 
-    fn table(&mut self, table: &Table, pipe: &PipeWriter) -> Result<(), Error> {
+    /// Gives the rows, and the bytes of their text.
+    fn table(&mut self, table: &Table, pipe: &PipeWriter) -> Result<(u64, u64), Error> {
         let quoted = table.object.quoted();
-        if table.has_history {
+        let (into, first) = match &table.destination {
+            Destination::Own => (&table.target, FirstColumn::None),
+            Destination::Marked { column } => {
+                (&table.target, FirstColumn::Text { name: column.clone(), value: self.source.to_owned() })
+            }
+            Destination::Staged { staging, .. } => (staging, FirstColumn::Number { name: ROW_NUMBER }),
+        };
+        let keeps_history = table.has_history && table.destination == Destination::Own;
+        if keeps_history {
             write(pipe, BEGIN_HISTORY.as_bytes().to_vec())?;
         }
         // A savepoint gives the table's metadata lock back: without that, definitions would wait for the whole copy.
         self.execute("SAVEPOINT hortator_table")?;
         let mut sink = Sink {
-            text: RowText::new(&table.target.quoted(), &table.columns),
+            text: RowText::new(&into.quoted(), &table.columns, first),
             pipe,
             counters: self.counters,
             monitor: self.monitor,
@@ -96,15 +118,16 @@ impl RowReader<'_> {
             }
             done => done.map_err(Error::source(&format!("reading the rows of {}", table.object.shown())))?,
         };
+        let pushed = sink.text.pushed();
         let rest = sink.text.take();
         write(pipe, rest)?;
         self.execute("ROLLBACK TO SAVEPOINT hortator_table")?;
-        if table.has_history {
+        if keeps_history {
             write(pipe, END_HISTORY.as_bytes().to_vec())?;
         }
         let end = log_end(&mut self.control)?;
         self.watch.rows_are_read(&table.object, end.position);
-        Ok(())
+        Ok(pushed)
     }
 
     fn execute(&mut self, statement: &str) -> Result<(), Error> {

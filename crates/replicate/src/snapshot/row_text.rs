@@ -78,11 +78,39 @@ impl CopiedColumn {
         Some(CopiedColumn { name, expression, form })
     }
 
+    /// Its name, quoted.
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// What is selected.
+    pub(super) fn expression(&self) -> &[u8] {
+        &self.expression
+    }
+
+    /// A value of [`CopiedColumn::expression`] as a literal.
+    pub(super) fn literal(&self, value: Option<&[u8]>) -> Vec<u8> {
+        let mut text = Vec::new();
+        literal(&self.form, value, &mut text);
+        text
+    }
+
     /// A moment at which a row of a table with history begins or ends.
     pub(super) fn row_time(name: &[u8]) -> CopiedColumn {
         let name = quote_identifier(name);
         CopiedColumn { expression: name.clone(), name, form: Form::Quoted }
     }
+}
+
+/// What a row has before the columns of the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum FirstColumn {
+    #[default]
+    None,
+    /// A column of this name with this text.
+    Text { name: String, value: String },
+    /// A column of this name with the row's number, from 1.
+    Number { name: &'static str },
 }
 
 /// A query for all rows of a table; `table` is quoted, with its schema.
@@ -97,33 +125,49 @@ pub(super) fn select(table: &[u8], columns: &[CopiedColumn], has_history: bool) 
 #[derive(Debug)]
 pub(super) struct RowText {
     head: Vec<u8>,
+    first: FirstColumn,
     forms: Vec<Form>,
     text: Vec<u8>,
     row: Vec<u8>,
+    /// Rows, and their bytes.
+    pushed: (u64, u64),
 }
 
 impl RowText {
     /// For the rows of [`select`].
-    pub(super) fn new(table: &[u8], columns: &[CopiedColumn]) -> RowText {
-        let names: Vec<&[u8]> = columns.iter().map(|column| &column.name[..]).collect();
+    pub(super) fn new(table: &[u8], columns: &[CopiedColumn], first: FirstColumn) -> RowText {
+        let first_name = match &first {
+            FirstColumn::None => None,
+            FirstColumn::Text { name, .. } => Some(quote_identifier(name)),
+            FirstColumn::Number { name } => Some(quote_identifier(name)),
+        };
+        let names: Vec<&[u8]> =
+            first_name.iter().map(Vec::as_slice).chain(columns.iter().map(|column| &column.name[..])).collect();
         let head = [b"INSERT INTO ".as_slice(), table, b" (", &names.join(&b", "[..]), b") VALUES "].concat();
         let forms = columns.iter().map(|column| column.form.clone()).collect();
-        RowText { head, forms, text: Vec::new(), row: Vec::new() }
+        RowText { head, first, forms, text: Vec::new(), row: Vec::new(), pushed: (0, 0) }
     }
 
     /// Adds a row. Its text must be taken when it is long enough.
     pub(super) fn push(&mut self, values: &[Option<&[u8]>]) {
         self.row.clear();
         self.row.push(b'(');
+        self.pushed.0 += 1;
+        match &self.first {
+            FirstColumn::None => {}
+            FirstColumn::Text { value, .. } => quoted(value.as_bytes(), &mut self.row),
+            FirstColumn::Number { .. } => self.row.extend_from_slice(self.pushed.0.to_string().as_bytes()),
+        }
         let mut is_lenient = false;
-        for (index, (form, value)) in self.forms.iter().zip(values).enumerate() {
-            if index > 0 {
+        for (form, value) in self.forms.iter().zip(values) {
+            if self.row.len() > 1 {
                 self.row.push(b',');
             }
             is_lenient |= *form == Form::EnumNumber && *value == Some(b"0");
             literal(form, *value, &mut self.row);
         }
         self.row.push(b')');
+        self.pushed.1 += self.row.len() as u64;
         if is_lenient {
             self.end_statement();
             self.text.extend_from_slice(BEGIN_LENIENT.as_bytes());
@@ -138,6 +182,11 @@ impl RowText {
     /// Bytes that are not taken.
     pub(super) fn len(&self) -> usize {
         self.text.len()
+    }
+
+    /// Rows that were added, and the bytes of their text.
+    pub(super) fn pushed(&self) -> (u64, u64) {
+        self.pushed
     }
 
     /// Takes whole statements.

@@ -3,7 +3,7 @@
 use super::definitions::statements;
 use super::inventory::Definition;
 use super::objects::{Kind, Object};
-use super::row_text::{CopiedColumn, RowText, select};
+use super::row_text::{CopiedColumn, FirstColumn, RowText, select};
 
 fn columns(types: &[(&str, &str)]) -> Vec<CopiedColumn> {
     let named = types.iter().enumerate();
@@ -13,7 +13,7 @@ fn columns(types: &[(&str, &str)]) -> Vec<CopiedColumn> {
 }
 
 fn text(types: &[(&str, &str)], rows: &[&[Option<&[u8]>]]) -> String {
-    let mut text = RowText::new(b"`d`.`t`", &columns(types));
+    let mut text = RowText::new(b"`d`.`t`", &columns(types), FirstColumn::None);
     rows.iter().for_each(|row| text.push(row));
     String::from_utf8(text.take()).unwrap()
 }
@@ -77,6 +77,7 @@ fn an_event_is_made_in_its_session_and_disabled() {
         time_zone: Some(b"SYSTEM".to_vec()),
         created_s: Some(7),
         values: Vec::new(),
+        shared: None,
     };
     let (all, create) = statements(&definition);
     let all: Vec<String> = all.into_iter().map(|text| String::from_utf8(text).unwrap()).collect();

@@ -17,7 +17,7 @@ fn verify(fan_in: &FanIn, arguments: &str) -> (String, Option<i32>) {
 }
 
 /// What it must say, and its status.
-fn assert_verified(fan_in: &FanIn, arguments: &str, status: i32, said: &[&str]) -> String {
+pub(super) fn assert_verified(fan_in: &FanIn, arguments: &str, status: i32, said: &[&str]) -> String {
     let (shown, code) = verify(fan_in, arguments);
     assert_eq!(code, Some(status), "{shown}");
     for text in said {

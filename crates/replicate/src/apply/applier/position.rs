@@ -11,12 +11,14 @@ use crate::transaction::Transaction;
 const RECORD_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Applier {
-    /// Records where the source starts, in one transaction with the end of its copy's record: `end_of_copy` is the statement.
+    /// Records where the source starts, in one transaction with the statements by which its copy is whole.
     ///
     /// # Errors
     /// What the target refuses. It may be done where the connection is lost.
-    pub fn start_behind_copy(&mut self, start: SourcePosition, end_of_copy: &[u8]) -> Result<(), Error> {
-        for statement in [b"START TRANSACTION", &self.table.write(&start)[..], end_of_copy, b"COMMIT"] {
+    pub fn start_behind_copy(&mut self, start: SourcePosition, ends: &[Vec<u8>]) -> Result<(), Error> {
+        let write = self.table.write(&start);
+        let statements = [b"START TRANSACTION".as_slice(), &write].into_iter().chain(ends.iter().map(Vec::as_slice));
+        for statement in statements.chain([b"COMMIT".as_slice()]) {
             self.execute(statement, "the end of the copy")?;
         }
         self.recorded(start, 0);

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::catalog::TableName;
 
-use super::merged::SOURCE_COLUMN_BYTES;
 use super::moved_column::moved_column;
 use super::{Applier, describe};
 use crate::apply::error::Error;
 use crate::apply::refusal::alters_schema;
+use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
 use crate::apply::statement_session::{sql_mode_and_charset, without_foreign_key_checks};
 use crate::apply::target_tables::{TargetTable, table_type};
 use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
