@@ -78,9 +78,10 @@ impl RowSource {
                     by_transaction = data_type == b"bigint";
                     end = name;
                 }
-                // The text of a FLOAT is rounded to six digits; the text of a DOUBLE is unique (except for the sign of
-                // zero, which no text of the server shows).
-                (_, b"float") => values.push(Value { label, expression: [name.as_slice(), b" + 0e0"].concat() }),
+                // The text of a FLOAT is rounded to six digits. Only MySQL shows the sign of zero, which the sum does not have.
+                (_, b"float" | b"double") => {
+                    values.push(Value { label, expression: [name.as_slice(), b" + 0e0"].concat() });
+                }
                 // The empty text may be a member, or the error value 0.
                 (_, b"enum" | b"set") => {
                     let number = [name.as_slice(), b" + 0"].concat();

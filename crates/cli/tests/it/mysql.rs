@@ -5,6 +5,7 @@
 
 mod replicate;
 mod replicate_faults;
+mod replicate_snapshot;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

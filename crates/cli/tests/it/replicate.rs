@@ -1,7 +1,7 @@
 //! `hortator replicate` on the command line: several servers into one, errors that stop one source, kills of everything.
 
 mod cluster;
-mod compared;
+pub mod compared;
 mod corners;
 mod failing_servers;
 pub mod fan_in;
@@ -100,7 +100,7 @@ fn three_servers_into_one() {
 }
 
 /// The line of a source in the status.
-fn line_of<'s>(shown: &'s str, name: &str) -> &'s str {
+pub fn line_of<'s>(shown: &'s str, name: &str) -> &'s str {
     let is_its = |line: &&str| line.split_whitespace().next() == Some(name);
     shown.lines().find(is_its).unwrap_or_else(|| panic!("no {name} in {shown}"))
 }

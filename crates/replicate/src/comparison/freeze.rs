@@ -11,7 +11,7 @@ use super::holder::{Held, Holder};
 use super::{ComparisonOptions, Source, recorded_gtid};
 use crate::agent::{AgentOptions, HoldState, SourceState, SourceStatus};
 use crate::apply::SourcePosition;
-use crate::snapshot::snapshot_position;
+use crate::snapshot::{begin, snapshot_position, with_lock, without_lock};
 
 /// How often the agent and the target are asked.
 const ASK_INTERVAL: Duration = Duration::from_millis(20);
@@ -19,9 +19,6 @@ const ASK_INTERVAL: Duration = Duration::from_millis(20);
 const FIRST_HOLD_LIMIT: Duration = Duration::from_secs(1);
 /// How often snapshots are taken anew that the target has passed already.
 const ATTEMPTS: usize = 10;
-
-const BEGIN: [&str; 2] =
-    ["SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT"];
 
 /// Connections in one snapshot of a source, and its position.
 pub(super) type FrozenSource = (Vec<Connection>, SourcePosition);
@@ -140,10 +137,13 @@ impl<'s> Freeze<'s> {
     /// As many connections to a source as see the same, of those that are wanted.
     fn open_source(&self, source: &Source<'_>) -> Result<FrozenSource, String> {
         let cannot = |error: hortator_mysql::Error| format!("taking a snapshot: {error}");
+        if !source.guide.version().is_mariadb() {
+            return self.open_mysql(source);
+        }
         let mut opened: Vec<FrozenSource> = Vec::new();
         for _ in 0..self.wanted.threads.max(1) {
             let mut connection = open_session(source.host).map_err(cannot)?;
-            begin(&mut connection).map_err(cannot)?;
+            begin(&mut connection).map_err(|error| error.to_string())?;
             let position = snapshot_position(&mut connection).map_err(|error| error.to_string())?;
             match opened.iter_mut().find(|(_, at)| at.position == position.position) {
                 Some((connections, _)) => connections.push(connection),
@@ -153,6 +153,26 @@ impl<'s> Freeze<'s> {
         // Where transactions came between, the largest group stays.
         let best = opened.into_iter().max_by_key(|(connections, _)| connections.len());
         best.ok_or_else(|| "taking a snapshot: no connection".to_owned())
+    }
+
+    /// The connections to a MySQL source, all of one moment.
+    fn open_mysql(&self, source: &Source<'_>) -> Result<FrozenSource, String> {
+        let open = || open_session(source.host).map_err(|error| format!("taking a snapshot: {error}"));
+        let mut readers = (0..self.wanted.threads.max(1)).map(|_| open()).collect::<Result<Vec<_>, _>>()?;
+        let text = |error: crate::snapshot::Error| error.to_string();
+        if let Some(position) = without_lock(&mut readers).map_err(text)? {
+            return Ok((readers, position));
+        }
+        let frozen = with_lock(&mut open()?, || readers.iter_mut().try_for_each(begin));
+        let ((), position) = frozen.map_err(text)?;
+        if position.gtid.set().is_none() {
+            return Err(
+                "a MySQL source without gtid_mode = ON cannot be held at a place of its log: pause it, let nothing \
+                        write to it, and compare the servers with `hortator verify A B`"
+                    .to_owned(),
+            );
+        }
+        Ok((readers, position))
     }
 
     /// Whether the target has exactly what a snapshot has.
@@ -206,18 +226,19 @@ impl<'s> Freeze<'s> {
         sources: &[(usize, Source<'_>)],
         frozen: &[FrozenSource],
     ) -> Result<Vec<Connection>, Failed> {
-        let of_target = |error: hortator_mysql::Error| Failed {
+        let of_target = |error: &dyn std::fmt::Display| Failed {
             source: None,
             reason: format!("the target ({}), taking a snapshot: {error}", self.node.address),
         };
         let wanted = frozen.iter().map(|(connections, _)| connections.len()).min().unwrap_or(1);
         let mut connections = Vec::new();
         for _ in 0..wanted {
-            let mut connection = open_session(self.node).map_err(of_target)?;
-            begin(&mut connection).map_err(of_target)?;
+            let mut connection = open_session(self.node).map_err(|error| of_target(&error))?;
+            begin(&mut connection).map_err(|error| of_target(&error))?;
             for ((index, source), (_, position)) in sources.iter().zip(frozen) {
                 let name = &source.options.name;
-                let recorded = recorded_gtid(&mut connection, &self.options.schema, name).map_err(of_target)?;
+                let recorded = recorded_gtid(&mut connection, &self.options.schema, name);
+                let recorded = recorded.map_err(|error| of_target(&error))?;
                 if recorded.as_deref() != Some(&position.gtid.to_string()) {
                     let reason =
                         "the source was applied further while the target was frozen: another process applies it, or \
@@ -260,8 +281,4 @@ fn objection(status: &SourceStatus) -> Option<String> {
 
 fn failed(index: usize, source: &Source<'_>, reason: String) -> Failed {
     Failed { source: Some((index, source.options.name.clone())), reason }
-}
-
-fn begin(connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
-    BEGIN.iter().try_for_each(|statement| connection.execute(statement.as_bytes()).map(drop))
 }

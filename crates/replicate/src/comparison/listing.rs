@@ -61,9 +61,10 @@ impl Listing {
 fn read(connection: &mut Connection, condition: &str) -> Result<Listing, Error> {
     // The columns of the widest table fit.
     connection.execute(b"SET SESSION group_concat_max_len = 4194304")?;
+    // MySQL 9.7 has no MD5 any more.
     let columns = format!(
-        "SELECT t.TABLE_SCHEMA, t.TABLE_NAME, MD5(GROUP_CONCAT(t.COLUMN_NAME, ' ', t.COLUMN_TYPE, ' ', t.EXTRA \
-         ORDER BY t.ORDINAL_POSITION)) FROM information_schema.COLUMNS t WHERE {condition} GROUP BY 1, 2"
+        "SELECT t.TABLE_SCHEMA, t.TABLE_NAME, SHA2(GROUP_CONCAT(t.COLUMN_NAME, ' ', t.COLUMN_TYPE, ' ', t.EXTRA \
+         ORDER BY t.ORDINAL_POSITION), 256) FROM information_schema.COLUMNS t WHERE {condition} GROUP BY 1, 2"
     );
     let tables = format!(
         "SELECT t.TABLE_SCHEMA, t.TABLE_NAME, t.TABLE_TYPE, COALESCE(t.ENGINE, ''), COALESCE(t.CREATE_TIME, '') \

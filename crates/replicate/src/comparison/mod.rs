@@ -240,11 +240,6 @@ impl<'o> Comparison<'o> {
 
     fn list(&self, options: &SourceOptions, guide: &mut Connection) -> Result<SourceTables, String> {
         let cannot = |error: hortator_mysql::Error| format!("listing its tables: {error}");
-        if !guide.version().is_mariadb() {
-            return Err("a source that is not MariaDB has no snapshot whose place in the log is known: pause it, let \
-                        nothing write to it, and compare the servers with `hortator verify A B`"
-                .to_owned());
-        }
         let grants = crate::query::first_column(guide, b"SHOW GRANTS").map_err(cannot)?;
         if missing_rights(&grants, false).contains(&"SELECT") {
             return Err("its account may not read all tables: GRANT SELECT ON *.* TO it".to_owned());

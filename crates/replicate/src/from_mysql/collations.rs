@@ -1,6 +1,8 @@
 //! Collations of MySQL 8 and those of MariaDB in which the same texts are equal: both follow the Unicode Collation Algorithm
 //! and do not pad with spaces, MySQL by version 9.0.0, MariaDB by 14.0.0. MariaDB has them since 10.10.
 
+use super::Refusal;
+
 /// MySQL's name of a language, MariaDB's, the numbers of MySQL's `ai_ci` and `as_cs`, and that of the language in MariaDB.
 const LANGUAGES: [(&str, &str, u32, u32, u32); 22] = [
     ("", "", 255, 278, 0),
@@ -103,9 +105,9 @@ pub(super) fn default_name(id: u16) -> Option<&'static str> {
 }
 
 /// Why a statement that names a collation is refused.
-pub(super) fn refusal(name: &str) -> String {
-    format!(
-        "MariaDB has no collation in which the same texts are equal as in {name}: run the statement on the target with another \
-         one, then `skip` it"
-    )
+pub(super) fn refusal(name: &str) -> Refusal {
+    Refusal {
+        reason: format!("MariaDB has no collation in which the same texts are equal as in {name}").into(),
+        remedy: "run the statement on the target with another one, then `skip` it",
+    }
 }

@@ -5,18 +5,33 @@
 //!   collations   those of MySQL 8, by name and number
 //!   session      the session state of a statement
 //!   statement    the text of a statement
+//!   definition   what SHOW CREATE prints, for a copy
 //! ```
 //!
 //! A statement that MariaDB cannot have an equal of is marked as refused: it stops its source when its turn comes, and can be
 //! passed over. What is not known here runs as it stands, and the target says what is wrong with it.
 
 mod collations;
+mod definition;
 mod session;
 mod statement;
+
+use std::borrow::Cow;
 
 use crate::binlog::{Content, Event, FormatDescription, JsonTables, UserValue};
 
 pub(crate) use collations::is_needed as needs_newer_target;
+pub(crate) use definition::{Session, definition, without_unenforced_checks};
+
+/// Why MariaDB cannot have something.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}: {remedy}")]
+pub(crate) struct Refusal {
+    /// What it does not have.
+    pub(crate) reason: Cow<'static, str>,
+    /// What to do about a statement of the log.
+    remedy: &'static str,
+}
 
 /// Makes events those of MariaDB, in the order of the log.
 #[derive(Debug, Default)]
@@ -53,12 +68,13 @@ impl FromMySql {
                     }
                 };
                 let version = version_number(&plain.server_version);
-                let text = statement::for_mariadb(&query.text, &query.status_variables, default_collation, version);
+                let dialect = statement::dialect(&query.status_variables, version);
+                let text = statement::for_mariadb(&query.text, &dialect, default_collation);
                 query.status_variables = status;
                 match text {
                     Ok(Some(text)) => query.text = text,
                     Ok(None) => {}
-                    Err(reason) => query.refused = Some(reason),
+                    Err(refusal) => query.refused = Some(refusal.to_string()),
                 }
             }
             Content::UserVariable(variable) => {

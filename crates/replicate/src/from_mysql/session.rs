@@ -86,7 +86,9 @@ const FIXED: [(u8, usize); 7] = [(0, 4), (3, 4), (7, 2), (9, 8), (10, 4), (13, 3
 
 fn collation(id: u16) -> Result<u16, String> {
     let found = collations::number(id.into()).and_then(|id| u16::try_from(id).ok());
-    found.ok_or_else(|| collations::refusal(&format!("the one of number {id}, which the session or its schema has")))
+    found.ok_or_else(|| {
+        collations::refusal(&format!("the one of number {id}, which the session or its schema has")).to_string()
+    })
 }
 
 /// `sql_mode` and the number that stands for `character_set_client`; zeros where a statement has none.

@@ -1,7 +1,12 @@
 //! The text of a statement, where MariaDB has another word for the same.
 
+mod of_table;
+
+use std::borrow::Cow;
+
 use hortator_load::lexer::{Charset, Dialect, Kind, Token, decode_string, tokens};
 
+use super::Refusal;
 use super::collations::{self, Name};
 use super::session::sql_mode_and_charset;
 
@@ -13,8 +18,11 @@ const UNSAFE_CHARSETS: [(&str, &[u16]); 5] =
 /// Ways to log in that MariaDB does not have.
 const OWN_PLUGINS: [&[u8]; 2] = [b"caching_sha2_password", b"sha256_password"];
 
-const ACCOUNT: &str = "the password is kept in a form that MariaDB does not have: create the account on the target by hand, then \
-     `skip` the statement. A rule with match = \"mysql.*\" and skip = true leaves all statements about accounts out";
+const ACCOUNT: Refusal = Refusal {
+    reason: Cow::Borrowed("the password is kept in a form that MariaDB does not have"),
+    remedy: "create the account on the target by hand, then `skip` the statement. A rule with match = \"mysql.*\" and skip = \
+             true leaves all statements about accounts out",
+};
 
 /// A part of the text that becomes another one.
 struct Edit {
@@ -23,49 +31,66 @@ struct Edit {
     text: String,
 }
 
+impl Edit {
+    /// In the place of a token.
+    fn replace(token: &Token<'_>, text: &str) -> Edit {
+        Edit { start: token.offset, end: token.end, text: text.to_owned() }
+    }
+}
+
+/// How a server of this version reads the text of a statement with these session variables.
+pub(super) fn dialect(status: &[u8], source_version: u32) -> Dialect {
+    let (sql_mode, charset) = sql_mode_and_charset(status);
+    let charset = UNSAFE_CHARSETS.iter().find(|(_, ids)| ids.contains(&charset)).map_or("utf8mb4", |row| row.0);
+    Dialect {
+        server_version: source_version,
+        mariadb: false,
+        no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
+        ansi_quotes: sql_mode & ANSI_QUOTES != 0,
+        charset: Charset::from_name(charset.as_bytes()),
+    }
+}
+
 /// The text for MariaDB; `None` where it is the same.
 ///
 /// # Errors
 /// Why MariaDB cannot run it.
 pub(super) fn for_mariadb(
     text: &[u8],
-    status: &[u8],
+    dialect: &Dialect,
     default_collation: Option<u16>,
-    source_version: u32,
-) -> Result<Option<Vec<u8>>, String> {
-    let (sql_mode, charset) = sql_mode_and_charset(status);
-    let charset = UNSAFE_CHARSETS.iter().find(|(_, ids)| ids.contains(&charset)).map_or("utf8mb4", |row| row.0);
-    let dialect = Dialect {
-        server_version: source_version,
-        mariadb: false,
-        no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
-        ansi_quotes: sql_mode & ANSI_QUOTES != 0,
-        charset: Charset::from_name(charset.as_bytes()),
-    };
-    let all: Vec<Token<'_>> = tokens(text, &dialect).collect();
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let all: Vec<Token<'_>> = tokens(text, dialect).collect();
     let mut edits = Vec::new();
-    uncover(text, &all, source_version, &mut edits);
-    rename_collations(&all, &dialect, &mut edits)?;
+    uncover(text, &all, dialect.server_version, &mut edits);
+    rename_collations(&all, dialect, &mut edits)?;
     let has_own_plugin = |token: &Token<'_>| match &token.kind {
-        Kind::String(raw) => OWN_PLUGINS.contains(&&*decode_string(raw, &dialect)),
+        Kind::String(raw) => OWN_PLUGINS.contains(&&*decode_string(raw, dialect)),
         Kind::Word(word) => OWN_PLUGINS.contains(word),
         Kind::QuotedIdentifier(name) => OWN_PLUGINS.contains(&&**name),
         _ => false,
     };
     match head(&all) {
-        Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT.to_owned()),
+        Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT),
         Head::Definition { is_table } => {
             if let Some(collation) = default_collation.and_then(collations::default_name) {
-                name_default(&all, &dialect, collation, is_table, &mut edits);
+                name_default(&all, dialect, collation, is_table, &mut edits);
             }
-            drop_encryption(&all, &dialect, &mut edits);
+            drop_encryption(&all, dialect, &mut edits);
             rename_srid(&all, &mut edits);
             drop_transaction(&all, &mut edits);
+            if is_table {
+                of_table::edit(&all, dialect, &mut edits);
+            }
         }
+        Head::Event => rename_replica(&all, &mut edits),
         Head::Account | Head::Other => {}
     }
     Ok(apply(text, edits))
 }
+
+/// `CREATE DEFINER = user @host EVENT`.
+const HEAD_TOKENS: usize = 7;
 
 /// What a statement is, by its first words.
 enum Head {
@@ -74,6 +99,8 @@ enum Head {
         is_table: bool,
     },
     Account,
+    /// CREATE or ALTER EVENT.
+    Event,
     Other,
 }
 
@@ -85,6 +112,8 @@ fn head(all: &[Token<'_>]) -> Head {
     let second = if is_either(all.get(1), &[b"TEMPORARY"]) { 2 } else { 1 };
     if is_verb && is_either(all.get(second), &[b"TABLE", b"DATABASE", b"SCHEMA"]) {
         Head::Definition { is_table: is_either(all.get(second), &[b"TABLE"]) }
+    } else if is_verb && all.iter().take(HEAD_TOKENS).any(|token| token.is_word(b"EVENT")) {
+        Head::Event
     } else if is_verb && is_either(all.get(1), &[b"USER"]) || is_either(all.first(), &[b"GRANT", b"SET"]) {
         Head::Account
     } else {
@@ -131,7 +160,7 @@ fn executed_opening(text: &[u8], version: u32) -> Option<usize> {
 }
 
 /// Names behind COLLATE.
-fn rename_collations(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) -> Result<(), String> {
+fn rename_collations(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) -> Result<(), Refusal> {
     for (index, _) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"COLLATE")) {
         let Some(token) = value_at(all, index + 1) else { continue };
         let Some(found) = name_of(token, dialect) else { continue };
@@ -163,9 +192,8 @@ fn name_of(token: &Token<'_>, dialect: &Dialect) -> Option<String> {
 /// Columns stand in one pair of parentheses, their expressions in further ones.
 const COLUMNS_DEPTH: usize = 1;
 
-/// Names the collation that MySQL takes where a statement names the character set only: MariaDB's default is another one.
-fn name_default(all: &[Token<'_>], dialect: &Dialect, collation: &str, is_table: bool, edits: &mut Vec<Edit>) {
-    let is_alter = all.first().is_some_and(|verb| verb.is_word(b"ALTER"));
+/// In how many pairs of parentheses each token stands.
+pub(super) fn depths(all: &[Token<'_>]) -> Vec<usize> {
     let mut depth = 0usize;
     let mut depths = Vec::with_capacity(all.len());
     for token in all {
@@ -177,6 +205,13 @@ fn name_default(all: &[Token<'_>], dialect: &Dialect, collation: &str, is_table:
             depth += 1;
         }
     }
+    depths
+}
+
+/// Names the collation that MySQL takes where a statement names the character set only: MariaDB's default is another one.
+fn name_default(all: &[Token<'_>], dialect: &Dialect, collation: &str, is_table: bool, edits: &mut Vec<Edit>) {
+    let is_alter = all.first().is_some_and(|verb| verb.is_word(b"ALTER"));
+    let depths = depths(all);
     for (index, token) in all.iter().enumerate().filter(|(index, _)| depths[*index] <= COLUMNS_DEPTH) {
         let behind = match token {
             token if token.is_word(b"CHARSET") => index + 1,
@@ -239,6 +274,16 @@ fn rename_srid(all: &[Token<'_>], edits: &mut Vec<Edit>) {
         let text = format!(" REF_SYSTEM_ID={}", String::from_utf8_lossy(number));
         edits.push(Edit { start: geometry.end, end: geometry.end, text });
         edits.push(Edit { start: srid.offset, end: *end, text: String::new() });
+    }
+}
+
+/// How an event of another server is marked, by the word of older versions.
+fn rename_replica(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    let before_body = all.iter().position(|token| token.is_word(b"DO")).unwrap_or(all.len());
+    for three in all[..before_body].windows(3) {
+        if three[0].is_word(b"DISABLE") && three[1].is_word(b"ON") && three[2].is_word(b"REPLICA") {
+            edits.push(Edit::replace(&three[2], "SLAVE"));
+        }
     }
 }
 

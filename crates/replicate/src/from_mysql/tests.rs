@@ -7,7 +7,8 @@ const VERSION: u32 = 90_704;
 const NOPAD: &str = "utf8mb4_uca1400_nopad_ai_ci";
 
 fn translated(text: &str) -> Result<String, String> {
-    let found = statement::for_mariadb(text.as_bytes(), &[], Some(255), VERSION)?;
+    let dialect = statement::dialect(&[], VERSION);
+    let found = statement::for_mariadb(text.as_bytes(), &dialect, Some(255)).map_err(|refusal| refusal.to_string())?;
     Ok(found.map_or_else(|| text.to_owned(), |found| String::from_utf8(found).unwrap()))
 }
 
@@ -51,13 +52,23 @@ fn statements() {
             "CREATE TABLE t (p POINT REF_SYSTEM_ID=4326 NOT NULL , q INT, g GEOMETRY REF_SYSTEM_ID=0 )",
         ),
         ("CREATE TABLE `t` (\n  `id` int\n) START TRANSACTION", "CREATE TABLE `t` (\n  `id` int\n) "),
+        (
+            "ALTER TABLE t ADD KEY k (a) INVISIBLE, ADD c INT INVISIBLE",
+            "ALTER TABLE t ADD KEY k (a) IGNORED, ADD c INT INVISIBLE",
+        ),
+        ("ALTER TABLE t ALTER INDEX k VISIBLE", "ALTER TABLE t ALTER INDEX k NOT IGNORED"),
+        ("CREATE TABLE t (c INT UNIQUE KEY INVISIBLE)", "CREATE TABLE t (c INT UNIQUE KEY INVISIBLE)"),
+        (
+            "CREATE DEFINER=CURRENT_USER EVENT e ON SCHEDULE EVERY 1 DAY DISABLE ON REPLICA DO SELECT 'DISABLE ON REPLICA'",
+            "CREATE DEFINER=CURRENT_USER EVENT e ON SCHEDULE EVERY 1 DAY DISABLE ON SLAVE DO SELECT 'DISABLE ON REPLICA'",
+        ),
         ("CREATE TABLE t (id INT) ENCRYPTION='Y'", "CREATE TABLE t (id INT) ENCRYPTION='Y'"),
     ] {
         assert_eq!(translated(text), Ok(expected.replace('@', NOPAD)), "{text}");
     }
     // Where the default is another one, MariaDB has the same.
     let text = b"CREATE TABLE t (v TEXT) CHARSET=utf8mb4";
-    assert_eq!(statement::for_mariadb(text, &[], Some(45), VERSION), Ok(None));
+    assert_eq!(statement::for_mariadb(text, &statement::dialect(&[], VERSION), Some(45)), Ok(None));
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::snapshot::{SYSTEM_SCHEMAS, has_record, missing_rights, non_transactio
 /// What is known of a source that is to be copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct CopyFacts {
-    is_mariadb: bool,
     grants: Vec<String>,
     /// Tables and views as `schema.table`, by their names on the target.
     tables: Vec<String>,
@@ -76,7 +75,6 @@ fn facts(source: &mut Connection, positions: &str, rules: &Rules) -> Result<Copy
     let locked = non_transactional_tables(source)?.into_iter().filter(is_copied);
     let locked = locked.map(|names| names.join(".")).collect();
     Ok(CopyFacts {
-        is_mariadb: source.version().is_mariadb(),
         grants: first_column(source, b"SHOW GRANTS")?,
         tables: tables(source, positions)?.into_iter().filter_map(on_target).collect(),
         locked,
@@ -94,10 +92,6 @@ fn tables(server: &mut Connection, positions: &str) -> Result<Vec<[String; 2]>, 
 
 fn findings(facts: &CopyFacts, there: &HashSet<String>) -> Vec<(Severity, String)> {
     let mut found = Vec::new();
-    if !facts.is_mariadb {
-        let text = "start = \"snapshot\" is for MariaDB sources: load a dump, and give its position as FILE:POSITION";
-        found.push((Severity::Problem, text.to_owned()));
-    }
     let missing = missing_rights(&facts.grants, !facts.locked.is_empty());
     if !missing.is_empty() {
         let text = format!("the account may not read all that is copied: GRANT {} ON *.* TO it", missing.join(", "));
@@ -129,7 +123,6 @@ mod tests {
     #[test]
     fn what_is_found() {
         let good = CopyFacts {
-            is_mariadb: true,
             grants: vec!["GRANT ALL PRIVILEGES ON *.* TO `r`@`%`".to_owned()],
             tables: vec!["d.t".to_owned()],
             locked: Vec::new(),
@@ -137,7 +130,6 @@ mod tests {
         let there = HashSet::from(["d.u".to_owned()]);
         assert_eq!(findings(&good, &there), []);
         for (facts, severity, said) in [
-            (CopyFacts { is_mariadb: false, ..good.clone() }, Severity::Problem, "start = \"snapshot\" is for MariaDB"),
             (CopyFacts { grants: Vec::new(), ..good.clone() }, Severity::Problem, "the account may not read"),
             (CopyFacts { tables: vec!["d.u".to_owned()], ..good.clone() }, Severity::Problem, "the target has these"),
             (CopyFacts { locked: vec!["d.t".to_owned()], ..good.clone() }, Severity::Warning, "tables whose engine"),

@@ -290,6 +290,12 @@ impl Claims {
         self.note(object, "created")
     }
 
+    /// Drops what was made a moment ago.
+    pub(super) fn unmake(&mut self, object: &Object) -> Result<(), Error> {
+        self.drop_one(object, true)?;
+        self.forget(object)
+    }
+
     /// Whether the target has a schema.
     pub(super) fn has_schema(&mut self, schema: &[u8]) -> Result<bool, Error> {
         let query = [

@@ -9,9 +9,7 @@ use hortator_load::checkpoint::{CheckpointMode, Start};
 use hortator_load::input::Source as Input;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Checks, InDoubt, Load, Options, Output};
-use hortator_mysql::{
-    BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, Flavor, RowSink,
-};
+use hortator_mysql::{BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink};
 
 use super::claims::{Claims, end_of_record};
 use super::ddl_watch::DdlWatch;
@@ -19,13 +17,13 @@ use super::definition_maker::{DefinitionMaker, make};
 use super::definitions;
 use super::destination_tables;
 use super::frozen::{self, Frozen};
-use super::inventory::{self, Inventory, RowSource};
+use super::inventory::{self, Definition, Inventory, RowSource};
 use super::objects::Object;
 use super::pipe::{PipeReader, pipe};
 use super::row_reader::{Counters, RowReader, RowsRead};
 use super::staged::StagedTable;
 use super::under_rules::under_rules;
-use super::{CopyStatus, Error, missing_rights};
+use super::{CopyStatus, Error, missing_rights, of_mysql};
 use crate::apply::SourcePosition;
 use crate::query::{first_column, first_value};
 use crate::rules::Rules;
@@ -121,7 +119,7 @@ impl Copy<'_> {
         if claims.drop_unfinished(self.target, &|| self.goes_on())? {
             self.monitor.tell("has dropped an unfinished copy from the target");
         }
-        let frozen = Frozen::open(self.source, self.schema, self.rules)?;
+        let frozen = Frozen::open(self.source, self.schema, self.rules, &|text| self.monitor.tell(text))?;
         let position = frozen.position.clone();
         let stream = self.open_log(&position)?;
         let (queue, watch) = (Queue::new(WATCH_QUEUE_BYTES), DdlWatch::default());
@@ -136,13 +134,6 @@ impl Copy<'_> {
     }
 
     fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
-        if control.version().flavor != Flavor::MariaDb {
-            return Err(Error::Refused(
-                "start = \"snapshot\" is for MariaDB sources: load a dump of this one (mysqldump --single-transaction \
-                 --source-data=2), and give its position as FILE:POSITION"
-                    .to_owned(),
-            ));
-        }
         let grants = first_column(control, b"SHOW GRANTS").map_err(Error::source("asking for rights"))?;
         let locked = frozen::locked_tables(control, self.schema, self.rules)?;
         let missing = missing_rights(&grants, !locked.is_empty());
@@ -193,7 +184,12 @@ impl Copy<'_> {
         frozen: Frozen,
         watch: &DdlWatch,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let found = inventory::read(&mut control, self.schema, self.rules)?;
+        let mut found = inventory::read(&mut control, self.schema, self.rules)?;
+        if !control.version().is_mariadb() {
+            let (translated, notices) = of_mysql::for_mariadb(found, control.version().comment_number())?;
+            notices.iter().for_each(|notice| self.monitor.tell(notice));
+            found = translated;
+        }
         let version = control.version().comment_number();
         let Inventory { definitions, tables, left_out } = under_rules(found, self.rules, self.schema, version)?;
         let is_locked = |object: &Object| frozen.locked.contains(&object.quoted());
@@ -209,6 +205,9 @@ impl Copy<'_> {
         }
         let maker = DefinitionMaker { rules: self.rules, positions: self.schema, monitor: self.monitor };
         let behind = maker.make(&mut claims, &definitions)?;
+        if !control.version().is_mariadb() {
+            try_out(&mut claims, &behind)?;
+        }
         destination_tables::prepare(&mut claims, &tables)?;
         let counters = Counters::default();
         self.monitor.note(counters.status(tables.len()));
@@ -319,6 +318,12 @@ impl Copy<'_> {
             verify: false,
         }
     }
+}
+
+/// Makes definitions and drops them again: what the target cannot have is known before rows are copied.
+fn try_out(claims: &mut Claims, definitions: &[&Definition]) -> Result<(), Error> {
+    definitions.iter().try_for_each(|definition| make(claims, definition))?;
+    definitions.iter().rev().try_for_each(|definition| claims.unmake(&definition.object))
 }
 
 fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> Result<T, Error> {

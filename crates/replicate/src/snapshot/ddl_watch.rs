@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::Error;
 use super::objects::Object;
 use crate::source::{Arrival, Popped, Queue};
-use crate::transaction::{End, LogPosition, Transaction};
+use crate::transaction::{End, LogPosition, Transaction, creates_table, text_of};
 
 /// Statements that commit by themselves and change no definition.
 const HARMLESS: [&str; 6] = ["ANALYZE", "FLUSH", "GRANT", "REVOKE", "SET", "CHECK"];
@@ -51,10 +51,16 @@ impl DdlWatch {
                 Popped::Arrival(Arrival::Transaction(transaction)) => self.see(&transaction),
                 Popped::Arrival(Arrival::Idle(at)) => self.reach(&at),
                 Popped::Arrival(Arrival::Failed(error)) => Err(error.into()),
+                // What it creates is on the target before its place is known: as if it were here.
+                Popped::Arrival(Arrival::Part(part)) => match creates_table(&part.events) {
+                    true => {
+                        let reached = self.lock().reached.clone();
+                        self.check(&text_of(&part.events), &reached)
+                    }
+                    false => Ok(()),
+                },
                 // The last two are of files.
-                Popped::Arrival(
-                    Arrival::Format(_) | Arrival::Part(_) | Arrival::Unfinished { .. } | Arrival::Complete(_),
-                )
+                Popped::Arrival(Arrival::Format(_) | Arrival::Unfinished { .. } | Arrival::Complete(_))
                 | Popped::Nothing => Ok(()),
             };
             if let Err(error) = seen {
@@ -65,7 +71,8 @@ impl DdlWatch {
     }
 
     fn see(&self, transaction: &Transaction) -> Result<(), Error> {
-        if transaction.end == End::ByItself {
+        // CREATE TABLE … SELECT is a transaction with rows.
+        if transaction.end == End::ByItself || creates_table(&transaction.events) {
             self.check(&transaction.text(), &transaction.position)?;
         }
         self.reach(&transaction.position)

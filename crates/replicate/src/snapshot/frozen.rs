@@ -4,15 +4,18 @@
 use hortator_mysql::{ConnectOptions, Connection};
 
 use super::inventory::{LOCKED_QUERY_TAIL, quoted_table};
-use super::{Error, SYSTEM_SCHEMAS};
+use super::{Error, SYSTEM_SCHEMAS, mysql_moment};
 use crate::apply::SourcePosition;
 use crate::query::texts;
 use crate::rules::Rules;
 use crate::source::with_gtid;
 use crate::transaction::LogPosition;
 
-/// The copy may wait for the target for long, and the source for the copy. Limits of older versions are not known there.
-const PATIENCE: [&str; 4] = [
+/// Values are read as they are stored. The copy may wait for the target for long, and the source for the copy. Limits of older
+/// versions are not known there.
+const SESSION: [&str; 6] = [
+    "SET SESSION sql_mode = '', time_zone = '+00:00', sql_select_limit = 18446744073709551615",
+    "SET SESSION max_execution_time = 0",
     "SET SESSION wait_timeout = 31536000, net_write_timeout = 31536000, net_read_timeout = 31536000",
     "SET SESSION max_statement_time = 0",
     "SET SESSION idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0",
@@ -34,9 +37,10 @@ pub(super) struct Frozen {
 /// A connection to the source that may be idle for long.
 pub(super) fn connect(source: &ConnectOptions) -> Result<Connection, Error> {
     let mut connection = Connection::open(source).map_err(Error::source("connecting to the source"))?;
-    for setting in PATIENCE {
+    for (number, setting) in SESSION.iter().enumerate() {
         match connection.execute(setting.as_bytes()) {
-            Ok(_) | Err(hortator_mysql::Error::Server(_)) => {}
+            Ok(_) => {}
+            Err(hortator_mysql::Error::Server(_)) if number > 0 => {}
             Err(error) => return Err(Error::source("setting the session")(error)),
         }
     }
@@ -67,20 +71,41 @@ pub(super) fn locked_tables(
 }
 
 impl Frozen {
-    /// Takes the snapshot. `positions` is the schema that is not copied.
-    pub(super) fn open(source: &ConnectOptions, positions: &str, rules: &Rules) -> Result<Frozen, Error> {
+    /// Takes the snapshot. `positions` is the schema that is not copied. `tell` tells a person something.
+    pub(super) fn open(
+        source: &ConnectOptions,
+        positions: &str,
+        rules: &Rules,
+        tell: &dyn Fn(&str),
+    ) -> Result<Frozen, Error> {
         let mut connection = connect(source)?;
         let listed = locked_tables(&mut connection, positions, rules)?;
         let copied = listed.iter();
         let locked: Vec<Vec<u8>> =
             copied.map(|[schema, table]| quoted_table(schema.as_bytes(), table.as_bytes())).collect();
-        let locks = if locked.is_empty() { None } else { Some(lock(source, &locked)?) };
-        for statement in
-            ["SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT"]
-        {
-            connection.execute(statement.as_bytes()).map_err(Error::source("taking a snapshot"))?;
+        let lock_all = || if locked.is_empty() { Ok(None) } else { lock(source, &locked).map(Some) };
+        if connection.version().is_mariadb() {
+            let locks = lock_all()?;
+            mysql_moment::begin(&mut connection)?;
+            let position = snapshot_position(&mut connection)?;
+            return Ok(Frozen { connection, position, locked, locks });
         }
-        let position = snapshot_position(&mut connection)?;
+        let locks = lock_all()?;
+        let mut readers = [connection];
+        if let Some(position) = mysql_moment::without_lock(&mut readers)? {
+            let [connection] = readers;
+            return Ok(Frozen { connection, position, locked, locks });
+        }
+        // The lock on everything waits for those on tables.
+        drop(locks);
+        tell("locks the source for the moment of the snapshot (FLUSH TABLES WITH READ LOCK)");
+        let mut control = connect(source)?;
+        let [mut connection] = readers;
+        let (locks, position) = mysql_moment::with_lock(&mut control, || {
+            let locks = lock_all()?;
+            mysql_moment::begin(&mut connection)?;
+            Ok(locks)
+        })?;
         Ok(Frozen { connection, position, locked, locks })
     }
 

@@ -16,6 +16,8 @@ const SNAPSHOT_ENGINE: &str = "InnoDB";
 const LOCKED_ENGINES: [&str; 6] = ["MyISAM", "Aria", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE"];
 /// Its rows are those of other tables.
 const MERGE_ENGINE: &str = "MRG_MyISAM";
+/// MySQL: the columns of keys that it has made itself are seen.
+const SHOWN_KEYS: &str = "SET SESSION show_gipk_in_create_table_and_information_schema = ON";
 /// A view that cannot be read.
 const INVALID_VIEW: u16 = 1356;
 
@@ -118,7 +120,11 @@ impl Reader<'_> {
         {
             self.connection.execute(setting.as_bytes()).map_err(Error::source("setting the session"))?;
         }
-        Ok(())
+        match self.connection.execute(SHOWN_KEYS.as_bytes()) {
+            // A server that does not know it makes no such keys.
+            Ok(_) | Err(hortator_mysql::Error::Server(_)) => Ok(()),
+            Err(error) => Err(Error::source("setting the session")(error)),
+        }
     }
 
     /// A query of a catalog about all schemas that are copied; `{schemas}` stands for the condition.
@@ -222,11 +228,17 @@ impl Reader<'_> {
 
     /// All columns, by table.
     fn columns(&mut self) -> Result<ColumnsByTable, Error> {
-        let query = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_SET_NAME, \
-                     UPPER(GENERATION_EXPRESSION), IS_GENERATED FROM information_schema.COLUMNS WHERE {schemas} \
-                     ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION";
+        let is_generated = match self.connection.version().is_mariadb() {
+            true => "IS_GENERATED",
+            false => "IF(EXTRA LIKE '%VIRTUAL GENERATED%' OR EXTRA LIKE '%STORED GENERATED%', 'ALWAYS', 'NEVER')",
+        };
+        let query = format!(
+            "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_SET_NAME, \
+             UPPER(GENERATION_EXPRESSION), {is_generated} FROM information_schema.COLUMNS WHERE {{schemas}} \
+             ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION"
+        );
         let mut found = ColumnsByTable::new();
-        for row in self.list("TABLE_SCHEMA", query)? {
+        for row in self.list("TABLE_SCHEMA", &query)? {
             let [schema, table, name, data_type, charset, expression, generated] = take(row);
             let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
             let column = ListedColumn {
@@ -350,7 +362,7 @@ struct ListedColumn {
 fn row_source(object: &Object, engine: &str, comment: &[u8]) -> Result<RowSource, Error> {
     match engine {
         SNAPSHOT_ENGINE => Ok(RowSource::Snapshot),
-        MERGE_ENGINE => Ok(RowSource::Others),
+        _ if engine.eq_ignore_ascii_case(MERGE_ENGINE) => Ok(RowSource::Others),
         _ if LOCKED_ENGINES.contains(&engine) => Ok(RowSource::Locked),
         "" => Err(Error::Refused(format!(
             "the table {} cannot be read on the source: {}",

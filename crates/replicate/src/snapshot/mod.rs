@@ -2,8 +2,10 @@
 //!
 //! ```text
 //!   frozen      one connection to the source in a transaction WITH CONSISTENT SNAPSHOT: the place of its log; tables that
-//!      │        have no snapshot are locked while they are copied
+//!      │        have no snapshot are locked while they are copied. mysql_moment: the place of a MySQL source
 //!   inventory   what the source has: SHOW CREATE of everything, columns, engines
+//!      │
+//!   of_mysql    a MySQL source: its definitions as those of MariaDB, or why there is no such
 //!      │
 //!   under_rules the names that things have on the target, and what is left out
 //!      │
@@ -37,7 +39,9 @@ mod destination_tables;
 mod error;
 mod frozen;
 mod inventory;
+mod mysql_moment;
 mod objects;
+mod of_mysql;
 mod pipe;
 mod rights;
 mod row_reader;
@@ -54,6 +58,7 @@ pub(crate) use copy::{Copied, Copy, Monitor, Wanted};
 pub(crate) use destination::STAGING;
 pub use error::Error;
 pub(crate) use frozen::{non_transactional_tables, snapshot_position};
+pub(crate) use mysql_moment::{begin, with_lock, without_lock};
 pub(crate) use rights::missing_rights;
 pub(crate) use staged::{STAGED_TABLE, move_staged};
 

@@ -62,17 +62,19 @@ impl CopiedColumn {
             "float" | "double" => (with("", " * 1e0"), Form::Number),
             "bit" | "set" => (with("", " + 0"), Form::Number),
             "enum" => (with("", " + 0"), Form::EnumNumber),
-            "date" | "datetime" | "timestamp" | "time" | "uuid" | "inet4" | "inet6" => (with("", ""), Form::Quoted),
-            "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "json" => {
+            // `json` is MySQL's, which has no character set.
+            "date" | "datetime" | "timestamp" | "time" | "uuid" | "inet4" | "inet6" | "json" => {
+                (with("", ""), Form::Quoted)
+            }
+            "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => {
                 match EXACT_CHARSETS.contains(&charset) {
                     true => (with("", ""), Form::Quoted),
                     false => (with("CAST(", " AS BINARY)"), Form::HexOf(charset.to_owned())),
                 }
             }
             "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "geometry" | "point"
-            | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometrycollection" => {
-                (with("", ""), Form::Hex)
-            }
+            | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometrycollection"
+            | "geomcollection" => (with("", ""), Form::Hex),
             _ => return None,
         };
         Some(CopiedColumn { name, expression, form })

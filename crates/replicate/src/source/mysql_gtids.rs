@@ -26,7 +26,7 @@ fn ask(connection: &mut Connection, query: &[u8]) -> Result<String, Error> {
 }
 
 /// Whether each transaction of the source has a GTID.
-pub(super) fn has_gtids(connection: &mut Connection) -> Result<bool, Error> {
+pub(crate) fn has_gtids(connection: &mut Connection) -> Result<bool, Error> {
     Ok(ask(connection, b"SELECT @@global.gtid_mode")? == "ON")
 }
 

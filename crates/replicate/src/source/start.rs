@@ -15,21 +15,32 @@ fn first_row(connection: &mut Connection, doing: &str, query: &[u8]) -> Result<O
     Ok(rows.into_iter().next())
 }
 
+/// The query for the place where a server's log ends.
+pub(crate) fn log_end_query(connection: &Connection) -> &'static [u8] {
+    // MySQL 8.4 has another name for it.
+    let is_new = !connection.version().is_mariadb() && connection.version().comment_number() >= 80_400;
+    if is_new { b"SHOW BINARY LOG STATUS" } else { b"SHOW MASTER STATUS" }
+}
+
+/// The place in the answer to [`log_end_query`].
+///
+/// # Errors
+/// [`Error::Unfit`] for a server that writes no log.
+pub(crate) fn log_end_in(row: &[String]) -> Result<LogPosition, Error> {
+    match row.first().zip(row.get(1).and_then(|position| position.parse::<u64>().ok())) {
+        Some((file, position)) => Ok(LogPosition { file: file.clone().into_bytes(), position }),
+        None => Err(Error::Unfit("the source writes no binary log: set log_bin there".to_owned())),
+    }
+}
+
 /// Where a source's log ends now.
 ///
 /// # Errors
 /// [`Error::Server`], and [`Error::Unfit`] if it writes none.
 pub fn log_end(connection: &mut Connection) -> Result<SourcePosition, Error> {
-    // MySQL 8.4 has another name for it.
-    let is_new = !connection.version().is_mariadb() && connection.version().comment_number() >= 80_400;
-    let query: &[u8] = if is_new { b"SHOW BINARY LOG STATUS" } else { b"SHOW MASTER STATUS" };
-    let row = first_row(connection, "asking where the source's log ends", query)?;
-    let row = row.unwrap_or_default();
-    let place = row.first().zip(row.get(1).and_then(|position| position.parse::<u64>().ok()));
-    let Some((file, position)) = place else {
-        return Err(Error::Unfit("the source writes no binary log: set log_bin there".to_owned()));
-    };
-    let position = LogPosition { file: file.clone().into_bytes(), position };
+    let query = log_end_query(connection);
+    let row = first_row(connection, "asking where the source's log ends", query)?.unwrap_or_default();
+    let position = log_end_in(&row)?;
     if !connection.version().is_mariadb() {
         let gtid = mysql_gtids::end_with_gtids(connection, &row)?;
         return Ok(SourcePosition { position, gtid, ..SourcePosition::default() });

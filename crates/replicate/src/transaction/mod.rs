@@ -73,14 +73,18 @@ impl Transaction {
 
 /// MySQL does not say that a transaction creates a table: CREATE TABLE … SELECT is one.
 fn can_roll_back(gtid: Option<GtidEvent>, events: &[Event]) -> bool {
-    let creates = |event: &Event| {
-        matches!(&event.content, Content::Query(query) if query.text.get(..CREATE_TABLE.len())
-            .is_some_and(|verb| verb.eq_ignore_ascii_case(CREATE_TABLE)))
-    };
     match gtid {
         Some(gtid) => gtid.is_transactional() && !gtid.is_ddl(),
-        None => !events.iter().any(creates),
+        None => !creates_table(events),
     }
+}
+
+/// Whether one of these is CREATE TABLE.
+pub(crate) fn creates_table(events: &[Event]) -> bool {
+    events.iter().any(|event| {
+        matches!(&event.content, Content::Query(query) if query.text.get(..CREATE_TABLE.len())
+            .is_some_and(|verb| verb.eq_ignore_ascii_case(CREATE_TABLE)))
+    })
 }
 
 const CREATE_TABLE: &[u8] = b"CREATE TABLE";

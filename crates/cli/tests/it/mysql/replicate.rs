@@ -59,7 +59,7 @@ pub fn assert_same(fan_in: &FanIn, tables: &[&str]) {
     }
 }
 
-const ALL_TYPES: &str = "CREATE TABLE d.ty (id INT PRIMARY KEY AUTO_INCREMENT, ti TINYINT, tu TINYINT UNSIGNED, sm SMALLINT, \
+pub const ALL_TYPES: &str = "CREATE TABLE d.ty (id INT PRIMARY KEY AUTO_INCREMENT, ti TINYINT, tu TINYINT UNSIGNED, sm SMALLINT, \
     me MEDIUMINT, mu MEDIUMINT UNSIGNED, bi BIGINT, bu BIGINT UNSIGNED, f FLOAT, dd DOUBLE, de DECIMAL(30,10), \
     de2 DECIMAL(65,30), bt BIT(13), y YEAR, da DATE, tm TIME, tm3 TIME(3), tm6 TIME(6), dt DATETIME, dt6 DATETIME(6), \
     ts TIMESTAMP NULL, ts6 TIMESTAMP(6) NULL, c CHAR(10), c2 CHAR(200), v VARCHAR(20), v2 VARCHAR(400), vb VARBINARY(20), \
@@ -68,7 +68,7 @@ const ALL_TYPES: &str = "CREATE TABLE d.ty (id INT PRIMARY KEY AUTO_INCREMENT, t
     la VARCHAR(20) CHARACTER SET latin1, ut VARCHAR(20) CHARACTER SET utf16, bin VARCHAR(20) COLLATE utf8mb4_bin, \
     g1 INT AS (ti * 2) VIRTUAL, g2 INT AS (ti + 1) STORED, inv INT DEFAULT 7 INVISIBLE)";
 
-const A_ROW: &str = "INSERT INTO d.ty (ti, tu, sm, me, mu, bi, bu, f, dd, de, de2, bt, y, da, tm, tm3, tm6, dt, dt6, ts, ts6, c, \
+pub const A_ROW: &str = "INSERT INTO d.ty (ti, tu, sm, me, mu, bi, bu, f, dd, de, de2, bt, y, da, tm, tm3, tm6, dt, dt6, ts, ts6, c, \
     c2, v, v2, vb, b, tt, tx, mt, lt, tb, bl, mb, lb, e, s, j, g, p, ge, la, ut, bin) VALUES (-5, 250, -30000, -8000000, \
     16000000, -9000000000000000000, 18000000000000000000, 1.5, 0.1, -12345678901234567890.0123456789, \
     1.000000000000000000000000000001, b'1010101010101', 2024, '2024-02-29', '-838:59:59', '12:34:56.789', \

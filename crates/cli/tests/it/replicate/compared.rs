@@ -8,7 +8,7 @@ use super::fan_in::{Ends, FanIn, run, texts};
 use super::rules::{TYPES, says_ok, with_rules};
 
 /// The comparison: what it prints, and its exit status.
-fn verify(fan_in: &FanIn, arguments: &str) -> (String, Option<i32>) {
+pub fn verify(fan_in: &FanIn, arguments: &str) -> (String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
     command.args(["verify", "--replicate"]).arg(fan_in.file()).args(arguments.split_whitespace());
     let output = command.stdin(Stdio::null()).output().unwrap();
