@@ -14,12 +14,14 @@ mod response;
 mod result;
 #[cfg(test)]
 mod script;
+mod sent_ahead;
 mod session_changes;
 mod session_tracking;
 mod statement_batch;
 mod transport;
 mod wire;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -61,6 +63,8 @@ pub struct Connection {
     tracks_session: bool,
     has_multi_statements: bool,
     session_changes: SessionChanges,
+    /// The number with which the answer to each statement begins that was sent ahead and is not answered.
+    sent_ahead: VecDeque<u8>,
     /// Why nothing goes over this connection any more.
     broken: Option<Error>,
 }
@@ -85,6 +89,7 @@ impl Connection {
             tracks_session: opened.tracks_session,
             has_multi_statements: false,
             session_changes: SessionChanges::default(),
+            sent_ahead: VecDeque::new(),
             broken: None,
         })
     }
@@ -204,7 +209,15 @@ impl Connection {
         }
     }
 
+    /// Sends one command, behind the answers to all statements that were sent ahead: an error of one of them is the error.
     fn send(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
+        while self.answers_due() > 0 {
+            self.take_answer()?;
+        }
+        self.send_packet(what, head, body)
+    }
+
+    fn send_packet(&mut self, what: &str, head: &[u8], body: &[u8]) -> Result<(), Error> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
@@ -258,7 +271,8 @@ impl fmt::Debug for Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.broken.is_none() {
+        // A server that still runs a statement reads nothing.
+        if self.broken.is_none() && self.sent_ahead.is_empty() {
             self.wire.begin();
             // Without it the server counts an aborted client; nobody is left to tell of a failure.
             let _ = self.wire.send(&[COM_QUIT], &[]);

@@ -69,6 +69,16 @@ impl<T: Read + Write> Wire<T> {
         }
     }
 
+    /// The number of the packet that comes next.
+    pub(super) fn sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// What comes next is the answer to an earlier command: it begins with this number.
+    pub(super) fn expect(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
     /// Sends one packet made of `head` (short) and `body` (any length).
     pub(super) fn send(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
         let first = body.len().min(CHUNK_LIMIT_BYTES - head.len());

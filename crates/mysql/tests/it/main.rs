@@ -9,6 +9,7 @@ mod certificates;
 mod losing;
 mod opening;
 mod packets;
+mod sent_ahead;
 mod server;
 mod sessions;
 mod statements;
