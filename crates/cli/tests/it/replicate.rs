@@ -7,6 +7,7 @@ mod failing_servers;
 pub mod fan_in;
 mod files;
 mod kills;
+mod large_transactions;
 mod monitoring;
 mod rule_corners;
 mod rules;

@@ -66,6 +66,8 @@ pub(super) struct Session<'t> {
     uncommitted: Uncommitted,
     /// Transactions and groups that are in the status.
     counted: (u64, u64),
+    /// Replays and connections that are in the status.
+    seen: (u64, usize),
     /// Everything up to there is taken; known while a comparison holds the source.
     taken: Option<GtidState>,
 }
@@ -87,6 +89,7 @@ impl<'t> Session<'t> {
             skips,
             uncommitted: Uncommitted::default(),
             counted: (0, 0),
+            seen: (0, 1),
             taken: None,
         }
     }
@@ -196,6 +199,10 @@ impl<'t> Session<'t> {
             let had_group = applier.has_group();
             match queue.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
                 Popped::Nothing if had_group => self.flush(applier)?,
+                Popped::Nothing if applier.has_answers_due() => {
+                    self.task.wished(Phase::Target);
+                    applier.take_answers()?;
+                }
                 Popped::Nothing => {}
                 Popped::Arrival(Arrival::Complete(completion)) => {
                     self.task.wished(Phase::Target);
@@ -285,6 +292,12 @@ impl<'t> Session<'t> {
         }
         if let Some(trouble) = applier.take_trouble() {
             self.task.tell(&format!("applies over fewer connections than it could: {trouble}"));
+        }
+        let (replays, connections) = (applier.replays(), applier.connections());
+        if (replays, connections) != self.seen {
+            let new = replays - self.seen.0;
+            self.task.track(|tracker, _| tracker.on_workers(new, connections));
+            self.seen = (replays, connections);
         }
         let (transactions, groups) = (applier.transactions(), applier.groups());
         let new = (transactions - self.counted.0, groups - self.counted.1);

@@ -131,6 +131,11 @@ pub struct SourceStatus {
     pub target_wait_s: f64,
     /// Connections that were lost, and transactions that were done again, since the agent's start.
     pub retries: u64,
+    /// How often a group of transactions was rolled back to run again, since the agent's start: one before it needed its
+    /// rows.
+    pub replays: u64,
+    /// Connections to the target over which its transactions are applied now.
+    pub connections: u64,
     /// Errors that have stopped it, since the agent's start.
     pub stops: u64,
     /// Those of them where rows of the target differed from the source's.

@@ -135,6 +135,13 @@ impl Tracker {
     /// The session applies, and waits for this connection to the target, as it changes.
     pub(super) fn on_connected(&mut self, connection: Arc<AtomicU32>) {
         self.connection = Some(connection);
+        self.status.connections = 1;
+    }
+
+    /// The session has so many connections to the target, and groups were rolled back so often to run again.
+    pub(super) fn on_workers(&mut self, new_replays: u64, connections: usize) {
+        self.status.replays += new_replays;
+        self.status.connections = connections as u64;
     }
 
     /// The session copies the source, and may be held by a person.
@@ -201,6 +208,7 @@ impl Tracker {
         (self.phase, self.phase_since, self.explanation) = (phase, now.at, None);
         if phase == Phase::None {
             self.connection = None;
+            self.status.connections = 0;
         }
     }
 

@@ -21,7 +21,7 @@ use hortator_mysql::{Connection, quote_string};
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
 use super::definition::Begun;
-use super::error::Error;
+use super::error::{APPLYING, Error};
 use super::invoker::text_to_run;
 use super::position_table::{PositionTable, SourcePosition};
 use super::session::prepare_session;
@@ -44,6 +44,10 @@ const PACKET_MARGIN_BYTES: usize = 1 << 10;
 /// A node of a cluster reads what others have committed before.
 const CLUSTER_CURRENT: &[u8] = b"SET SESSION wsrep_sync_wait = 1";
 const CLUSTER_BEHIND: &[u8] = b"SET SESSION wsrep_sync_wait = 0";
+/// What is sent ahead runs also behind an error that has rolled the transaction back: it must not commit by itself then.
+const AUTOCOMMIT_OFF: &[u8] = b"SET SESSION autocommit = 0";
+/// It commits what is open.
+const AUTOCOMMIT_ON: &[u8] = b"SET SESSION autocommit = 1";
 /// How long a session of an earlier run may take to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 10;
 
@@ -77,6 +81,8 @@ pub struct Applier {
     /// Further connections for groups; none where all go over this one.
     workers: Option<Workers>,
     pace: Pace,
+    /// What the pace knows of replays.
+    paced_replays: u64,
     /// Tables of rows, with their keys, for groups that go to workers.
     keyed_tables: TableCache,
     /// The connection that everything behind it waits for.
@@ -94,6 +100,10 @@ pub struct Applier {
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
+    /// What was sent without waiting for the answer, as a message names it. Nothing of it commits by itself.
+    ahead: Option<String>,
+    /// The session commits nothing by itself: statements can be sent ahead.
+    is_autocommit_off: bool,
     /// The server whose id the session's changes have in the target's log; 0 for the target's own.
     server_id: u32,
     /// Since when `committed` is ahead of its record, by transactions of which nothing was to be applied.
@@ -156,10 +166,13 @@ impl Applier {
             group: Group::default(),
             workers: None,
             pace: Pace::default(),
+            paced_replays: 0,
             keyed_tables: TableCache::default(),
             has_leftovers: false,
             is_open_safe: true,
             is_within: false,
+            ahead: None,
+            is_autocommit_off: false,
             server_id: 0,
             unrecorded_since: None,
         })
@@ -214,6 +227,7 @@ impl Applier {
     /// As [`Applier::skip`], where everything before it is committed.
     fn leave_out(&mut self, transaction: &Transaction) -> Result<(), Error> {
         self.begun = None;
+        self.restore_autocommit()?;
         let end = self.position_behind(transaction);
         self.move_to(&end, &describe(&end, &transaction.text()))?;
         self.temporary.settle_skipped(&end.temporary);
@@ -245,6 +259,7 @@ impl Applier {
     /// See [`Error`]. Nothing of the transaction is applied then, and nothing behind it must be; those before it may not
     /// be committed yet.
     pub fn apply(&mut self, mut transaction: Transaction) -> Result<(), Error> {
+        self.take_answers()?;
         if let Err(error) = self.prepare_transaction(&mut transaction) {
             // What came before it is in order.
             self.flush()?;
@@ -273,7 +288,8 @@ impl Applier {
             self.flush()?;
             let done = self.apply_alone(&transaction, is_safe || is_repeatable);
             self.has_leftovers &= !is_repeatable;
-            return done.or_else(|error| self.pass_or_keep(&transaction, error));
+            done.or_else(|error| self.pass_or_keep(&transaction, error))?;
+            return self.restore_autocommit();
         }
         if !self.group.takes(&transaction, bytes, self.packet_limit_bytes) {
             self.hand_over()?;
@@ -310,6 +326,10 @@ impl Applier {
                 self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }
             self.log_as(part.server_id, &place)?;
+            if is_safe {
+                self.execute(AUTOCOMMIT_OFF, &place)?;
+                self.is_autocommit_off = true;
+            }
             self.execute(b"START TRANSACTION", &place)?;
             (self.is_within, self.is_open_safe) = (true, is_safe);
         }
@@ -329,6 +349,7 @@ impl Applier {
         let place = describe(&end, &transaction.text());
         let has_begun = std::mem::take(&mut self.is_within);
         if !has_begun {
+            self.restore_autocommit()?;
             self.log_as(transaction.server_id, &place)?;
         }
         if !has_begun && !is_safe && !is_of_session(&transaction.events) {
@@ -343,6 +364,7 @@ impl Applier {
                 self.execute(b"START TRANSACTION", &place)?;
             }
             self.run(&transaction.events, &place)?;
+            self.take_answers()?;
             // What cannot be rolled back stays, as on the source.
             if transaction.end == End::Rollback {
                 self.execute(b"ROLLBACK", &place)?;
@@ -369,6 +391,7 @@ impl Applier {
                     if !rows.is_empty() {
                         self.send_rows(&mut rows, place)?;
                     }
+                    self.take_answers()?;
                     let before = &events[index - values..index];
                     values = 0;
                     if self.table.is_written_by(&query.text) {
@@ -426,19 +449,28 @@ impl Applier {
     }
 
     fn execute(&mut self, text: &[u8], place: &str) -> Result<(), Error> {
+        self.take_answers()?;
         let done = self.connection.execute(text);
         done.map(drop).map_err(|error| self.failed(error, place))
     }
 
     fn failed(&mut self, mut error: hortator_mysql::Error, place: &str) -> Error {
         explain(&mut error);
+        // What was sent behind it has run all the same, and is rolled back with it.
+        while self.connection.answers_due() > 0 {
+            let _ = self.connection.take_answer();
+        }
+        self.ahead = None;
         // A lost connection has rolled back by itself. A warning says that rows of some engine could not be.
         let rolled_back = self.connection.execute(b"ROLLBACK");
-        self.has_leftovers |= rolled_back.is_ok_and(|done| done.warnings > 0);
+        self.has_leftovers |= rolled_back.as_ref().is_ok_and(|done| done.warnings > 0);
+        if self.is_autocommit_off && rolled_back.is_ok() {
+            self.is_autocommit_off = self.connection.execute(AUTOCOMMIT_ON).is_err();
+        }
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
         self.forget_tables();
-        Error::Target { doing: format!("applying {place}"), error }
+        Error::Target { doing: format!("{APPLYING}{place}"), error }
     }
 }
 

@@ -67,11 +67,15 @@ pub enum Error {
     },
 }
 
+/// What an error of the target begins with, before the place.
+pub(super) const APPLYING: &str = "applying ";
+
 impl Error {
     /// The error with its place, where it has none yet.
     pub(super) fn at(self, name: impl FnOnce() -> String) -> Error {
         match self {
             Error::Event { place, found } if place.is_empty() => Error::Event { place: name(), found },
+            Error::Target { doing, error } if doing == APPLYING => Error::Target { doing: doing + &name(), error },
             error => error,
         }
     }

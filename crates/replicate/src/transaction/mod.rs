@@ -104,6 +104,10 @@ pub(crate) fn text_of(events: &[Event]) -> Vec<u8> {
             _ => {}
         }
     }
+    if tables.is_empty() && !events.is_empty() {
+        // Its tables are named in an earlier part.
+        return b"rows of a large transaction".to_vec();
+    }
     let names: Vec<Vec<u8>> = tables.iter().map(|(schema, table)| [schema, &b"."[..], table].concat()).collect();
     [b"rows of ".as_slice(), &names.join(&b", "[..])].concat()
 }

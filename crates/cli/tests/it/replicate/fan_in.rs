@@ -109,7 +109,7 @@ impl FanIn {
     }
 
     /// Waits for the status to show something.
-    pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
+    pub fn wait_until(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
         let end = Instant::now() + PATIENCE;
         loop {
             let (shown, _) = self.says("status");

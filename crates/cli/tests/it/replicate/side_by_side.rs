@@ -242,6 +242,8 @@ fn users_of_the_target_lock_rows_and_change_the_table_meanwhile() {
     }
     eprintln!("altered {altered} times");
     fan_in.catch_up();
+    let (shown, _) = fan_in.says("status --json");
+    assert!(shown.contains("\"replays\":") && !shown.contains("\"replays\":0,"), "groups gave way: {shown}");
     fan_in.assert_equal(&["d1"]);
     end_well(&fan_in, agent);
 }
@@ -264,8 +266,32 @@ fn fewer_connections_than_it_would_have() {
     resume(&fan_in);
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
+    let connections = |count: u32| fan_in.says("status --json").0.contains(&format!("\"connections\":{count},"));
+    assert!(connections(2), "{}", fan_in.says("status --json").0);
+    // Those that could not connect are started again in the same session.
+    run(&fan_in.target, &["ALTER USER few@localhost WITH MAX_USER_CONNECTIONS 0"]);
+    run(&fan_in.sources[0], &["CREATE TABLE d1.more (id INT PRIMARY KEY) ENGINE=InnoDB"]);
+    fan_in.catch_up();
+    let mut source = fan_in.sources[0].node(0).connect().unwrap();
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    let mut id = 0;
+    fan_in.wait_until("all connections", |_| {
+        // A backlog.
+        holder.execute(b"BEGIN").unwrap();
+        holder.execute(format!("INSERT INTO d1.more VALUES ({})", id + 1).as_bytes()).unwrap();
+        for _ in 0..1_000 {
+            id += 1;
+            source.execute(format!("INSERT INTO d1.more VALUES ({id})").as_bytes()).unwrap();
+        }
+        holder.execute(b"ROLLBACK").unwrap();
+        fan_in.catch_up();
+        connections(5)
+    });
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
     assert_eq!(fan_in.says("stop").1, Some(0));
     let (log, _) = agent.end();
+    assert_eq!(log.matches("applies over fewer connections").count(), 1, "{log}");
     assert!(log.contains("s1: applies over fewer connections than it could: ") && log.contains("max_user"), "{log}");
 }
 

@@ -16,7 +16,7 @@ impl Applier {
         self.open_maps.clear();
         self.execute(b"ROLLBACK", "the end of an unfinished transaction")?;
         if self.is_open_safe {
-            return Ok(());
+            return self.restore_autocommit();
         }
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
         Err(Error::InDoubt { place, text: "rows of a transaction that its source has not finished".to_owned() })

@@ -95,6 +95,9 @@ impl Applier {
     pub fn record(&mut self) -> Result<(), Error> {
         if let (Some(_), Some(at)) = (self.unrecorded_since.take(), &self.committed) {
             let at = at.clone();
+            if !self.is_within {
+                self.restore_autocommit()?;
+            }
             self.move_to(&at, "the position")?;
             self.on_record = Some(at);
         }

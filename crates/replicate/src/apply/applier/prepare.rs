@@ -25,11 +25,17 @@ const IN_UTF8: [&str; 4] = ["utf8mb4", "utf8mb3", "utf8", "binary"];
 impl Applier {
     /// Makes a transaction that of the target.
     pub(super) fn prepare_transaction(&mut self, transaction: &mut Transaction) -> Result<(), Error> {
-        let place = match self.rules.is_empty() {
-            true => String::new(),
-            false => describe(&self.position_behind(transaction), &transaction.text()),
-        };
-        self.prepare(&mut transaction.events, &place)
+        if self.rules.is_empty() {
+            return self.prepare(&mut transaction.events, "");
+        }
+        // What it was under the rules' names is gone behind them. Rows, which are many, are named only in an error.
+        let text = transaction.text();
+        if transaction.events.iter().any(|event| matches!(event.content, Content::Query(_))) {
+            let place = describe(&self.position_behind(transaction), &text);
+            return self.prepare(&mut transaction.events, &place);
+        }
+        let prepared = self.prepare(&mut transaction.events, "");
+        prepared.map_err(|error| error.at(|| describe(&self.position_behind(transaction), &text)))
     }
 
     /// Makes events those of the target.

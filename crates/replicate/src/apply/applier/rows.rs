@@ -1,9 +1,19 @@
 //! Row events on their way into BINLOG statements.
+//!
+//! Those of a large transaction that the target can roll back go ahead: the next statement is made and sent while the target
+//! runs the one before it. An error of one is known only when the next one runs, too. Both are rolled back then: while
+//! statements are ahead, nothing commits by itself.
 
-use super::Applier;
+use super::{AUTOCOMMIT_ON, Applier};
 use crate::apply::binlog_statement::BinlogStatement;
 use crate::apply::error::Error;
 use crate::binlog::{Content, Event};
+
+/// Bytes of a statement of several: enough that its own costs do not count, and few enough that the target runs one while the
+/// next is on its way.
+const STATEMENT_BYTES: usize = 1 << 20;
+/// Statements ahead that may be without an answer when another one is made.
+const AHEAD_LIMIT: usize = 1;
 
 impl Applier {
     /// Adds a table map or rows to a BINLOG statement; sends it before that if it is full.
@@ -11,7 +21,8 @@ impl Applier {
     /// A server forgets the table maps at the end of a BINLOG statement, and passes over rows without one as if they were
     /// filtered (seen with 10.11). So each begins with those of the statement that it is in the middle of.
     pub(super) fn add_rows(&mut self, event: &Event, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
-        if rows.text_bytes_with(event.bytes.len()) > self.packet_limit_bytes && !rows.is_empty() {
+        let limit = self.packet_limit_bytes.min(STATEMENT_BYTES);
+        if rows.text_bytes_with(event.bytes.len()) > limit && !rows.is_empty() {
             self.send_rows(rows, place)?;
         }
         if let Content::Rows(found) = &event.content {
@@ -30,9 +41,51 @@ impl Applier {
 
     /// A single event can be larger than a statement may be.
     pub(super) fn send_rows(&mut self, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
-        if rows.text_bytes_with(0) <= self.packet_limit_bytes {
+        if rows.text_bytes_with(0) > self.packet_limit_bytes {
+            return rows.take_fragments().iter().try_for_each(|statement| self.execute(statement, place));
+        }
+        if !self.is_autocommit_off {
             return self.execute(&rows.take_text(), place);
         }
-        rows.take_fragments().iter().try_for_each(|statement| self.execute(statement, place))
+        let sent = self.connection.send_ahead(&rows.take_text());
+        sent.map_err(|error| self.failed(error, place))?;
+        // Before it: what it is behind.
+        self.take_answers_but(AHEAD_LIMIT)?;
+        self.ahead = Some(place.to_owned());
+        Ok(())
+    }
+
+    /// Whether the target has not answered to all statements yet.
+    #[must_use]
+    pub fn has_answers_due(&self) -> bool {
+        self.connection.answers_due() > 0
+    }
+
+    /// Waits for the answers to what was sent ahead.
+    ///
+    /// # Errors
+    /// What the target refuses; nothing of the open transaction is left then.
+    pub fn take_answers(&mut self) -> Result<(), Error> {
+        self.take_answers_but(0)
+    }
+
+    fn take_answers_but(&mut self, left: usize) -> Result<(), Error> {
+        while self.connection.answers_due() > left {
+            if let Err(error) = self.connection.take_answer() {
+                let place = self.ahead.take().unwrap_or_default();
+                return Err(self.failed(error, &place));
+            }
+        }
+        Ok(())
+    }
+
+    /// The session commits each statement by itself again. What is open is rolled back before, since that would commit it.
+    pub(super) fn restore_autocommit(&mut self) -> Result<(), Error> {
+        if self.is_autocommit_off {
+            self.execute(b"ROLLBACK", "the end of a large transaction")?;
+            self.execute(AUTOCOMMIT_ON, "the end of a large transaction")?;
+            self.is_autocommit_off = false;
+        }
+        Ok(())
     }
 }

@@ -42,6 +42,18 @@ impl Applier {
         self.workers.as_mut().and_then(Workers::take_trouble)
     }
 
+    /// How often a group of transactions was rolled back to run again.
+    #[must_use]
+    pub fn replays(&self) -> u64 {
+        self.workers.as_ref().map_or(0, Workers::again)
+    }
+
+    /// Connections to the target that are open.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        1 + self.workers.as_ref().map_or(0, Workers::connected)
+    }
+
     pub(super) fn has_groups_under_way(&self) -> bool {
         self.workers.as_ref().is_some_and(|workers| !workers.is_idle())
     }
@@ -54,8 +66,9 @@ impl Applier {
 
     /// Gives a full group to the workers, or applies it.
     pub(super) fn hand_over(&mut self) -> Result<(), Error> {
-        let again = self.workers.as_mut().map_or(0, Workers::take_again);
-        self.pace.on_again(again);
+        let again = self.replays();
+        self.pace.on_again(u32::try_from(again - self.paced_replays).unwrap_or(u32::MAX));
+        self.paced_replays = again;
         let goes = self.workers.is_some() && self.pace.is_side_by_side();
         match if goes { self.offer()? } else { None } {
             Some(offered) => {

@@ -24,8 +24,8 @@ pub(super) struct GroupQueue<G> {
     /// From the earliest one that has not been given back.
     groups: VecDeque<Entry<G>>,
     groups_limit: usize,
-    /// Groups that were rolled back to run again, and not told of.
-    again: u32,
+    /// Groups that were rolled back to run again.
+    again: u64,
 }
 
 #[derive(Debug)]
@@ -103,9 +103,9 @@ impl<G> GroupQueue<G> {
         self.scheduler.conflicts_in_flight(keys)
     }
 
-    /// Groups that were rolled back to run again, since the last call.
-    pub(super) fn take_again(&mut self) -> u32 {
-        std::mem::take(&mut self.again)
+    /// How often a group was rolled back to run again.
+    pub(super) fn again(&self) -> u64 {
+        self.again
     }
 
     /// Adds a group of so many bytes behind all others. The write set is given back where there is no room.
@@ -190,7 +190,7 @@ impl<G> GroupQueue<G> {
         };
         // A group before it may have failed and be again under way: then it is refused again, and runs again.
         entry.stage = if counts { Stage::Refused } else { Stage::Again { behind: Seqno(seqno.0 - 1) } };
-        self.again += u32::from(!counts);
+        self.again += u64::from(!counts);
     }
 
     /// It is rolled back, for the first one to go on.

@@ -45,6 +45,11 @@ const STALL: Duration = Duration::from_millis(20);
 /// The longest time between two such questions.
 const LONGEST_STALL: Duration = Duration::from_secs(1);
 
+/// After how long a worker that could not connect is started again, the first time; it is twice that the next time.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(5);
+/// The longest of these times.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
 /// Transactions of rows that become one of the target's.
 #[derive(Debug)]
 pub(super) struct RowGroup {
@@ -90,6 +95,10 @@ pub(super) struct Workers {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     start: Start,
+    /// When workers that could not begin are started again, and after how long the next time.
+    again: Option<(Instant, Duration)>,
+    /// The trouble that was told last.
+    told: Option<String>,
     /// The group that was asked about, and how long it may take until it is asked about again.
     asked: Option<(Seqno, Duration)>,
 }
@@ -112,6 +121,8 @@ struct State {
     under_way: HashMap<Seqno, (u32, Instant)>,
     /// Workers that have not ended.
     workers: usize,
+    /// Those of them that are connected.
+    connected: usize,
     /// Why a worker could not begin.
     trouble: Option<String>,
     error: Option<Error>,
@@ -131,12 +142,20 @@ impl Workers {
             queue: GroupQueue::new(count * GROUPS_PER_WORKER, count * BYTES_PER_WORKER),
             under_way: HashMap::new(),
             workers: 0,
+            connected: 0,
             trouble: None,
             error: None,
             ends: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        Workers { shared, threads: Vec::new(), start: Start { target, table, count }, asked: None }
+        Workers {
+            shared,
+            threads: Vec::new(),
+            start: Start { target, table, count },
+            again: None,
+            told: None,
+            asked: None,
+        }
     }
 
     /// Whether no group is under way.
@@ -154,19 +173,27 @@ impl Workers {
         self.shared.lock().queue.would_wait(keys)
     }
 
-    /// Groups that were rolled back to run again, since the last call.
-    pub(super) fn take_again(&mut self) -> u32 {
-        self.shared.lock().queue.take_again()
+    /// How often a group was rolled back to run again.
+    pub(super) fn again(&self) -> u64 {
+        self.shared.lock().queue.again()
     }
 
-    /// Why a worker could not begin, once.
+    /// Workers that are connected.
+    pub(super) fn connected(&self) -> usize {
+        self.shared.lock().connected
+    }
+
+    /// Why a worker could not begin, once for each reason.
     pub(super) fn take_trouble(&mut self) -> Option<String> {
-        self.shared.lock().trouble.take()
+        let trouble = self.shared.lock().trouble.take()?;
+        let is_new = self.told.as_ref() != Some(&trouble);
+        self.told = Some(trouble.clone());
+        is_new.then_some(trouble)
     }
 
     /// Waits until something is to be done, or `until`.
     pub(super) fn step(&mut self, until: &mut Until) -> Step {
-        if matches!(until, Until::Admitted(_)) && self.threads.is_empty() {
+        if matches!(until, Until::Admitted(_)) && self.is_to_begin() {
             self.begin();
         }
         let shared = self.shared.clone();
@@ -237,9 +264,29 @@ impl Workers {
         self.shared.change(|state| state.queue.clear_the_way());
     }
 
+    /// Whether workers are missing, and it is time to start them.
+    fn is_to_begin(&mut self) -> bool {
+        let missing = self.start.count - self.shared.lock().workers;
+        let now = Instant::now();
+        match (missing, self.again) {
+            (0, _) => return false,
+            (_, Some((at, _))) if now < at => return false,
+            _ => {}
+        }
+        let pause = self.again.map_or(SHORTEST_PAUSE, |(_, pause)| pause);
+        self.again = Some((now + pause, (pause * 2).min(LONGEST_PAUSE)));
+        true
+    }
+
     fn begin(&mut self) {
-        self.shared.lock().workers = self.start.count;
-        for _ in 0..self.start.count {
+        let missing = {
+            let mut state = self.shared.lock();
+            let missing = self.start.count - state.workers;
+            state.workers += missing;
+            missing
+        };
+        self.threads.retain(|thread| !thread.is_finished());
+        for _ in 0..missing {
             let shared = self.shared.clone();
             let (target, table) = (self.start.target.clone(), self.start.table.clone());
             self.threads.push(thread::spawn(move || {

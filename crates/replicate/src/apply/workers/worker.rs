@@ -34,7 +34,9 @@ pub(super) fn run(shared: &Shared, target: &ConnectOptions, table: &PositionTabl
         // The others, or the applier, do its work.
         Err(error) => return shared.change(|state| state.trouble = Some(error.to_string())),
     };
+    shared.change(|state| state.connected += 1);
     let mut worker = Worker { connection, table: table.clone(), format: None, server_id: 0 };
+    let _disconnects = Disconnects(shared);
     while let Some((seqno, group)) = shared.take(worker.connection.id()) {
         let ended = worker.apply(shared, seqno, &group);
         shared.change(|state| {
@@ -50,6 +52,15 @@ pub(super) fn run(shared: &Shared, target: &ConnectOptions, table: &PositionTabl
                 }
             }
         });
+    }
+}
+
+/// The worker's connection, as it is counted.
+struct Disconnects<'a>(&'a Shared);
+
+impl Drop for Disconnects<'_> {
+    fn drop(&mut self) {
+        self.0.change(|state| state.connected -= 1);
     }
 }
 
