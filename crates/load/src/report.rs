@@ -182,6 +182,9 @@ pub struct CheckpointSummary {
     pub schema: Option<String>,
     /// Why the load has no checkpoints; null if it has.
     pub disabled_reason: Option<String>,
+    /// Why the load has written all its checkpoints to the server from some statement on; null where its local journal
+    /// could be written, or there was none.
+    pub local_journal_given_up: Option<String>,
     /// Whether `--resume` can resume the load.
     pub can_resume: bool,
     /// Rows that earlier runs loaded; they count in `rows`.

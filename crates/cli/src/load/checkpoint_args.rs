@@ -1,5 +1,8 @@
 //! The options for checkpoints: resume a load, show interrupted loads, discard their checkpoints.
 
+use std::env;
+use std::path::PathBuf;
+
 use clap::Args;
 use hortator_load::InDoubt;
 use hortator_load::checkpoint::{self, CheckpointMode, Interrupted, Start};
@@ -32,6 +35,15 @@ pub struct CheckpointArgs {
     #[arg(long, conflicts_with_all = ["checkpoint_schema", "resume"])]
     no_checkpoint: bool,
 
+    /// Directory on this machine for the local journal, which holds the latest checkpoints of statements that commit by
+    /// themselves [default: $XDG_STATE_HOME/hortator or ~/.local/state/hortator]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_checkpoint")]
+    local_journal_dir: Option<PathBuf>,
+
+    /// Keep no local journal: write every checkpoint to the server at once
+    #[arg(long, conflicts_with_all = ["local_journal_dir", "no_checkpoint"])]
+    no_local_journal: bool,
+
     /// With --resume: treat an in-doubt statement as applied, or apply it again
     #[arg(long, value_name = "applied|reapply", value_parser = ["applied", "reapply"], requires = "resume")]
     in_doubt: Option<String>,
@@ -58,6 +70,16 @@ impl CheckpointArgs {
         }
     }
 
+    /// Where the load may keep its local journal.
+    pub fn local_journal_dir(&self) -> Option<PathBuf> {
+        if self.no_local_journal { None } else { self.journal_folder() }
+    }
+
+    /// Where a local journal may be.
+    fn journal_folder(&self) -> Option<PathBuf> {
+        self.local_journal_dir.clone().or_else(state_folder)
+    }
+
     /// How to treat a statement that is in doubt.
     pub fn in_doubt(&self) -> InDoubt {
         match self.in_doubt.as_deref() {
@@ -79,7 +101,7 @@ impl CheckpointArgs {
     /// Runs `--status` or `--discard-checkpoint`; returns whether one of them was given.
     pub fn run_instead(&self, connect: &ConnectOptions, json: bool) -> anyhow::Result<bool> {
         if self.status {
-            let found = checkpoint::interrupted(connect, self.schema())?;
+            let found = checkpoint::interrupted(connect, self.schema(), self.journal_folder().as_deref())?;
             if json {
                 println!("{}", serde_json::to_string_pretty(&found)?);
             } else if found.is_empty() {
@@ -99,6 +121,13 @@ impl CheckpointArgs {
     }
 }
 
+/// The folder for what a program keeps of its runs.
+fn state_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("hortator"))
+}
+
 fn show(load: &Interrupted) {
     let how = match load.connection_id {
         Some(id) => format!("running (connection {id})"),
@@ -111,6 +140,9 @@ fn show(load: &Interrupted) {
     }
     for place in &load.in_doubt_statements {
         println!("  in doubt: {place}");
+    }
+    if let Some(unknown) = &load.unknown {
+        println!("  in doubt: {unknown}");
     }
     if load.connection_id.is_none() {
         println!(

@@ -118,6 +118,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     }
     let options = Options {
         checkpoint_mode: args.checkpoints.checkpoint_mode(),
+        local_journal_dir: args.checkpoints.local_journal_dir(),
         start: args.checkpoints.start(),
         in_doubt: args.checkpoints.in_doubt(),
         connect,

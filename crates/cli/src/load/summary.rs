@@ -56,6 +56,9 @@ pub(super) fn text(summary: &Summary) -> String {
         }
     }
     let checkpoint = &summary.checkpoint;
+    if let Some(reason) = &checkpoint.local_journal_given_up {
+        let _ = writeln!(text, "all later checkpoints are on the server: {reason}");
+    }
     if checkpoint.rows_before > 0 {
         let _ = writeln!(text, "{} of these rows were loaded before this run", HumanCount(checkpoint.rows_before));
     }

@@ -34,6 +34,7 @@ mod inputs;
 mod interrupted;
 mod large;
 mod load_verify;
+mod local_journal;
 mod mysql;
 mod plan_predictions;
 mod programs;

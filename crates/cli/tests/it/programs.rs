@@ -141,7 +141,8 @@ pub fn load(contender: Contender, server: &Server, dump: Dump<'_>, force: bool) 
 /// The binary under test with a subcommand.
 pub fn hortator(subcommand: &str) -> Command {
     let mut command = Command::new(PathBuf::from(env!("CARGO_BIN_EXE_hortator")));
-    command.arg(subcommand);
+    // Loads keep their journals here, and none where a user's are.
+    command.arg(subcommand).env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
     command
 }
 

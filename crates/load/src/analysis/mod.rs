@@ -17,6 +17,7 @@ mod assignments;
 pub(crate) mod binlog;
 mod compound;
 mod ddl_target;
+mod durability;
 mod functions;
 mod handler;
 mod key_additions;
@@ -35,6 +36,7 @@ use crate::rows::{InsertHead, Prescan, RowSource, insert_head, name, prescan};
 
 pub use assignments::{Assignments, is_propagated, is_session_local};
 pub use ddl_target::{DdlTarget, Postcondition};
+pub(crate) use durability::{is_durable, is_durable_ddl};
 pub use functions::FunctionSet;
 pub use handler::HandlerUse;
 pub use key_additions::{KeyAddition, can_merge, merge_key_additions};

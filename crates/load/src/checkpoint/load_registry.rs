@@ -1,13 +1,15 @@
 //! The loads with checkpoints: start, find, end, list, discard.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hortator_mysql::{ConnectOptions, Connection, Row};
-use serde::Serialize;
 
-use super::RecoveryHint;
+use super::apart::anchor;
+use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
+use super::local_journal;
 use super::statements::{FORMAT, Statements, hex};
-use super::{Error, Identity, State};
+use super::{Error, Identity, RecoveryHint, State};
 use crate::session::open_long_lived;
 
 /// Keeps one load from dropping the schema while another load starts.
@@ -16,29 +18,6 @@ const SCHEMA_LOCK: &str = "hortator.schema";
 const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
 /// Checkpoints deleted in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
-/// Most statements in doubt that a listing names.
-const IN_DOUBT_LISTED_LIMIT: usize = 20;
-
-/// An interrupted or running load.
-#[derive(Clone, Debug, Serialize)]
-pub struct Interrupted {
-    /// Its number.
-    pub load_id: u64,
-    /// Its input.
-    pub input: String,
-    /// Its start, by the clock of the server.
-    pub started_at: String,
-    /// The connection of the running load; null if it does not run.
-    pub connection_id: Option<u64>,
-    /// Loaded rows.
-    pub rows: u64,
-    /// Applied checkpoints.
-    pub chunks: u64,
-    /// Rows by table.
-    pub tables: Vec<(String, u64)>,
-    /// Statements in doubt, as `file:line`; the first 20.
-    pub in_doubt_statements: Vec<String>,
-}
 
 pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_mysql::Error> {
     let mut connection = open_long_lived(options)?;
@@ -254,7 +233,9 @@ pub(super) fn count_applied(
     load_id: u64,
 ) -> Result<u64, hortator_mysql::Error> {
     let (chunks, done) = (statements.quoted(), State::Applied as u8);
-    let query = format!("SELECT COUNT(*) FROM {chunks}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {done}");
+    let query = format!(
+        "SELECT COUNT(*) FROM {chunks}.`chunks` WHERE `load_id` = {load_id} AND `first` > 0 AND `state` >= {done}"
+    );
     number(connection, &query)
 }
 
@@ -284,6 +265,17 @@ fn drop_or_remove(
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
+    let anchor = anchor(connection, statements, load_id).ok().flatten();
+    drop_or_remove_tables(connection, statements, load_id)?;
+    anchor.iter().for_each(local_journal::remove);
+    Ok(())
+}
+
+fn drop_or_remove_tables(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<(), hortator_mysql::Error> {
     let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
     let other_tables = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
@@ -296,10 +288,21 @@ fn drop_or_remove(
             done => return done.map(drop),
         }
     }
-    remove(connection, statements, load_id)
+    remove_rows(connection, statements, load_id)
 }
 
 fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), hortator_mysql::Error> {
+    let anchor = anchor(connection, statements, load_id).ok().flatten();
+    remove_rows(connection, statements, load_id)?;
+    anchor.iter().for_each(local_journal::remove);
+    Ok(())
+}
+
+fn remove_rows(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<(), hortator_mysql::Error> {
     let some =
         format!("DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} LIMIT {REMOVED_AT_ONCE}", statements.quoted(),);
     while connection.execute(some.as_bytes())?.affected_rows > 0 {}
@@ -307,11 +310,16 @@ fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) ->
     connection.execute(load.as_bytes()).map(drop)
 }
 
-/// The loads with checkpoints in a schema; none if the schema does not exist.
+/// The loads with checkpoints in a schema; none if the schema does not exist. `journal_folder`: where their local journals
+/// may be, too.
 ///
 /// # Errors
 /// [`Error::Server`].
-pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interrupted>, Error> {
+pub fn interrupted(
+    options: &ConnectOptions,
+    schema: &str,
+    journal_folder: Option<&Path>,
+) -> Result<Vec<Interrupted>, Error> {
     let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
     let statements = Statements::new(schema);
     let mut connection = connect(&options)?;
@@ -327,7 +335,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             .map_or_else(String::new, |row| text(row, 0));
         let sums = connection.fetch(
             format!(
-                "SELECT IFNULL(SUM(IF(`name` <> '', `rows`, 0)), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` >= 1"
+                "SELECT IFNULL(SUM(IF(`name` <> '', `rows`, 0)), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `first` > 0 AND `state` >= 1"
             )
             .as_bytes(),
         )?;
@@ -340,7 +348,7 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
             )
             .as_bytes(),
         )?;
-        found.push(Interrupted {
+        let mut load = Interrupted {
             load_id,
             input: input.describe(),
             started_at: format!("{started_at} UTC"),
@@ -352,7 +360,12 @@ pub fn interrupted(options: &ConnectOptions, schema: &str) -> Result<Vec<Interru
                 .iter()
                 .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
                 .collect(),
-        });
+            unknown: None,
+        };
+        if let Some(anchor) = anchor(&mut connection, &statements, load_id)? {
+            load.add_local_journal(&anchor, journal_folder);
+        }
+        found.push(load);
     }
     Ok(found)
 }

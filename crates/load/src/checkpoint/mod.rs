@@ -3,7 +3,8 @@
 //! Every chunk of rows commits together with its checkpoint, one row of the table `chunks`, in one transaction. So the
 //! database has either both or neither, also for tables without a primary key, and after any crash of the load, the server
 //! or the machine. A statement that commits implicitly (DDL, rows of engines without transactions) has an intent: a
-//! checkpoint that the load writes before the statement, with a hint for recovery, and marks as applied after it.
+//! checkpoint that the load writes before the statement, with a hint for recovery, and marks as applied after it. These may
+//! be kept in a file of the loader's machine, which costs less: see the module `local_journal`.
 //!
 //! A resumed load reads its stream from the beginning, runs statements again that only change the session, and skips
 //! statements with a checkpoint after it has compared their hashes.
@@ -19,15 +20,19 @@
 //!
 //! This module writes and reads checkpoints. Coordinator and workers decide what has a checkpoint, and when.
 
+mod apart;
 mod entry;
 mod error;
 mod identity;
+mod interrupted;
 mod load_registry;
+mod local_journal;
 mod memory_tables;
 mod outcome;
 mod reader;
 mod statements;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::catalog::TableName;
@@ -39,7 +44,10 @@ use crate::cluster::{Targets, WriterConnection};
 pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, LargeTransactionBegin, RecoveryHint, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
-pub use load_registry::{Interrupted, discard, interrupted};
+pub use interrupted::Interrupted;
+pub use load_registry::{discard, interrupted};
+use local_journal::LocalJournal;
+pub use local_journal::LostJournal;
 pub use memory_tables::LostRows;
 pub use outcome::{Outcome, fingerprint, outcome};
 pub use reader::CheckpointReader;
@@ -97,11 +105,15 @@ pub struct Checkpoints {
     targets: Arc<Targets>,
     /// For checkpoints that the connection of the statement cannot write; holds the lock of number 0.
     internal: Mutex<Option<WriterConnection>>,
+    /// For those that stand in no transaction. Who waits for the internal connection may hold it, and not the other way round.
+    local: Mutex<LocalJournal>,
+    /// What an earlier run has recorded in a local journal that cannot be used.
+    lost: Option<LostJournal>,
 }
 
 impl Checkpoints {
     /// Creates the schema if it is missing, and starts a load or finds the load to resume. `threads` is the number of
-    /// workers.
+    /// workers. `journal_folder`: where the load may keep a local journal, and where that of an earlier run may be.
     ///
     /// # Errors
     /// [`Error`]: no rights, nothing to resume, the load is still running.
@@ -111,6 +123,7 @@ impl Checkpoints {
         identity: &Identity,
         threads: usize,
         start: Start,
+        journal_folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let statements = Statements::new(schema);
         let mut writer = targets.connect_internal(&|| false)?;
@@ -124,7 +137,12 @@ impl Checkpoints {
         if start != Start::New {
             load_registry::take_over(connection, &statements, load_id, threads)?;
         }
-        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal: Mutex::new(Some(writer)) })
+        let is_cluster = targets.info().is_some();
+        let lost = apart::adopt(connection, &statements, load_id, journal_folder, is_cluster)?;
+        // Beside what is lost, there is no room for another.
+        let local = LocalJournal::new(load_id, journal_folder.filter(|_| lost.is_none()));
+        let internal = Mutex::new(Some(writer));
+        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal, local: Mutex::new(local), lost })
     }
 
     /// The ID of the load, as `--status` shows it.
@@ -348,6 +366,10 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn end(&self, is_complete: bool) -> Result<bool, hortator_mysql::Error> {
+        if !is_complete && let Err(error) = self.settle() {
+            self.close_local_journal();
+            return Err(error);
+        }
         self.on_internal_connection(|checkpoints, connection| {
             load_registry::end(connection, &checkpoints.statements, checkpoints.load_id, is_complete)
         })

@@ -3,10 +3,14 @@
 
 use hortator_mysql::quote_identifier;
 
+use super::local_journal::Beginning;
 use super::{Checkpoint, State, TakenBack};
 
-/// Version of the tables' meaning.
-pub(super) const FORMAT: u64 = 1;
+/// Version of the tables' meaning: from 2 on, a load may have a local journal.
+pub(super) const FORMAT: u64 = 2;
+
+/// The `state` of the row that names the local journal. Its number is 0, and no checkpoint's is.
+const LOCAL_JOURNAL_STATE: u8 = 3;
 
 /// Bytes kept of a file's or a table's name.
 const NAME_LIMIT_BYTES: usize = 1024;
@@ -76,21 +80,50 @@ impl Statements {
     }
 
     pub(super) fn insert(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
-        let Checkpoint { span, state, table, rows, recovery_hint, .. } = checkpoint;
+        format!("INSERT INTO {}.`chunks` VALUES {}", self.quoted, values(load_id, checkpoint, last_id)).into_bytes()
+    }
+
+    /// Writes checkpoints that may be there already, in statements of about so many bytes.
+    pub(super) fn replace<'c>(
+        &self,
+        load_id: u64,
+        checkpoints: impl Iterator<Item = &'c Checkpoint>,
+        statement_bytes: usize,
+    ) -> Vec<Vec<u8>> {
+        let mut statements = Vec::new();
+        let mut last = String::new();
+        for checkpoint in checkpoints {
+            if !last.is_empty() {
+                last.push(',');
+            }
+            last.push_str(&values(load_id, checkpoint, LastId::Known));
+            if last.len() >= statement_bytes {
+                statements.push(self.replace_values(&std::mem::take(&mut last)));
+            }
+        }
+        if !last.is_empty() {
+            statements.push(self.replace_values(&last));
+        }
+        statements
+    }
+
+    /// The same, of given values.
+    pub(super) fn replace_values(&self, values: &str) -> Vec<u8> {
+        format!("REPLACE INTO {}.`chunks` VALUES {values}", self.quoted).into_bytes()
+    }
+
+    /// The values of the row that names the local journal. `text`: what says which.
+    pub(super) fn anchor_values(&self, load_id: u64, from: &Beginning, text: &str) -> String {
+        let Beginning { ordinal, file, line } = from;
+        let file = hex(&file[..floor(file)]);
+        format!("({load_id},0,{ordinal},X'{:032x}',{LOCAL_JOURNAL_STATE},X'',0,0,{},{file},{line},0,0)", 0, hex(text),)
+    }
+
+    /// Asks for that row.
+    pub(super) fn anchor(&self, load_id: u64) -> Vec<u8> {
         format!(
-            "INSERT INTO {}.`chunks` VALUES ({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{},{})",
+            "SELECT `last`,`file`,`line`,`recovery_hint` FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`=0",
             self.quoted,
-            span.first,
-            span.last,
-            span.digest,
-            *state as u8,
-            hex(&table[..floor(table)]),
-            last_id.expression(checkpoint),
-            hex(&recovery_hint.to_text()),
-            hex(&span.file[..floor(&span.file)]),
-            span.line,
-            span.byte,
-            span.end_byte,
         )
         .into_bytes()
     }
@@ -170,6 +203,25 @@ impl Statements {
         )
         .into_bytes()
     }
+}
+
+/// A checkpoint as a row.
+fn values(load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> String {
+    let Checkpoint { span, state, table, rows, recovery_hint, .. } = checkpoint;
+    format!(
+        "({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{},{})",
+        span.first,
+        span.last,
+        span.digest,
+        *state as u8,
+        hex(&table[..floor(table)]),
+        last_id.expression(checkpoint),
+        hex(&recovery_hint.to_text()),
+        hex(&span.file[..floor(&span.file)]),
+        span.line,
+        span.byte,
+        span.end_byte,
+    )
 }
 
 /// A string as a literal that no SQL mode and no character set reads differently.

@@ -29,6 +29,9 @@ pub(crate) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
 /// The most that the session stays silent for while others work.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(180);
 
+/// Variables that say when a commit is on disk.
+const DURABILITY: [&[u8]; 2] = [b"flush_log_at_trx_commit", b"sync_binlog"];
+
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
     pool: &'l Pool,
@@ -203,6 +206,9 @@ impl<'l> MainSession<'l> {
         self.progress.text_statements.fetch_add(1, Relaxed);
         self.progress.warnings.fetch_add(done.warnings.into(), Relaxed);
         self.note_effects(&statement.info, done.last_insert_id);
+        if let Some(checkpoints) = self.checkpoints.filter(|_| sets_durability(statement)) {
+            checkpoints.expire_local_journal();
+        }
         let changes = if is_last { self.connection.take_session_changes() } else { SessionChanges::default() };
         self.note_changes(&statement.info, &changes)
     }
@@ -443,4 +449,10 @@ impl<'l> MainSession<'l> {
     pub(super) fn is_closed_to_others(&self) -> bool {
         self.has_locks() || self.in_xa
     }
+}
+
+/// Whether a SET may change what the server has on disk when it confirms a commit.
+fn sets_durability(statement: &AnalyzedStatement) -> bool {
+    let names = |word: &[u8]| statement.text.windows(word.len()).any(|found| found.eq_ignore_ascii_case(word));
+    matches!(statement.info.kind, StatementKind::Set) && DURABILITY.into_iter().any(names)
 }

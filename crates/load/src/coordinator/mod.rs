@@ -22,6 +22,7 @@ mod journal;
 mod large_transaction;
 mod left_behind;
 mod load_context;
+mod lost_journal;
 mod main_batch;
 mod main_session;
 mod new_tables;

@@ -33,7 +33,7 @@ pub enum InDoubt {
 #[derive(Debug)]
 pub(crate) struct Resume {
     reader: CheckpointReader,
-    in_doubt: InDoubt,
+    pub(super) in_doubt: InDoubt,
     /// The same program has read the stream before: it knows what failed then.
     is_restart: bool,
     /// The hash of what was passed over of the record that the stream is at.
@@ -195,6 +195,8 @@ impl Coordinator<'_> {
             // The main session ran it before anything behind it got its place.
             return Ok(true);
         }
+        self.check_lost_journal(statement)?;
+        let Some(resume) = &mut self.resume else { return Ok(false) };
         if resume.has_lost_schema && !info.is(Trait::OfSchema) {
             let found = "the schema that the dump selected before this statement no longer exists: create the schema, or load again without --resume";
             return self.stop_resume(statement, found.to_owned());
@@ -475,7 +477,7 @@ impl Coordinator<'_> {
         Err(Stopped)
     }
 
-    fn stop_resume(&mut self, statement: &AnalyzedStatement, message: String) -> Result<bool, Stopped> {
+    pub(super) fn stop_resume(&mut self, statement: &AnalyzedStatement, message: String) -> Result<bool, Stopped> {
         let failure = Failure::finding(&statement.location, &statement.text, message);
         self.pool.fail(self.pool.position(), failure, true);
         Err(Stopped)

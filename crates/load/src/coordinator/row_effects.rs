@@ -80,6 +80,9 @@ impl Coordinator<'_> {
         effects.is_unrepeatable |= behind.is_some();
         let tables = behind.as_deref().unwrap_or_default();
         let mut numbered = Numbered::default();
+        effects.is_plain_table = matches!(known.kind, TableKind::Base { .. })
+            && !known.has_triggers
+            && !known.columns.iter().any(|column| column.draws_from_sequence);
         self.table_effects(name, &mut effects, &mut numbered, location)?;
         for table in tables {
             self.table_effects(table, &mut effects, &mut numbered, location)?;

@@ -140,7 +140,11 @@ impl Load {
         let state = &*self.state;
         let mut loaded = self.load_stream(self.options.start != Start::New, output)?;
         let mut stall = Stall::default();
-        while self.may_restart() && !stall.is_reached(&state.pool, state.checkpoints.as_ref()) && state.pool.reopen() {
+        while self.may_restart()
+            && self.settle()
+            && !stall.is_reached(&state.pool, state.checkpoints.as_ref())
+            && state.pool.reopen()
+        {
             state.restarts.fetch_add(1, Relaxed);
             state.progress.restart();
             match self.load_stream(true, output) {
@@ -149,6 +153,13 @@ impl Load {
             }
         }
         Ok(loaded)
+    }
+
+    /// Brings the local journal to the server, where the restart reads it; false where that cannot be, and the load ends.
+    fn settle(&self) -> bool {
+        let LoadState { checkpoints, pool, .. } = &*self.state;
+        let settled = checkpoints.as_ref().filter(|_| pool.lost().is_some()).map_or(Ok(()), Checkpoints::settle);
+        settled.inspect_err(|error| pool.add_to_lost(&format!("; then {error}"))).is_ok()
     }
 
     /// Whether a load that lost its main session can resume automatically.
@@ -167,7 +178,8 @@ fn open_checkpoints(
     let CheckpointMode::Enabled { schema, is_optional } = &options.checkpoint_mode else {
         return Ok((None, Some("--no-checkpoint is set".to_owned())));
     };
-    match Checkpoints::open(targets, schema, &options.identity(), threads, options.start) {
+    let journal_folder = options.local_journal_dir.as_deref();
+    match Checkpoints::open(targets, schema, &options.identity(), threads, options.start, journal_folder) {
         Ok(checkpoints) => Ok((Some(checkpoints), None)),
         Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
         Err(checkpoint::Error::Server(error)) => Err(error.into()),

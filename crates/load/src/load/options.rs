@@ -35,6 +35,8 @@ pub struct Options {
     pub binary_mode: bool,
     /// Whether the load writes checkpoints, and where.
     pub checkpoint_mode: CheckpointMode,
+    /// Where the load may keep its local journal; `None` for checkpoints on the server only.
+    pub local_journal_dir: Option<PathBuf>,
     /// From the beginning, or where an interrupted load ended.
     pub start: Start,
     /// How to treat a statement that is in doubt.

@@ -78,6 +78,7 @@ impl LoadState {
                 load_id: self.checkpoints.as_ref().map(Checkpoints::load_id),
                 schema: self.checkpoints.as_ref().map(|checkpoints| checkpoints.schema().to_owned()),
                 disabled_reason: self.checkpoints_disabled_reason.clone(),
+                local_journal_given_up: self.checkpoints.as_ref().and_then(Checkpoints::local_journal_given_up),
                 can_resume,
                 rows_before: self.rows_before,
                 restarts: self.restarts.load(Relaxed),

@@ -311,6 +311,7 @@ impl Copy<'_> {
             comments: false,
             binary_mode: true,
             checkpoint_mode: CheckpointMode::Disabled,
+            local_journal_dir: None,
             start: Start::New,
             in_doubt: InDoubt::Stop,
             foreign_keys: Checks::AsWritten,

@@ -13,11 +13,13 @@ CREATE VIEW v AS SELECT id, a FROM t;
 CREATE VIEW w AS SELECT a FROM v WHERE a >= 0;
 CREATE SEQUENCE s;
 INSERT INTO heap VALUES (0);
+CREATE TABLE m (id INT PRIMARY KEY, n INT, round INT) ENGINE=MyISAM;
+INSERT INTO m VALUES (1, 0, 0);
 ";
 
 /// One of each kind, in any order; each does something else when it is done twice or left out.
 fn statement(text: &mut String, dice: &mut Dice, round: u64) {
-    let _ = match dice.below(11) {
+    let _ = match dice.below(15) {
         0 | 1 => writeln!(text, "INSERT INTO t (a) VALUES ({round}), ({round}) RETURNING id;"),
         2 => writeln!(text, "INSERT INTO v (a) VALUES ({round});"),
         3 => writeln!(text, "INSERT INTO w (a) VALUES ({round}), (1);"),
@@ -37,7 +39,7 @@ fn statement(text: &mut String, dice: &mut Dice, round: u64) {
              INSERT INTO t{round} VALUES (1);\nDROP DATABASE IF EXISTS hortator_case_9;\nCREATE DATABASE hortator_case_9;\n\
              USE hortator_case_9;\nCREATE TABLE t (a INT);\nINSERT INTO t VALUES ({round});\nUSE hortator_case;",
         ),
-        _ => writeln!(
+        10 => writeln!(
             text,
             "DROP DATABASE IF EXISTS hortator_case_{0};\nCREATE DATABASE hortator_case_{0};\n\
              CREATE TABLE hortator_case_{0}.t (a INT);\nINSERT INTO hortator_case_{0}.t SELECT COUNT(*) FROM heap;\n\
@@ -45,7 +47,43 @@ fn statement(text: &mut String, dice: &mut Dice, round: u64) {
              GRANT SELECT ON *.* TO 'clerk{0}'@'localhost';\nDROP USER 'clerk{0}'@'localhost';",
             round % 3,
         ),
+        11 | 12 => updates(text, dice, round),
+        13 => writeln!(
+            text,
+            "CREATE TABLE u{round} LIKE u;\nALTER TABLE u{round} ADD a INT;\nINSERT INTO u{round} VALUES (1, 2, 3);\n\
+             RENAME TABLE u{round} TO w{round};\nCREATE INDEX a ON w{round} (a);\nDROP TABLE w{round};",
+        ),
+        _ => writeln!(
+            text,
+            "CREATE USER 'agent'@'localhost';\nUPDATE m SET n = n + 7, round = {round}100;\nCREATE ROLE porter;\n\
+             GRANT porter TO 'agent'@'localhost';\nCREATE DATABASE hortator_case_8;\nDROP ROLE porter;\n\
+             DROP DATABASE hortator_case_8;\nDO SETVAL(s, {});\nDROP USER 'agent'@'localhost';",
+            round + 1,
+        ),
     };
+}
+
+/// Changes of a table that cannot roll back. Each says which it was.
+fn updates(text: &mut String, dice: &mut Dice, round: u64) -> std::fmt::Result {
+    (0..=dice.below(30)).try_for_each(|number| {
+        writeln!(text, "UPDATE m SET n = (n * 3 + 1) % 100003, round = {round}0{number:02} WHERE id = 1;")
+    })
+}
+
+/// Goes on; where a change of a table that cannot roll back is in doubt, the table says whether it is there.
+fn go_on_telling(server: &Server, text: &str, file: &str, ended: &Outcome) -> Running {
+    let Some((_, line)) = ended.messages.split_once("ERROR at line ").filter(|_| ended.messages.contains("in doubt"))
+    else {
+        return go_on(server, file, ended);
+    };
+    let digits = line.find(|sign: char| !sign.is_ascii_digit()).unwrap();
+    let statement = text.lines().nth(line[..digits].parse::<usize>().unwrap() - 1).unwrap();
+    let round = statement.split_once("round = ").unwrap_or_else(|| panic!("{}", ended.messages)).1;
+    let round: String = round.chars().take_while(char::is_ascii_digit).collect();
+    let is_there = server.rows_of_case("SELECT round FROM m WHERE id = 1")[0][0] == round;
+    let answer = if is_there { "--in-doubt=applied" } else { "--in-doubt=reapply" };
+    eprintln!("in doubt: {statement}: {answer}");
+    Running::start(load_into(server, &[&CHUNK[..], &["--resume", answer, file]].concat()))
 }
 
 #[test]
@@ -87,7 +125,7 @@ fn killed_among_statements_of_the_main_session() {
             }
             // It was killed behind its last statement, when its records were gone.
             Some(1) if outcome.messages.contains("nothing to resume") && has_tables(&server) => break,
-            _ => running = go_on(&server, file, &outcome),
+            _ => running = go_on_telling(&server, &text, file, &outcome),
         }
     }
     eprintln!("{kills} kills");

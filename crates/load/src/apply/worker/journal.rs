@@ -6,6 +6,7 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, quote_identifier, quote_string};
 
 use super::{ChunkStats, READ_ONLY, Worker, number};
+use crate::analysis::is_durable_ddl;
 use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget, Work};
 use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, digest, fingerprint};
 
@@ -124,6 +125,14 @@ fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Ch
     })
 }
 
+/// Records an intent in the local journal where there is one, else over this connection.
+fn begin(checkpoints: &Checkpoints, connection: &mut Connection, intent: &Checkpoint) -> Result<(), Error> {
+    match checkpoints.begin_locally(intent)? {
+        true => Ok(()),
+        false => checkpoints.write(connection, intent).map(drop),
+    }
+}
+
 impl Worker<'_> {
     /// Checkpoints, within the open transaction, that the first `covered` statements of the chunk are done. False where
     /// that is recorded already, by an attempt whose commit went unanswered.
@@ -186,7 +195,7 @@ impl Worker<'_> {
             let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
-            checkpoints.write(connection, &Checkpoint { state: State::Intent, recovery_hint, ..checkpoint }).map(drop)
+            begin(checkpoints, connection, &Checkpoint { state: State::Intent, recovery_hint, ..checkpoint })
         })
     }
 
@@ -200,12 +209,9 @@ impl Worker<'_> {
             let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
-            checkpoints
-                .write(
-                    connection,
-                    &Checkpoint { state: State::Intent, recovery_hint: RecoveryHint::Rows(count), ..checkpoint },
-                )
-                .map(drop)
+            let recovery_hint = RecoveryHint::Rows(count);
+            let intent = Checkpoint { state: State::Intent, recovery_hint, ..checkpoint };
+            checkpoints.write(connection, &intent).map(drop)
         })
     }
 
@@ -213,8 +219,18 @@ impl Worker<'_> {
     pub(super) fn mark_applied(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
         let first = chunk.statements[0].location.ordinal;
-        self.on_connection(chunk, |connection, _, _| match checkpoint_of(chunk, covered, stats) {
-            Some(checkpoint) => checkpoints.close(connection, &checkpoint).map(drop),
+        let checkpoint = checkpoint_of(chunk, covered, stats);
+        let is_durable = chunk.statements.iter().all(|statement| is_durable_ddl(&statement.text));
+        let is_local = match &checkpoint {
+            Some(checkpoint) if is_durable => checkpoints.close_locally(checkpoint, None)?,
+            Some(checkpoint) => checkpoints.close_with_server(checkpoint)?,
+            None => checkpoints.retract_locally(first)?,
+        };
+        if is_local {
+            return Ok(());
+        }
+        self.on_connection(chunk, |connection, _, _| match checkpoint {
+            Some(ref checkpoint) => checkpoints.close(connection, checkpoint).map(drop),
             None => checkpoints.retract(connection, first).map(drop),
         })
     }

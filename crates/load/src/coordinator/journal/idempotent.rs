@@ -222,6 +222,10 @@ impl MainSession<'_> {
         if result.is_err() && is_compared(statement) {
             self.note_refused(statement)?;
         }
+        if let Some(checkpoints) = self.checkpoints.filter(|_| info.is(Trait::SetsSequence)) {
+            // The server has not brought it to the disk: the next commit does.
+            checkpoints.expire_local_journal();
+        }
         let rows = result?;
         if self.failures() > failures {
             if !self.is_gone() {

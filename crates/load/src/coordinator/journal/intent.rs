@@ -3,6 +3,7 @@
 use hortator_mysql::Error;
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
+use crate::analysis::is_durable;
 use crate::apply::Stopped;
 use crate::checkpoint::State;
 use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint};
@@ -35,7 +36,7 @@ impl MainSession<'_> {
             Err(error) => return self.record_failed(location, text, &error).map(|()| 0),
         };
         let begun = checkpoint_of(statement, State::Intent, &effects.table, recovery_hint);
-        self.on_internal_connection(location, text, |checkpoints, internal| checkpoints.write(internal, &begun))?;
+        self.apart(location, text, |checkpoints| checkpoints.begin_apart(&begun))?;
         let failures = self.failures();
         let result = self.run(statement);
         let rows = *result.as_ref().unwrap_or(&0);
@@ -43,9 +44,7 @@ impl MainSession<'_> {
         if has_failed && !self.is_forced() {
             // A refused definition leaves nothing. Of anything else a part may be there: its record stays open and says so.
             if matches!(begun.recovery_hint, RecoveryHint::Definition(_)) && !self.is_gone() && !self.is_interrupted() {
-                self.on_internal_connection(location, text, |checkpoints, internal| {
-                    checkpoints.retract(internal, begun.span.first)
-                })?;
+                self.apart(location, text, |checkpoints| checkpoints.retract_apart(begun.span.first))?;
             }
             return result;
         }
@@ -59,17 +58,16 @@ impl MainSession<'_> {
         let recovery_hint = if has_failed { RecoveryHint::Failed(1) } else { RecoveryHint::None };
         let state = applied_or_bound(self.has_bound_session(statement, effects));
         let checkpoint = Checkpoint { state, rows, recovery_hint, ..begun };
+        let is_durable = is_durable(text, &statement.info, effects.is_plain_table);
         if !has_failed && self.status().in_transaction() {
             // It was part of the dump's transaction after all, and goes with it.
-            self.on_internal_connection(location, text, |checkpoints, internal| {
-                checkpoints.retract(internal, checkpoint.span.first)
-            })?;
+            self.apart(location, text, |checkpoints| checkpoints.retract_apart(checkpoint.span.first))?;
             let run = Run::new(statement, &effects.table);
             self.journal.dump_transaction().push(Run { state: checkpoint.state, rows, ..run });
             return result;
         }
-        match checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, &checkpoint)) {
-            Ok(_) => {
+        match checkpoints.close_apart(&checkpoint, Some(text), is_durable) {
+            Ok(()) => {
                 // The rows of a table can be taken back, and their records with them.
                 self.is_bound = state == State::SessionBound && checkpoint.table.is_empty();
                 result
@@ -111,8 +109,6 @@ impl MainSession<'_> {
         if self.is_bound {
             return Ok(());
         }
-        self.on_internal_connection(location, b"", |checkpoints, internal| {
-            checkpoints.close(internal, &section.checkpoint())
-        })
+        self.apart(location, b"", |checkpoints| checkpoints.close_apart(&section.checkpoint(), None, false))
     }
 }

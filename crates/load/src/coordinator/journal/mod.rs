@@ -103,6 +103,8 @@ pub(super) struct RowEffects {
     pub(super) names_other_engines: bool,
     /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
     pub(super) counters: Vec<(TableName, u64)>,
+    /// The table is a base table on which nothing fires, and no default of it draws from a sequence.
+    pub(super) is_plain_table: bool,
     /// It must run by itself, in no transaction of ours with others.
     pub(super) must_stand_alone: bool,
     /// What fires on its table may change the session: its variables, its temporary tables.
@@ -248,10 +250,23 @@ impl MainSession<'_> {
     /// Records a run with the records' own connection.
     fn record_apart(&mut self, run: &Run, location: &Location, text: &[u8]) -> Result<(), Stopped> {
         let checkpoint = run.checkpoint();
-        self.on_internal_connection(location, text, |checkpoints, internal| match run.is_begun {
-            true => checkpoints.close(internal, &checkpoint),
-            false => checkpoints.write(internal, &checkpoint),
-        })
+        match run.is_begun {
+            true => self.apart(location, text, |checkpoints| checkpoints.close_apart(&checkpoint, None, false)),
+            false => self.on_internal_connection(location, text, |checkpoints, internal| {
+                checkpoints.write(internal, &checkpoint)
+            }),
+        }
+    }
+
+    /// Records outside of any transaction: in the local journal where there is one.
+    fn apart(
+        &mut self,
+        location: &Location,
+        text: &[u8],
+        work: impl FnOnce(&Checkpoints) -> Result<(), Error>,
+    ) -> Result<(), Stopped> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        work(checkpoints).or_else(|error| self.record_failed(location, text, &error))
     }
 
     /// Writes with the records' own connection.

@@ -1,0 +1,55 @@
+//! Which statements the server has on disk when it confirms them, where it has every commit there.
+//!
+//! Only sequences are an exception: the server writes what CREATE SEQUENCE, ALTER SEQUENCE, SETVAL and NEXT VALUE change to
+//! its log, and brings that to the disk with a later commit (seen with 10.11: `Innodb_lsn_flushed` behind each kind of
+//! DDL). A definition may copy a sequence (LIKE), and whatever reads a view may draw from one. Words are looked for
+//! anywhere in the text: one too many makes a statement slower, never wrong.
+
+use super::{StatementInfo, Trait};
+
+/// Words of statements that may change a sequence.
+const WORDS: [&[u8]; 4] = [b"SEQUENCE", b"NEXT", b"SETVAL", b"SELECT"];
+const LIKE: &[u8] = b"LIKE";
+
+/// Whether the text of a definition of a table, or of anything else, changes no sequence.
+pub(crate) fn is_durable_ddl(text: &[u8]) -> bool {
+    !has_word(text, LIKE) && !WORDS.into_iter().any(|word| has_word(text, word))
+}
+
+/// Whether a statement that commits by itself changes no sequence. `writes_plain_table`: rows, of a base table on which
+/// nothing fires and whose defaults draw from no sequence.
+pub(crate) fn is_durable(text: &[u8], info: &StatementInfo, writes_plain_table: bool) -> bool {
+    let may_call = [Trait::MayCallFunction, Trait::MayDoAnything, Trait::SeveralStatements, Trait::Compound];
+    if may_call.into_iter().any(|found| info.is(found)) {
+        return false;
+    }
+    match &info.ddl_target {
+        Some(_) => is_durable_ddl(text),
+        None => writes_plain_table && !WORDS.into_iter().any(|word| has_word(text, word)),
+    }
+}
+
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|found| found.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_sequences() {
+        for text in ["CREATE TABLE t (a INT)", "DROP USER u", "ALTER TABLE t ADD b INT", "RENAME TABLE a TO b"] {
+            assert!(is_durable_ddl(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "create sequence s",
+            "CREATE TABLE t LIKE s",
+            "CREATE TABLE t (a INT DEFAULT (NEXT VALUE FOR s))",
+            "CREATE TABLE t AS SELECT 1",
+            "CREATE TABLE t (next_not_cached_value BIGINT) Sequence=1",
+        ] {
+            assert!(!is_durable_ddl(text.as_bytes()), "{text}");
+        }
+    }
+}

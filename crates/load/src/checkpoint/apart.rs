@@ -1,0 +1,328 @@
+//! Checkpoints that stand in no transaction: in the local journal where there is one, else on the server.
+
+use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
+
+use hortator_mysql::{Connection, Error};
+
+use super::load_registry::text;
+use super::local_journal::{self, Anchor, LocalJournal, LostJournal, Next, Open, SERVER_FACTS, ServerFacts};
+use super::statements::Statements;
+use super::{Checkpoint, Checkpoints};
+
+/// Text of one statement that writes checkpoints.
+const STATEMENT_BYTES: usize = 128 << 10;
+
+/// How often a transaction is sent again after a conflict with another node's write.
+const REPLAYS_LIMIT: u32 = 10;
+
+impl Checkpoints {
+    /// Records an intent, outside of any transaction.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn begin_apart(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        if self.begin_locally(checkpoint)? {
+            return Ok(());
+        }
+        self.on_internal_connection(|checkpoints, internal| checkpoints.write(internal, checkpoint).map(drop))
+    }
+
+    /// Marks an intent as applied, in the same way. `text`: of its only statement. What is not `is_durable` may be lost with
+    /// the server until its next commit: then this is one.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close_apart(&self, checkpoint: &Checkpoint, text: Option<&[u8]>, is_durable: bool) -> Result<(), Error> {
+        let is_local = match is_durable {
+            true => self.close_locally(checkpoint, text)?,
+            false => self.close_with_server(checkpoint)?,
+        };
+        if is_local {
+            return Ok(());
+        }
+        self.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, checkpoint).map(drop))
+    }
+
+    /// Takes an intent back, in the same way.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn retract_apart(&self, first: u64) -> Result<(), Error> {
+        if self.retract_locally(first)? {
+            return Ok(());
+        }
+        self.on_internal_connection(|checkpoints, internal| checkpoints.retract(internal, first).map(drop))
+    }
+
+    /// Records an intent in the local journal; false where it is to be recorded on the server.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn begin_locally(&self, checkpoint: &Checkpoint) -> Result<bool, Error> {
+        let mut local = self.local();
+        match local.next(checkpoint.span.first) {
+            Next::Server => return Ok(false),
+            Next::Append => {}
+            Next::Renew => {
+                if !self.renew(&mut local, checkpoint)? {
+                    return Ok(false);
+                }
+            }
+        }
+        match local.begin(checkpoint) {
+            Ok(()) => Ok(true),
+            Err(error) => self.give_up(&mut local, &error).map(|()| false),
+        }
+    }
+
+    /// Marks an intent as applied, if it is in the local journal.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close_locally(&self, checkpoint: &Checkpoint, text: Option<&[u8]>) -> Result<bool, Error> {
+        let mut local = self.local();
+        if !local.has_begun(checkpoint.span.first) {
+            return Ok(false);
+        }
+        let ended = local.end(checkpoint, text);
+        ended.or_else(|error| self.give_up(&mut local, &error)).map(|()| true)
+    }
+
+    /// Marks an intent as applied, on the server, if it is in the local journal.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close_with_server(&self, checkpoint: &Checkpoint) -> Result<bool, Error> {
+        let mut local = self.local();
+        let Some(begun) = local.replace(checkpoint) else { return Ok(false) };
+        let renewed = self.renew(&mut local, checkpoint);
+        match renewed.and_then(|is_renewed| if is_renewed { Ok(()) } else { self.settle_locked(&mut local) }) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                // It may be lost with the server.
+                local.replace(&begun);
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes an intent back, if it is in the local journal.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn retract_locally(&self, first: u64) -> Result<bool, Error> {
+        let mut local = self.local();
+        if !local.has_begun(first) {
+            return Ok(false);
+        }
+        let retracted = local.retract(first);
+        retracted.or_else(|error| self.give_up(&mut local, &error)).map(|()| true)
+    }
+
+    /// Something ran that is not on record, and not on the server's disk: the next intent brings it there.
+    pub fn expire_local_journal(&self) {
+        self.local().expire();
+    }
+
+    /// Writes all of the local journal to the server, and ends it.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn settle(&self) -> Result<(), Error> {
+        self.settle_locked(&mut self.local())
+    }
+
+    /// The load ends and cannot reach the server: the local journal stays, on disk.
+    pub(super) fn close_local_journal(&self) {
+        self.local().close();
+    }
+
+    /// Why the load has given up its local journal, if it has.
+    #[must_use]
+    pub fn local_journal_given_up(&self) -> Option<String> {
+        self.local().given_up().map(str::to_owned)
+    }
+
+    /// What an earlier run has recorded in a local journal that cannot be used.
+    #[must_use]
+    pub fn lost_journal(&self) -> Option<&LostJournal> {
+        self.lost.as_ref()
+    }
+
+    fn local(&self) -> MutexGuard<'_, LocalJournal> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings all of the local journal to the server and begins a new file, for statements from this one on. False where
+    /// there is to be none.
+    fn renew(&self, local: &mut LocalJournal, from: &Checkpoint) -> Result<bool, Error> {
+        let facts = self.on_internal_connection(Self::server_facts)?;
+        if !facts.is_durable {
+            self.settle_locked(local)?;
+            local.give_up(None);
+            return Ok(false);
+        }
+        let new = match local.create(from, &facts.server) {
+            Ok(Some(new)) => new,
+            Ok(None) => return Ok(false),
+            Err(error) => return self.give_up(local, &error).map(|()| false),
+        };
+        let Some(anchor) = new.anchor.to_text() else {
+            // The server could not name the file.
+            new.remove();
+            self.settle_locked(local)?;
+            local.give_up(None);
+            return Ok(false);
+        };
+        // If it fails, the server may name either file: both stay, and nothing more goes to the old one.
+        local.expire();
+        let written = self.on_internal_connection(|checkpoints, internal| {
+            check_server(local.open(), &facts)?;
+            let row = checkpoints.statements.anchor_values(checkpoints.load_id, &new.anchor.from, &anchor);
+            checkpoints.write_all(internal, local.open(), After::Anchor(&row))
+        });
+        match written {
+            Ok(()) => local.renewed(Some(new)),
+            Err(error @ Error::Server(_)) => {
+                new.remove();
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
+
+    /// The file cannot be written: everything goes to the server.
+    fn give_up(&self, local: &mut LocalJournal, error: &std::io::Error) -> Result<(), Error> {
+        local.give_up(Some(format!("cannot write the local journal: {error}")));
+        self.settle_locked(local)
+    }
+
+    fn settle_locked(&self, local: &mut LocalJournal) -> Result<(), Error> {
+        if local.open().is_none() {
+            return Ok(());
+        }
+        local.expire();
+        let settle = || {
+            self.on_internal_connection(|checkpoints, internal| {
+                check_server(local.open(), &checkpoints.server_facts(internal)?)?;
+                checkpoints.write_all(internal, local.open(), After::NoAnchor)
+            })
+        };
+        // The connection may have been lost before. Writing all of it twice is as good as once.
+        match settle() {
+            Err(error) if error.is_lost() => settle()?,
+            settled => settled?,
+        }
+        local.renewed(None);
+        Ok(())
+    }
+
+    fn write_all(&self, internal: &mut Connection, open: Option<&Open>, after: After<'_>) -> Result<(), Error> {
+        write_all(internal, &self.statements, self.load_id, open.into_iter().flat_map(Open::checkpoints), after)
+    }
+
+    fn server_facts(&self, internal: &mut Connection) -> Result<ServerFacts, Error> {
+        server_facts(internal, self.targets.info().is_some())
+    }
+}
+
+/// What becomes of the row that names the file.
+#[derive(Clone, Copy)]
+enum After<'a> {
+    /// It has these values.
+    Anchor(&'a str),
+    /// There is none.
+    NoAnchor,
+}
+
+fn server_facts(connection: &mut Connection, is_cluster: bool) -> Result<ServerFacts, Error> {
+    let rows = connection.fetch(SERVER_FACTS.as_bytes())?;
+    let row = rows.first().cloned().unwrap_or_default();
+    Ok(ServerFacts::new(&text(&row, 0), &text(&row, 1), &text(&row, 2), &text(&row, 3), is_cluster))
+}
+
+/// What the file says is of another server, such as one that a replica has replaced.
+fn check_server(open: Option<&Open>, facts: &ServerFacts) -> Result<(), Error> {
+    match open.map(|open| &open.anchor).and_then(|anchor| anchor.other_server(&facts.server)) {
+        Some(reason) => Err(Error::Unsupported(format!("the local journal cannot be used: {reason}"))),
+        None => Ok(()),
+    }
+}
+
+/// Writes checkpoints and the row that names the file, or takes that away: all of it or nothing.
+fn write_all<'c>(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    checkpoints: impl Iterator<Item = &'c Checkpoint>,
+    after: After<'_>,
+) -> Result<(), Error> {
+    let mut all = statements.replace(load_id, checkpoints, STATEMENT_BYTES);
+    match after {
+        After::Anchor(row) => all.push(statements.replace_values(row)),
+        After::NoAnchor => all.push(statements.retract(load_id, 0)),
+    }
+    let mut replays = 0;
+    loop {
+        match in_transaction(connection, &all) {
+            Err(error) if error.is_transient() && replays < REPLAYS_LIMIT => {
+                replays += 1;
+                connection.execute(b"ROLLBACK")?;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn in_transaction(connection: &mut Connection, statements: &[Vec<u8>]) -> Result<(), Error> {
+    if let [only] = statements {
+        return connection.execute(only).map(drop);
+    }
+    connection.execute(b"START TRANSACTION")?;
+    for statement in statements {
+        connection.execute(statement)?;
+    }
+    connection.execute(b"COMMIT").map(drop)
+}
+
+/// Brings what an earlier run has recorded in a local journal to the server, if it has; gives what of it is lost.
+pub(super) fn adopt(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    folder: Option<&Path>,
+    is_cluster: bool,
+) -> Result<Option<LostJournal>, Error> {
+    let Some(anchor) = anchor(connection, statements, load_id)? else { return Ok(None) };
+    let facts = server_facts(connection, is_cluster)?;
+    let found = local_journal::read(&anchor, folder);
+    let found = found.and_then(|found| anchor.other_server(&facts.server).map_or(Ok(found), Err));
+    match found {
+        Ok(checkpoints) => {
+            write_all(connection, statements, load_id, checkpoints.iter(), After::NoAnchor)?;
+            local_journal::remove(&anchor);
+            Ok(None)
+        }
+        Err(reason) => {
+            let reason = format!("{}, which cannot be used: {reason}", anchor.describe());
+            Ok(Some(LostJournal { from: anchor.from.ordinal, reason }))
+        }
+    }
+}
+
+/// The row that names the file of a load.
+pub(super) fn anchor(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<Option<Anchor>, Error> {
+    let rows = connection.fetch(&statements.anchor(load_id))?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let damaged = || Error::Unsupported(format!("load {load_id}: the row of its local journal is damaged: {row:?}"));
+    let ordinal = text(row, 0).parse().map_err(|_| damaged())?;
+    let line = text(row, 2).parse().map_err(|_| damaged())?;
+    let from = local_journal::Beginning { ordinal, file: text(row, 1), line };
+    Anchor::from_text(load_id, &text(row, 3), from).map(Some).ok_or_else(damaged)
+}

@@ -1,0 +1,85 @@
+//! The file itself: made, written, read, removed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::lines::{self, Contents, FileId};
+
+/// The size of a file, from its beginning on.
+pub(super) const FILE_BYTES: u64 = 4 << 20;
+/// Kept free for the line that closes it.
+const RESERVED_BYTES: u64 = 64;
+
+/// Only the user that loads may read which tables a dump has.
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+
+/// A file that is being written. What is written is in the page cache: it outlives the load, and not the machine.
+#[derive(Debug)]
+pub(super) struct JournalFile {
+    file: File,
+    path: PathBuf,
+    end: u64,
+}
+
+impl JournalFile {
+    /// Makes a file with a header.
+    pub(super) fn create(folder: &Path, id: &FileId) -> io::Result<Self> {
+        fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
+        let folder = fs::canonicalize(folder)?;
+        let path = folder.join(format!("load-{}-{:016x}-{}.journal", id.load_id, id.journal_id, id.generation));
+        let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&path)?;
+        let mut created = Self { file, path, end: 0 };
+        let written = created.file.set_len(FILE_BYTES).and_then(|()| created.write(&lines::header(id)));
+        match written {
+            Ok(()) => Ok(created),
+            Err(error) => {
+                created.remove();
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether so much more fits.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.end + bytes as u64 + RESERVED_BYTES <= FILE_BYTES
+    }
+
+    /// Appends a line.
+    pub(super) fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(line, self.end)?;
+        self.end += line.len() as u64;
+        Ok(())
+    }
+
+    /// Says that nothing follows, and brings all of it to the disk: it is good for another run of the machine too.
+    pub(super) fn close(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        self.write(&lines::closed())?;
+        self.file.sync_all()?;
+        File::open(self.path.parent().unwrap_or(Path::new("/")))?.sync_all()
+    }
+
+    /// What is left behind is of no use, and does no harm.
+    pub(super) fn remove(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Reads a file; an error says why it cannot be used.
+pub(super) fn read(path: &Path) -> Result<Contents, String> {
+    let bytes = fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "it does not exist".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    })?;
+    if bytes.len() as u64 != FILE_BYTES {
+        return Err("it is damaged".to_owned());
+    }
+    lines::read(&bytes).map_err(|lines::Damaged| "it is damaged".to_owned())
+}

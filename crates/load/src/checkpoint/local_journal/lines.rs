@@ -1,0 +1,212 @@
+//! The text of the file: a header, then one line for each step of a statement. Pure.
+//!
+//! ```text
+//!   <check> H <format> <load> <journal> <generation> <boot id>
+//!   <check> B <first> <last> <digest> <state> <rows> <last id> <line> <byte> <end byte> <file> <table> <hint>    begun
+//!   <check> E <first> <last> <digest> <state> <rows> <last id> <end byte> <hint>                                 ended
+//!   <check> R <first>                                                                   nothing of it is there
+//!   <check> C                                                              closed: synced, and nothing follows
+//! ```
+//!
+//! The file has its full size from the beginning, and NUL bytes behind the last line: a file that was cut is noticed. A
+//! line that is cut short by those is the one that was being written when the load was killed. It counts for nothing: a
+//! statement is sent only when its line is there, and one whose end is not there has begun.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::checkpoint::{Checkpoint, RecoveryHint, Span, State};
+
+/// The version of the lines.
+const FORMAT: u32 = 1;
+/// Hexadecimal digits of the hash before each line.
+const CHECK_DIGITS: usize = 8;
+
+/// What tells a file from all others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    pub(super) load_id: u64,
+    /// A random number of the process that writes it.
+    pub(super) journal_id: u64,
+    /// Of one process, from 1.
+    pub(super) generation: u64,
+    /// The run of the kernel that holds it in its page cache.
+    pub(super) boot_id: String,
+}
+
+/// What a file says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub(super) id: FileId,
+    /// In the order of the stream.
+    pub(super) checkpoints: Vec<Checkpoint>,
+    /// All of it is on disk, and nothing was written behind it.
+    pub(super) is_closed: bool,
+}
+
+/// The file is not what was written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Damaged;
+
+/// The first line.
+pub(super) fn header(id: &FileId) -> Vec<u8> {
+    checked(&format!("H {FORMAT} {} {:016x} {} {}", id.load_id, id.journal_id, id.generation, id.boot_id))
+}
+
+/// A statement begins, or is recorded at once.
+pub(super) fn begun(checkpoint: &Checkpoint) -> Vec<u8> {
+    let Checkpoint { span, state, table, rows, last_id, recovery_hint } = checkpoint;
+    let mut line = String::with_capacity(192);
+    let _ = write!(
+        line,
+        "B {} {} {:032x} {} {rows} {last_id} {} {} {} {} {} {}",
+        span.first,
+        span.last,
+        span.digest,
+        *state as u8,
+        span.line,
+        span.byte,
+        span.end_byte,
+        Hex(&span.file),
+        Hex(table),
+        recovery_hint.to_text(),
+    );
+    checked(&line)
+}
+
+/// It has ended so.
+pub(super) fn ended(checkpoint: &Checkpoint) -> Vec<u8> {
+    let Checkpoint { span, state, rows, last_id, recovery_hint, .. } = checkpoint;
+    let mut line = String::with_capacity(128);
+    let _ = write!(
+        line,
+        "E {} {} {:032x} {} {rows} {last_id} {} {}",
+        span.first,
+        span.last,
+        span.digest,
+        *state as u8,
+        span.end_byte,
+        recovery_hint.to_text(),
+    );
+    checked(&line)
+}
+
+/// Nothing of it is there.
+pub(super) fn retracted(first: u64) -> Vec<u8> {
+    checked(&format!("R {first}"))
+}
+
+/// Nothing follows.
+pub(super) fn closed() -> Vec<u8> {
+    checked("C")
+}
+
+/// Reads a whole file.
+pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
+    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    if bytes[end..].iter().any(|byte| *byte != 0) {
+        return Err(Damaged);
+    }
+    let mut lines = bytes[..end].split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let id = lines.next().and_then(unchecked).and_then(read_header).ok_or(Damaged)?;
+    let mut found: BTreeMap<u64, Checkpoint> = BTreeMap::new();
+    let mut is_closed = false;
+    for line in lines {
+        let line = unchecked(line).filter(|_| !is_closed).ok_or(Damaged)?;
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match kind {
+            "B" => {
+                let checkpoint = read_begun(rest).ok_or(Damaged)?;
+                found.insert(checkpoint.span.first, checkpoint);
+            }
+            "E" => read_ended(rest, &mut found).ok_or(Damaged)?,
+            "R" => drop(rest.parse().ok().and_then(|first: u64| found.remove(&first)).ok_or(Damaged)?),
+            "C" => is_closed = true,
+            _ => return Err(Damaged),
+        }
+    }
+    Ok(Contents { id, checkpoints: found.into_values().collect(), is_closed })
+}
+
+fn read_header(line: &str) -> Option<FileId> {
+    let mut words = line.strip_prefix("H ")?.split(' ');
+    let format: u32 = words.next()?.parse().ok()?;
+    let load_id = words.next()?.parse().ok()?;
+    let journal_id = u64::from_str_radix(words.next()?, 16).ok()?;
+    let generation = words.next()?.parse().ok()?;
+    let boot_id = words.next()?.to_owned();
+    (format == FORMAT && words.next().is_none()).then_some(FileId { load_id, journal_id, generation, boot_id })
+}
+
+fn read_begun(line: &str) -> Option<Checkpoint> {
+    let mut words = line.splitn(12, ' ');
+    let mut number = || -> Option<u64> { words.next()?.parse().ok() };
+    let (first, last) = (number()?, number()?);
+    let digest = u128::from_str_radix(words.next()?, 16).ok()?;
+    let mut number = || -> Option<u64> { words.next()?.parse().ok() };
+    let state = State::from_number(number()?)?;
+    let (rows, last_id, line, byte, end_byte) = (number()?, number()?, number()?, number()?, number()?);
+    let (file, table) = (unhex(words.next()?)?, unhex(words.next()?)?);
+    let span = Span { first, last, digest, file, line, byte, end_byte };
+    Some(Checkpoint { span, state, table, rows, last_id, recovery_hint: RecoveryHint::from_text(words.next()?) })
+}
+
+fn read_ended(line: &str, found: &mut BTreeMap<u64, Checkpoint>) -> Option<()> {
+    let mut words = line.splitn(8, ' ');
+    let mut number = || -> Option<u64> { words.next()?.parse().ok() };
+    let checkpoint = found.get_mut(&number()?)?;
+    checkpoint.span.last = number()?;
+    checkpoint.span.digest = u128::from_str_radix(words.next()?, 16).ok()?;
+    let mut number = || -> Option<u64> { words.next()?.parse().ok() };
+    checkpoint.state = State::from_number(number()?)?;
+    (checkpoint.rows, checkpoint.last_id, checkpoint.span.end_byte) = (number()?, number()?, number()?);
+    checkpoint.recovery_hint = RecoveryHint::from_text(words.next()?);
+    Some(())
+}
+
+fn checked(line: &str) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(CHECK_DIGITS + line.len() + 2);
+    whole.extend_from_slice(check(line).as_bytes());
+    whole.push(b' ');
+    whole.extend_from_slice(line.as_bytes());
+    whole.push(b'\n');
+    whole
+}
+
+fn unchecked(line: &[u8]) -> Option<&str> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (found, rest) = (line.get(..CHECK_DIGITS)?, line.get(CHECK_DIGITS..)?.strip_prefix(' ')?);
+    (found == check(rest)).then_some(rest)
+}
+
+fn check(line: &str) -> String {
+    format!("{:08x}", xxh3_64(line.as_bytes()) & 0xffff_ffff)
+}
+
+/// A text of any bytes as one word; `-` is the empty one.
+pub(super) struct Hex<'t>(pub(super) &'t str);
+
+impl std::fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        if self.0.is_empty() {
+            return f.write_str("-");
+        }
+        for byte in self.0.bytes() {
+            f.write_char(char::from(DIGITS[usize::from(byte >> 4)]))?;
+            f.write_char(char::from(DIGITS[usize::from(byte & 15)]))?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn unhex(word: &str) -> Option<String> {
+    if word == "-" {
+        return Some(String::new());
+    }
+    let pairs = (0..word.len()).step_by(2);
+    let bytes: Option<Vec<u8>> = pairs.map(|at| u8::from_str_radix(word.get(at..at + 2)?, 16).ok()).collect();
+    String::from_utf8(bytes?).ok()
+}

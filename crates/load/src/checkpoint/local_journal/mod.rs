@@ -1,0 +1,285 @@
+//! The local journal: checkpoints of statements that commit by themselves, in a file of the loader's machine.
+//!
+//! Such a statement has an intent before it and an end behind it. On the server these are two commits, each of which waits
+//! for the disk; in a file they are two writes to the page cache, which outlives a killed load. The server keeps one row
+//! that says so, the [`Anchor`]: from which statement on, and which file. It is renewed now and then, together with all
+//! checkpoints of the file so far, and then there is a new file:
+//!
+//! ```text
+//!   file 1:  B 7, E 7, B 8, E 8, … B 90          file 2:  B 91, E 91, …
+//!   server:  anchor: 1, from 7                   checkpoints 7–89, intent 90, anchor: 2, from 91     one commit
+//! ```
+//!
+//! A load that ends in order writes what is left to the server, and removes the file. One that was killed leaves it: the
+//! load that resumes brings its checkpoints to the server before anything else, so that all else reads checkpoints there.
+//! Without the file, or with one that may lack something, nothing is guessed: see [`LostJournal`].
+//!
+//! What the file says must hold when the server has crashed as well, and no checkpoint in the same log says so. So there is
+//! a local journal only where the server confirms no commit before it is on disk: [`ServerFacts::is_durable`].
+
+mod anchor;
+mod entries;
+mod file;
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::Checkpoint;
+use entries::Entries;
+use file::JournalFile;
+use lines::FileId;
+
+pub(super) use anchor::{Anchor, Beginning};
+
+/// A file is renewed when it is older than this and a statement begins.
+const RENEWAL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Bytes that are kept free in a file for the ends of statements that have begun.
+const ENDS_BYTES: usize = 64 << 10;
+
+/// A run of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Machine {
+    host: String,
+    boot_id: String,
+}
+
+impl Machine {
+    /// This one; `None` where it does not tell.
+    pub(super) fn current() -> Option<Self> {
+        let word = |path: &str| {
+            let text = fs::read_to_string(path).ok()?;
+            Some(text.trim().to_owned()).filter(|word| !word.is_empty() && !word.contains(char::is_whitespace))
+        };
+        Some(Self { host: word("/proc/sys/kernel/hostname")?, boot_id: word("/proc/sys/kernel/random/boot_id")? })
+    }
+}
+
+/// What matters of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServerFacts {
+    /// A statement that the server has confirmed is there after a crash of the server or its machine.
+    pub(super) is_durable: bool,
+    /// Which server it is; empty for a node of a cluster.
+    pub(super) server: String,
+}
+
+/// The query for them.
+pub(super) const SERVER_FACTS: &str = "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.log_bin, \
+     @@GLOBAL.sync_binlog, CONCAT_WS(':', @@hostname, @@port, @@server_id)";
+
+impl ServerFacts {
+    /// From the values that the query gives.
+    pub(super) fn new(flush_log: &str, log_bin: &str, sync_binlog: &str, server: &str, is_cluster: bool) -> Self {
+        // Without its event in the binary log, a transaction is rolled back when the server recovers.
+        let is_durable = matches!(flush_log, "1" | "3") && (log_bin == "0" || sync_binlog == "1");
+        Self { is_durable, server: if is_cluster { String::new() } else { server.to_owned() } }
+    }
+}
+
+/// A load's statements that are recorded in a file which cannot be used: which of them ran is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostJournal {
+    /// The first statement that may be among them.
+    pub from: u64,
+    /// The file, on which host, and why it cannot be used.
+    pub reason: String,
+}
+
+/// Where the intent of the next statement goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// To the file.
+    Append,
+    /// To a new file, once all before it is on the server.
+    Renew,
+    /// To the server.
+    Server,
+}
+
+/// The local journal of one load.
+#[derive(Debug)]
+pub(super) struct LocalJournal {
+    load_id: u64,
+    journal_id: u64,
+    /// `None` where everything is recorded on the server.
+    home: Option<(PathBuf, Machine)>,
+    generations: u64,
+    open: Option<Open>,
+    /// What follows must not be in the file that is open: something before it is not on disk.
+    is_expired: bool,
+    /// Why there is no local journal any more.
+    given_up: Option<String>,
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) anchor: Anchor,
+    file: JournalFile,
+    since: Instant,
+    entries: Entries,
+}
+
+impl LocalJournal {
+    /// In this folder, if there is to be one.
+    pub(super) fn new(load_id: u64, folder: Option<&Path>) -> Self {
+        let journal_id = RandomState::new().build_hasher().finish();
+        let home = folder.map(Path::to_path_buf).zip(Machine::current());
+        Self { load_id, journal_id, home, generations: 0, open: None, is_expired: false, given_up: None }
+    }
+
+    /// What follows goes to a new file.
+    pub(super) fn expire(&mut self) {
+        self.is_expired = true;
+    }
+
+    /// From here on, everything is recorded on the server.
+    pub(super) fn give_up(&mut self, reason: Option<String>) {
+        self.home = None;
+        self.given_up = reason;
+    }
+
+    pub(super) fn given_up(&self) -> Option<&str> {
+        self.given_up.as_deref()
+    }
+
+    pub(super) fn open(&self) -> Option<&Open> {
+        self.open.as_ref()
+    }
+
+    /// Where the intent of a statement goes, the first of which has this number.
+    pub(super) fn next(&self, first: u64) -> Next {
+        match &self.open {
+            _ if self.home.is_none() => Next::Server,
+            None => Next::Renew,
+            Some(open) => open.next(first, self.is_expired),
+        }
+    }
+
+    /// A new file, for statements from this one on, and the row that is to name it.
+    pub(super) fn create(&mut self, from: &Checkpoint, server: &str) -> io::Result<Option<Open>> {
+        let Some((folder, Machine { host, boot_id })) = &self.home else { return Ok(None) };
+        self.generations += 1;
+        let (load_id, journal_id, generation) = (self.load_id, self.journal_id, self.generations);
+        let id = FileId { load_id, journal_id, generation, boot_id: boot_id.clone() };
+        let file = JournalFile::create(folder, &id)?;
+        let from = Beginning { ordinal: from.span.first, file: from.span.file.clone(), line: from.span.line };
+        let path = file.path().to_path_buf();
+        let anchor = Anchor { id, host: host.clone(), path, server: server.to_owned(), from };
+        Ok(Some(Open { anchor, file, since: Instant::now(), entries: Entries::default() }))
+    }
+
+    /// The server has all of the old file, and names the new one, if there is one.
+    pub(super) fn renewed(&mut self, new: Option<Open>) {
+        self.is_expired = false;
+        if let Some(old) = std::mem::replace(&mut self.open, new) {
+            old.file.remove();
+        }
+    }
+
+    /// A statement begins.
+    pub(super) fn begin(&mut self, checkpoint: &Checkpoint) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.file.write(&lines::begun(checkpoint))?;
+        open.entries.begin(checkpoint);
+        Ok(())
+    }
+
+    /// Whether a statement has begun in the file that is open.
+    pub(super) fn has_begun(&self, first: u64) -> bool {
+        self.open.as_ref().is_some_and(|open| open.entries.has_begun(first))
+    }
+
+    /// It has ended. An error means that it is in memory only.
+    pub(super) fn end(&mut self, checkpoint: &Checkpoint, text: Option<&[u8]>) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.entries.end(checkpoint, text);
+        open.write_end(&lines::ended(checkpoint))
+    }
+
+    /// Replaces, in memory only, what is known of a statement that has begun in the file that is open; gives what it was.
+    pub(super) fn replace(&mut self, checkpoint: &Checkpoint) -> Option<Checkpoint> {
+        self.open.as_mut()?.entries.replace(checkpoint)
+    }
+
+    /// Nothing of it is there. An error means that only the memory knows.
+    pub(super) fn retract(&mut self, first: u64) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.entries.retract(first);
+        open.write_end(&lines::retracted(first))
+    }
+
+    /// The server cannot be reached, and the load ends: the file is to last.
+    pub(super) fn close(&mut self) {
+        if let Some(open) = &mut self.open {
+            // Without the last line, the file is good for this run of the machine.
+            let _ = open.file.close();
+        }
+        self.home = None;
+    }
+}
+
+impl Open {
+    fn next(&self, first: u64, is_expired: bool) -> Next {
+        if is_expired || self.since.elapsed() >= RENEWAL_INTERVAL || !self.file.has_room(ENDS_BYTES) {
+            Next::Renew
+        } else if first < self.anchor.from.ordinal {
+            Next::Server
+        } else {
+            Next::Append
+        }
+    }
+
+    /// All that the file says.
+    pub(super) fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
+        self.entries.checkpoints()
+    }
+
+    fn write_end(&mut self, line: &[u8]) -> io::Result<()> {
+        if !self.file.has_room(line.len()) {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.file.write(line)
+    }
+
+    /// It is of no use.
+    pub(super) fn remove(self) {
+        self.file.remove();
+    }
+}
+
+/// The checkpoints of the file that a row names. `folder`: where it may be, too. An error says what is missing.
+pub(super) fn read(anchor: &Anchor, folder: Option<&Path>) -> Result<Vec<Checkpoint>, String> {
+    let moved = folder.zip(anchor.path.file_name()).map(|(folder, name)| folder.join(name));
+    let path = moved.filter(|moved| moved.exists()).unwrap_or_else(|| anchor.path.clone());
+    read_as(anchor, &path, Machine::current().as_ref())
+}
+
+fn read_as(anchor: &Anchor, path: &Path, machine: Option<&Machine>) -> Result<Vec<Checkpoint>, String> {
+    let host = machine.map_or("unknown", |machine| &machine.host);
+    let contents = file::read(path).map_err(|reason| match *host == anchor.host {
+        true => reason,
+        false => format!("{reason} on this host, {host}"),
+    })?;
+    if !contents.is_closed && machine.is_none_or(|machine| machine.boot_id != anchor.id.boot_id) {
+        return Err("the machine that wrote it was restarted, or is another one".to_owned());
+    }
+    if contents.id != anchor.id {
+        return Err("it belongs to another load".to_owned());
+    }
+    Ok(contents.checkpoints)
+}
+
+/// Removes the file that a row names, if it is here.
+pub(super) fn remove(anchor: &Anchor) {
+    if file::read(&anchor.path).is_ok_and(|contents| contents.id == anchor.id) {
+        let _ = fs::remove_file(&anchor.path);
+    }
+}
