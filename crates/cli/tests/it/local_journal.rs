@@ -185,6 +185,30 @@ fn without_the_file() {
     case.assert_complete(&run(command));
 }
 
+/// Definitions at the beginning, and then rows for hours: nobody needs the file to resume.
+#[test]
+fn rows_behind_definitions_do_not_depend_on_the_file() {
+    let server = durable();
+    let case = Case::new(&server, "CREATE TABLE e (a INT);\nCREATE TABLE f LIKE e;\nINSERT INTO held VALUES (1);\n");
+    server.reset();
+    let mut other = self::case(&server);
+    other.execute(b"CREATE TABLE held (id INT)").unwrap();
+    other.execute(b"LOCK TABLES held WRITE").unwrap();
+    let running = Running::start(case.command(&[]));
+    server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'");
+    server.wait_until("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'f'");
+    server.wait_until("SELECT COUNT(*) = 0 FROM hortator.chunks WHERE first = 0");
+    signal(&running, Signal::KILL);
+    running.finish_within(LIMIT);
+    kill_statement(&server, "INSERT INTO held%");
+    other.execute(b"UNLOCK TABLES").unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = load_into(&server, &["--resume", &case.file]);
+    command.arg("--local-journal-dir").arg(elsewhere.path());
+    assert_tells(&run(command), 0, &[]);
+    assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM held"), [["1"]]);
+}
+
 /// What may run again runs again, whatever of it had run.
 #[test]
 fn what_may_run_again() {

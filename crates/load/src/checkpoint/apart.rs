@@ -1,7 +1,9 @@
 //! Checkpoints that stand in no transaction: in the local journal where there is one, else on the server.
 
 use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hortator_mysql::{Connection, Error};
 
@@ -12,6 +14,9 @@ use super::{Checkpoint, Checkpoints};
 
 /// Text of one statement that writes checkpoints.
 const STATEMENT_BYTES: usize = 128 << 10;
+
+/// How often it is looked whether the local journal is in use.
+const KEEP_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How often a transaction is sent again after a conflict with another node's write.
 const REPLAYS_LIMIT: u32 = 10;
@@ -131,6 +136,18 @@ impl Checkpoints {
     /// What the server or the connection says.
     pub fn settle(&self) -> Result<(), Error> {
         self.settle_locked(&mut self.local())
+    }
+
+    /// Writes the local journal to the server whenever no statement has gone to it for a while, until the other end of the
+    /// channel is dropped.
+    pub fn keep_local_journal(&self, until: &Receiver<()>) {
+        while until.recv_timeout(KEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            let mut local = self.local();
+            if local.is_idle() {
+                // What does not get there stays in the file, and the next statement or the end of the load tries again.
+                let _ = self.settle_locked(&mut local);
+            }
+        }
     }
 
     /// The load ends and cannot reach the server: the local journal stays, on disk.

@@ -13,7 +13,7 @@ mod worker_count;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Instant;
 
 use hortator_mysql::Connection;
@@ -128,6 +128,9 @@ impl Load {
             for node in 0..targets.size() {
                 scope.spawn(move || monitor.monitor_node(targets, node));
             }
+            let (_ends_here, until) = mpsc::channel();
+            scope
+                .spawn(move || state.checkpoints.iter().for_each(|checkpoints| checkpoints.keep_local_journal(&until)));
             let loaded = self.load(output).inspect_err(|_| state.forget_empty_checkpoints())?;
             let validated = loaded.validate(state, &self.options);
             let verified = validated.verify(state);

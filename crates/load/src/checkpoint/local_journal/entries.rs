@@ -29,6 +29,11 @@ impl Entries {
         self.0.get(&first).is_some_and(|entry| entry.checkpoint.state == State::Intent)
     }
 
+    /// Whether all that have begun here have ended.
+    pub(super) fn have_ended(&self) -> bool {
+        self.0.values().all(|entry| entry.checkpoint.state != State::Intent)
+    }
+
     /// It has ended. `text`: of a single statement, which others may join.
     pub(super) fn end(&mut self, checkpoint: &Checkpoint, text: Option<&[u8]>) {
         let first = checkpoint.span.first;

@@ -10,7 +10,8 @@
 //!   server:  anchor: 1, from 7                   checkpoints 7–89, intent 90, anchor: 2, from 91     one commit
 //! ```
 //!
-//! A load that ends in order writes what is left to the server, and removes the file. One that was killed leaves it: the
+//! Where no such statement follows for a second, all of it goes to the server too: long rows behind a few definitions do not
+//! depend on the file. A load that ends in order writes what is left to the server, and removes the file. One that was killed leaves it: the
 //! load that resumes brings its checkpoints to the server before anything else, so that all else reads checkpoints there.
 //! Without the file, or with one that may lack something, nothing is guessed: see [`LostJournal`].
 //!
@@ -39,6 +40,9 @@ pub(super) use anchor::{Anchor, Beginning};
 
 /// A file is renewed when it is older than this and a statement begins.
 const RENEWAL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// A file goes to the server when it is older than this and all statements in it have ended.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bytes that are kept free in a file for the ends of statements that have begun.
 const ENDS_BYTES: usize = 64 << 10;
@@ -182,6 +186,11 @@ impl LocalJournal {
         if let Some(old) = std::mem::replace(&mut self.open, new) {
             old.file.remove();
         }
+    }
+
+    /// Nothing has happened in it for a while.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.since.elapsed() >= IDLE_INTERVAL && open.entries.have_ended())
     }
 
     /// A statement begins.
