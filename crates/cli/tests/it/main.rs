@@ -35,6 +35,7 @@ mod interrupted;
 mod large;
 mod load_verify;
 mod local_journal;
+mod lock_waits;
 mod mysql;
 mod plan_predictions;
 mod programs;

@@ -32,6 +32,8 @@ pub const SETTINGS: [(&str, &str); 6] = [
 /// Five minutes, of which an idle machine needs a moment.
 const PATIENCE_TRIES: u32 = 60_000;
 const PATIENCE_PAUSE: Duration = Duration::from_millis(5);
+/// InnoDB shows everybody the same picture of its transactions and locks until nobody has looked for 0.1 s.
+const LOCKS_PAUSE: Duration = Duration::from_millis(200);
 
 const OF_THE_SERVER: &str = "'mysql', 'sys', 'information_schema', 'performance_schema'";
 
@@ -164,6 +166,7 @@ impl Server {
     /// When it does not for too long.
     pub fn wait_until(&self, query: &str) {
         let mut connection = self.connect();
+        let asks_for_locks = query.contains("INNODB_TRX") || query.contains("INNODB_LOCK");
         for _ in 0..PATIENCE_TRIES {
             let rows = connection.fetch(query.as_bytes());
             let is_so =
@@ -172,7 +175,7 @@ impl Server {
             if rows.as_ref().is_ok_and(is_so) {
                 return;
             }
-            thread::sleep(PATIENCE_PAUSE);
+            thread::sleep(if asks_for_locks { LOCKS_PAUSE } else { PATIENCE_PAUSE });
         }
         panic!("it does not come to: {query}");
     }

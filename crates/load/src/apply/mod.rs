@@ -12,7 +12,7 @@ mod worker;
 pub use catalog_connection::CatalogConnection;
 pub(crate) use catalog_connection::close_table;
 pub use chunk::{Atomicity, Chunk, ChunkStatement, RowTarget, Work};
-pub use lock_waits::blocks_others;
+pub use lock_waits::LockWaits;
 pub(crate) use packet::{Packets, check_packet, packet_limit_bytes};
 pub use pool::{CommitSlot, Pool, Stopped};
 pub use worker::Worker;

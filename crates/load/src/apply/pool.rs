@@ -12,6 +12,7 @@ use std::time::Duration;
 use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
 
 use super::chunk::Chunk;
+use super::lock_waits::LockWaits;
 use crate::report::Failure;
 
 /// How often a wait looks up for something else to do.
@@ -40,6 +41,7 @@ pub struct Pool {
     interrupted: AtomicBool,
     /// The connections that run statements now, for those who would end them; 0 for none.
     running: Vec<AtomicU32>,
+    lock_waits: LockWaits,
     force: bool,
 }
 
@@ -95,8 +97,14 @@ impl Pool {
             changed: Condvar::new(),
             interrupted: AtomicBool::new(false),
             running: (0..=workers).map(|_| AtomicU32::new(0)).collect(),
+            lock_waits: LockWaits::default(),
             force,
         }
+    }
+
+    /// Which of the load's connections are in the way of others.
+    pub fn lock_waits(&self) -> &LockWaits {
+        &self.lock_waits
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,7 +8,6 @@ use hortator_mysql::Error;
 use super::journal::ChunkStart;
 use super::{Attempt, COMMIT_SLOT_TIMEOUT, ChunkStats, Worker, number};
 use crate::apply::chunk::{Chunk, RowTarget};
-use crate::apply::lock_waits::blocks_others;
 use crate::apply::pool::CommitSlot;
 use crate::apply::row_sender::{Protocol, is_in_transaction, rolled_back_by_server};
 use crate::report::Failure;
@@ -181,6 +180,7 @@ impl Worker<'_> {
 
     /// Whether another transaction waits for this one's locks; `None` where the server does not say.
     fn blocks_others(&mut self) -> Result<Option<bool>, Error> {
-        self.connection.as_mut().map_or(Ok(Some(false)), |current| blocks_others(&mut current.connection))
+        let lock_waits = self.pool.lock_waits();
+        self.connection.as_mut().map_or(Ok(Some(false)), |current| lock_waits.blocks_others(&mut current.connection))
     }
 }
