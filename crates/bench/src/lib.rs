@@ -15,6 +15,7 @@ pub mod fan_in;
 pub mod galera;
 pub mod measure;
 mod nodes;
+pub mod page;
 pub mod provider;
 mod quiesce;
 pub mod report;

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use comfy_table::{CellAlignment, Table, presets};
+use serde::{Deserialize, Serialize};
 
 use crate::contenders::Contender;
 use crate::employees::calendar::days_in_month;
@@ -34,11 +35,14 @@ struct Line {
 }
 
 /// A figure over several runs: seconds, unless stated otherwise.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    pub(crate) least: f64,
-    pub(crate) most: f64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Half of the runs are below.
+    pub median: f64,
+    /// The least of all runs.
+    pub least: f64,
+    /// The most of all runs.
+    pub most: f64,
 }
 
 impl Spread {
