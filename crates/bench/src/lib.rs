@@ -19,6 +19,7 @@ pub mod page;
 pub mod provider;
 mod quiesce;
 pub mod report;
+pub mod rounds;
 pub mod server;
 pub mod server_copy;
 pub mod shapes;

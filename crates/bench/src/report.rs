@@ -191,12 +191,17 @@ pub fn warnings(outcome: &Outcome) -> Vec<String> {
 
 /// The same warnings from each run's wall time and the CPU time of everything else on the machine.
 pub(crate) fn warnings_of(times: impl Iterator<Item = (Duration, Duration)>) -> Vec<String> {
+    warnings_of_cpu(times.map(|(wall, other)| (wall.as_secs_f64(), other.as_secs_f64())))
+}
+
+/// The same from seconds.
+pub(crate) fn warnings_of_cpu(times: impl Iterator<Item = (f64, f64)>) -> Vec<String> {
     let mut warnings = Vec::new();
     if cfg!(debug_assertions) {
         warnings.push("this is a debug build: the times have no meaning".to_owned());
     }
-    let (wall, other) = times.fold((Duration::ZERO, Duration::ZERO), |sums, run| (sums.0 + run.0, sums.1 + run.1));
-    let cores = other.as_secs_f64() / wall.as_secs_f64().max(f64::MIN_POSITIVE);
+    let (wall, other) = times.fold((0.0, 0.0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
+    let cores = other / wall.max(f64::MIN_POSITIVE);
     if cores > OTHER_LOAD_LIMIT_CORES {
         warnings.push(format!(
             "other programs used {cores:.1} cores during the runs: repeat the experiment on an idle machine"

@@ -1,6 +1,8 @@
 //! `hortator bench`: reproducible experiments.
 
+mod compare;
 mod fan_in;
+mod page_output;
 mod provider;
 mod shapes;
 
@@ -16,6 +18,7 @@ use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
+use compare::CompareArgs;
 use fan_in::{FanInArgs, RecoveryArgs};
 use provider::{ClusterArgs, ProviderArgs};
 use shapes::ShapesArgs;
@@ -46,6 +49,8 @@ enum ExperimentCommand {
     Recovery(RecoveryArgs),
     /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
     Shapes(ShapesArgs),
+    /// Compare two runs of an experiment, from the files that `--json` wrote
+    Compare(CompareArgs),
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +153,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::FanIn(args) => fan_in::run(args),
         ExperimentCommand::Recovery(args) => fan_in::run_recovery(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
+        ExperimentCommand::Compare(args) => compare::run(&args),
     }
 }
 

@@ -49,6 +49,22 @@ impl Contender {
     /// Those that read the files of a server that is gone.
     pub const OF_FILES: [Contender; 2] = [Contender::Client, Contender::Files];
 
+    /// What it does.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Contender::Own { threads: 0, .. } => {
+                "The target's own replication, one connection and one applier for each source."
+            }
+            Contender::Own { .. } => {
+                "The target's own replication with slave_parallel_threads for all sources together."
+            }
+            Contender::Hortator => "One process outside the servers, with its defaults; its start is part of the time.",
+            Contender::Client => "One connection; the usual way of point-in-time recovery.",
+            Contender::Files => "One process with its defaults; its start is part of the time.",
+        }
+    }
+
     /// Whether it is not Hortator.
     #[must_use]
     pub fn is_rival(self) -> bool {
@@ -80,6 +96,13 @@ pub struct Agent {
     pub peak_bytes: u64,
 }
 
+impl Agent {
+    /// With another run of it.
+    pub(super) fn and(self, usage: measure::Usage) -> Self {
+        Self { cpu: self.cpu + usage.cpu, peak_bytes: self.peak_bytes.max(usage.peak_bytes) }
+    }
+}
+
 /// Drains all backlogs; gives the time that it took, and the agent's share.
 pub(super) fn drain(
     contender: Contender,
@@ -94,7 +117,9 @@ pub(super) fn drain(
             own(sources, target, threads, is_optimistic).map(|wall| (wall, None))
         }
         Contender::Hortator => agent(sources, target, hortator, folder).map(|(wall, agent)| (wall, Some(agent))),
-        Contender::Client => recovery::by_client(sources, target, folder, stop).map(|wall| (wall, None)),
+        Contender::Client => {
+            recovery::by_client(sources, target, folder, stop).map(|(wall, agent)| (wall, Some(agent)))
+        }
         Contender::Files => {
             recovery::by_hortator(sources, target, hortator, folder, stop).map(|(wall, agent)| (wall, Some(agent)))
         }

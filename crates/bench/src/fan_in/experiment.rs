@@ -11,14 +11,15 @@ use hortator_sandbox::Builder;
 use super::contender::{self, Agent};
 use super::sources::{Source, checksums, connect, set_up};
 use super::{Contender, Workload};
+use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, measure, server};
 
 /// What is to be measured.
 #[derive(Debug)]
 pub struct Experiment {
-    /// The number of sources.
-    pub sources: usize,
-    /// Transactions of all sources together.
+    /// The numbers of sources.
+    pub sources: Vec<usize>,
+    /// Transactions of each source.
     pub transactions: u64,
     /// How often each contender drains each backlog.
     pub rounds: usize,
@@ -34,96 +35,146 @@ pub struct Experiment {
     pub stop: Arc<AtomicBool>,
 }
 
-/// One drained backlog.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// What was drained.
-    pub workload: Workload,
-    /// By whom.
-    pub contender: Contender,
-    /// How long it took.
-    pub wall: Duration,
-    /// CPU time of the target.
-    pub target_cpu: Duration,
-    /// The agent's share, of `hortator replicate`.
-    pub agent: Option<Agent>,
-}
-
 /// The result.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The number of sources.
-    pub sources: usize,
-    /// Transactions of all sources together.
-    pub transactions: u64,
-    /// All runs; each has left the target equal to the sources.
-    pub runs: Vec<Run>,
+    /// All runs.
+    pub measured: Measured,
     /// The server's version.
     pub version: String,
 }
 
+/// The factor that names the backlog.
+pub(super) const BACKLOG: &str = "backlog";
+/// The factor that says how many sources there are.
+pub(super) const SOURCES: &str = "sources";
+/// The time until the last source is applied.
+pub(super) const WALL: &str = "wall_s";
+/// Transactions of all sources in a second.
+pub(super) const RATE: &str = "transactions_per_s";
+/// CPU time of the target.
+pub(super) const TARGET_CPU: &str = "target_cpu_s";
+/// CPU time of the agent.
+pub(super) const AGENT_CPU: &str = "agent_cpu_s";
+/// Peak resident memory of the agent.
+pub(super) const AGENT_PEAK: &str = "agent_peak_mib";
+/// CPU time of everything else on the machine.
+pub(super) const OTHER_CPU: &str = "other_cpu_s";
+
+/// The sources of the cell that is measured, with their backlogs.
+struct Backlog {
+    cell: Cell,
+    workload: Workload,
+    sources: Vec<Source>,
+}
+
 impl Experiment {
-    /// Runs it; `say` takes a line for each step.
+    /// Runs it; `say` takes a line for each step. A contender that leaves other rows than the sources' has no figure.
     ///
     /// # Errors
-    /// When a server or a contender fails, or leaves another state than the sources'.
+    /// When the folder cannot be made. All other errors stand with the runs.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let mut outcome = Outcome {
-            sources: self.sources,
-            transactions: self.transactions,
-            runs: Vec::new(),
-            version: String::new(),
-        };
-        for workload in &self.workloads {
-            say(&format!("{}: {} sources write their backlogs", workload.name(), self.sources));
-            let each = self.transactions / self.sources as u64;
-            let sources: Vec<Source> = (0..self.sources)
-                .map(|number| Source::start(number, *workload, each, &self.stop))
-                .collect::<Result<_, Error>>()?;
-            if let Some(first) = sources.first() {
-                outcome.version = format!("MariaDB {}", version(&mut connect(&first.server)?)?);
-            }
-            for round in 0..self.rounds {
-                // Each round begins with another contender.
-                for index in 0..self.contenders.len() {
-                    let contender = self.contenders[(index + round) % self.contenders.len()];
-                    let run = self.measure(*workload, contender, &sources)?;
-                    say(&format!("{}: {contender}: {:.2} s", workload.name(), run.wall.as_secs_f64()));
-                    outcome.runs.push(run);
+        let cells: Vec<Cell> = self.cells().into_iter().map(|(cell, ..)| cell).collect();
+        let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
+        let mut version = String::new();
+        let mut current: Option<Backlog> = None;
+        let measured = rounds::run(&tasks, say, |task, say| {
+            if current.as_ref().is_none_or(|backlog| backlog.cell != task.cell) {
+                current = None;
+                let backlog = self.backlog(&task.cell, say)?;
+                if let Some(first) = backlog.sources.first() {
+                    version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
                 }
+                current = Some(backlog);
             }
-        }
-        Ok(outcome)
+            match &current {
+                Some(backlog) => self.measure(task, backlog),
+                None => Ok(Figures::new()),
+            }
+        });
+        Ok(Outcome { measured, version })
     }
 
-    fn measure(&self, workload: Workload, contender: Contender, sources: &[Source]) -> Result<Run, Error> {
+    /// Each backlog with each number of sources.
+    fn cells(&self) -> Vec<(Cell, Workload, usize)> {
+        let with = |workload: Workload| {
+            self.sources.iter().map(move |sources| {
+                let factors = [(BACKLOG, workload.name().to_owned()), (SOURCES, sources.to_string())];
+                (rounds::cell(&factors), workload, *sources)
+            })
+        };
+        self.workloads.iter().flat_map(|workload| with(*workload)).collect()
+    }
+
+    fn backlog(&self, cell: &Cell, say: &mut dyn FnMut(&str)) -> Result<Backlog, Error> {
+        let found = self.cells().into_iter().find(|(other, ..)| other == cell);
+        let (cell, workload, sources) = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
+        say(&format!("{}: {sources} sources write their backlogs", workload.name()));
+        let start = |number| Source::start(number, workload, self.transactions, &self.stop);
+        Ok(Backlog { cell, workload, sources: (0..sources).map(start).collect::<Result<_, Error>>()? })
+    }
+
+    fn measure(&self, task: &Task<Contender>, backlog: &Backlog) -> Result<Figures, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
+        let Backlog { workload, sources, .. } = backlog;
+        let contender = task.contender;
         let builder =
             server::SETTINGS.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
         let target = builder.interrupt_flag(Arc::clone(&self.stop)).start_temporary()?;
         for source in sources {
-            set_up(&mut connect(&target)?, &source.schema, workload)?;
+            set_up(&mut connect(&target)?, &source.schema, *workload)?;
         }
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
         let cpu = || measure::cpu_time(process).map_err(Error::io("reading the target's CPU time"));
-        let before = cpu()?;
+        let machine = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
+        let of_sources = || sources.iter().map(cpu_of_source).sum::<Result<Duration, Error>>();
+        let (before, all_before, sources_before) = (cpu()?, machine()?, of_sources()?);
         let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
         let target_cpu = cpu()?.saturating_sub(before);
+        let source_cpu = of_sources()?.saturating_sub(sources_before);
+        let ours = target_cpu + source_cpu + agent.map_or(Duration::ZERO, |agent| agent.cpu);
+        let other_cpu = machine()?.saturating_sub(all_before).saturating_sub(ours);
         let mut connection = connect(&target)?;
         for source in sources {
-            if checksums(&mut connection, &source.schema, workload)? != source.checksums {
+            if checksums(&mut connection, &source.schema, *workload)? != source.checksums {
                 let text = format!("{contender} left other rows in {} than the source has", source.schema);
                 return Err(Error::Answer(text));
             }
         }
-        Ok(Run { workload, contender, wall, target_cpu, agent })
+        let transactions = workload.transactions(self.transactions) * sources.len() as u64;
+        Ok(figures(wall, transactions, target_cpu, agent, other_cpu))
     }
 }
 
-fn version(connection: &mut Connection) -> Result<String, Error> {
+fn cpu_of_source(source: &Source) -> Result<Duration, Error> {
+    let process = source.server.node(0).pid().ok_or(Error::Ended { node: 1 })?;
+    measure::cpu_time(process).map_err(Error::io("reading a source's CPU time"))
+}
+
+fn figures(
+    wall: Duration,
+    transactions: u64,
+    target_cpu: Duration,
+    agent: Option<Agent>,
+    other_cpu: Duration,
+) -> Figures {
+    let mut figures = vec![
+        (WALL, wall.as_secs_f64()),
+        (RATE, transactions as f64 / wall.as_secs_f64()),
+        (TARGET_CPU, target_cpu.as_secs_f64()),
+        (OTHER_CPU, other_cpu.as_secs_f64()),
+    ];
+    if let Some(agent) = agent {
+        figures.push((AGENT_CPU, agent.cpu.as_secs_f64()));
+        figures.push((AGENT_PEAK, agent.peak_bytes as f64 / f64::from(1 << 20)));
+    }
+    figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn server_version(connection: &mut Connection) -> Result<String, Error> {
     let rows = connection.fetch(b"SELECT VERSION()").map_err(Error::server("asking for the version"))?;
     let version = rows.into_iter().flatten().flatten().next().unwrap_or_default();
     Ok(String::from_utf8_lossy(&version).into_owned())

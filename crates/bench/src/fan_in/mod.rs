@@ -14,6 +14,6 @@ mod sources;
 mod workload;
 
 pub use contender::Contender;
-pub use experiment::{Experiment, Outcome, Run};
-pub use report::{markdown, table};
+pub use experiment::{Experiment, Outcome};
+pub use report::page;
 pub use workload::Workload;

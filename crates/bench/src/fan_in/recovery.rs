@@ -18,8 +18,8 @@ pub(super) fn by_client(
     target: &Temporary,
     folder: &Path,
     stop: &AtomicBool,
-) -> Result<Duration, Error> {
-    let mut wall = Duration::ZERO;
+) -> Result<(Duration, Agent), Error> {
+    let (mut wall, mut used) = (Duration::ZERO, Agent { cpu: Duration::ZERO, peak_bytes: 0 });
     for source in sources {
         // The log of a backlog is one file.
         let (begin, end) = (&source.begin, &source.end);
@@ -31,9 +31,11 @@ pub(super) fn by_client(
         let mut command = Command::new("bash");
         command.args(["-c", script, "bash", &begin.position.to_string()]);
         command.arg(source.server.node(0).data_dir().join(&begin.file)).arg(target.node(0).socket());
-        wall += measure::run(command.stdin(Stdio::null()), &folder.join("recovery.log"), stop)?.wall;
+        let usage = measure::run(command.stdin(Stdio::null()), &folder.join("recovery.log"), stop)?;
+        wall += usage.wall;
+        used = used.and(usage);
     }
-    Ok(wall)
+    Ok((wall, used))
 }
 
 /// `hortator replicate run --from-files`, one source after the other.
@@ -59,7 +61,7 @@ pub(super) fn by_hortator(
         command.args(["replicate", "run"]).arg(&file).arg("--from-files").arg(source.server.node(0).data_dir());
         let usage = measure::run(command.stdin(Stdio::null()), &folder.join("recovery.log"), stop)?;
         wall += usage.wall;
-        used = Agent { cpu: used.cpu + usage.cpu, peak_bytes: used.peak_bytes.max(usage.peak_bytes) };
+        used = used.and(usage);
     }
     Ok((wall, used))
 }

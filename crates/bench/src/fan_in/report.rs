@@ -1,101 +1,214 @@
-//! The outcome as text.
+//! The outcome as a page.
 
 use std::time::SystemTime;
 
-use super::{Contender, Outcome, Run, Workload};
-use crate::report::{Spread, date, machine, markdown_table, plain_table};
+use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, OTHER_CPU, RATE, SOURCES, TARGET_CPU, WALL};
+use super::{Contender, Experiment, Outcome, Workload};
+use crate::page::{BarGroup, ContenderNote, JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::{Spread, date, machine, warnings_of_cpu};
+use crate::rounds::{self, Cell};
+use crate::server::SETTINGS;
 
-const HEADINGS: [&str; 7] = [
-    "backlog",
+/// What a confirmed commit of the target survives, with the settings of all contenders.
+const SURVIVES: &str = "a crash of the server and a power cut: innodb_flush_log_at_trx_commit=1, no binary log";
+
+const HEADINGS: [&str; 8] = [
+    "sources",
     "contender",
     "wall s, median (min–max)",
     "× best rival",
+    "transactions/s",
     "target CPU s",
     "agent CPU s",
     "agent peak MiB",
 ];
 
-/// The figures of one contender with one backlog.
-struct Line {
-    workload: Workload,
-    contender: Contender,
-    wall: Spread,
-    target_cpu_s: f64,
-    agent_cpu_s: Option<f64>,
-    agent_peak_bytes: Option<u64>,
+/// The page of an experiment.
+#[must_use]
+pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
+    let is_of_files = experiment.contenders.iter().any(|contender| Contender::OF_FILES.contains(contender));
+    let mut page = Page {
+        version: JSON_VERSION,
+        experiment: if is_of_files { "recovery" } else { "fan-in" }.to_owned(),
+        title: if is_of_files { "Point-in-time recovery from binary log files" } else { "Several servers into one" }
+            .to_owned(),
+        question: question(is_of_files),
+        reported: reported(is_of_files),
+        command: command(experiment, is_of_files),
+        date: date(SystemTime::now()),
+        machine: machine(),
+        versions: vec![outcome.version.clone()],
+        settings: SETTINGS.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        contenders: experiment.contenders.iter().map(|contender| note(*contender)).collect(),
+        limits: limits(is_of_files),
+        runs: outcome.measured.runs.clone(),
+        ..Page::default()
+    };
+    page.warnings = outcome.measured.unfinished.iter().cloned().collect();
+    let times = page.runs.iter().filter_map(|run| run.figure(WALL).zip(run.figure(OTHER_CPU)));
+    page.warnings.extend(warnings_of_cpu(times));
+    page.answers = answers(experiment, &page);
+    page.sections = experiment.workloads.iter().map(|workload| section(experiment, &page, *workload)).collect();
+    page
 }
 
-fn lines(outcome: &Outcome) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for run in &outcome.runs {
-        if lines.iter().any(|line| line.workload == run.workload && line.contender == run.contender) {
-            continue;
+fn question(is_of_files: bool) -> String {
+    match is_of_files {
+        true => "How long does a target take to replay the binary log files of a server that is lost?",
+        false => {
+            "How long does one server take to apply what several sources have written: with its own replication, one \
+             applier for each source or parallel ones, and with an agent outside it?"
         }
-        let same =
-            || outcome.runs.iter().filter(|other| other.workload == run.workload && other.contender == run.contender);
-        let agents = || same().filter_map(|run| run.agent);
-        let Some(wall) = Spread::of(same().map(|run| run.wall)) else { continue };
-        let Some(target_cpu) = Spread::of(same().map(|run: &Run| run.target_cpu)) else { continue };
-        lines.push(Line {
-            workload: run.workload,
-            contender: run.contender,
-            wall,
-            target_cpu_s: target_cpu.median,
-            agent_cpu_s: Spread::of(agents().map(|agent| agent.cpu)).map(|spread| spread.median),
-            agent_peak_bytes: agents().map(|agent| agent.peak_bytes).max(),
-        });
     }
-    lines
+    .to_owned()
 }
 
-/// The shortest median of the others with a backlog.
-fn best_rival(lines: &[Line], workload: Workload) -> Option<f64> {
-    let rivals = lines.iter().filter(|line| line.workload == workload && line.contender.is_rival());
-    rivals.map(|line| line.wall.median).min_by(f64::total_cmp)
+fn reported(is_of_files: bool) -> Vec<String> {
+    match is_of_files {
+        true => Vec::new(),
+        false => vec![
+            "No figures. A report of 2012 on Trainwreck tells of one server that followed about 15 production sources by an \
+             external agent, which split the streams by schema."
+                .to_owned(),
+        ],
+    }
 }
 
-fn cells(lines: &[Line], line: &Line) -> [String; 7] {
+fn limits(is_of_files: bool) -> Vec<String> {
+    let mut limits = vec![
+        "All servers share one machine and its disk; the network between them is the loopback interface.".to_owned(),
+        "The backlog is drained at once. Sources that write at a steady rate are not measured.".to_owned(),
+    ];
+    if !is_of_files {
+        limits.push("The target writes no binary log.".to_owned());
+    }
+    limits
+}
+
+fn command(experiment: &Experiment, is_of_files: bool) -> String {
+    let workloads: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name()).collect();
+    let name = match is_of_files {
+        true => "recovery".to_owned(),
+        false => {
+            let sources: Vec<String> = experiment.sources.iter().map(usize::to_string).collect();
+            format!("fan-in --sources {}", sources.join(","))
+        }
+    };
+    let Experiment { transactions, rounds, .. } = experiment;
+    format!("hortator bench {name} --transactions {transactions} --rounds {rounds} --only {}", workloads.join(","))
+}
+
+fn note(contender: Contender) -> ContenderNote {
+    ContenderNote {
+        name: contender.to_string(),
+        description: contender.description().to_owned(),
+        survives: SURVIVES.to_owned(),
+    }
+}
+
+fn cell(workload: Workload, sources: usize) -> Cell {
+    rounds::cell(&[(BACKLOG, workload.name().to_owned()), (SOURCES, sources.to_string())])
+}
+
+/// The fastest contender of those, by its median.
+fn fastest(experiment: &Experiment, page: &Page, cell: &Cell, is_rival: bool) -> Option<(Contender, Spread)> {
+    let contenders = experiment.contenders.iter().filter(|contender| contender.is_rival() == is_rival);
+    let measured =
+        contenders.filter_map(|contender| Some((*contender, page.spread(cell, &contender.to_string(), WALL)?)));
+    measured.min_by(|(_, one), (_, other)| one.median.total_cmp(&other.median))
+}
+
+/// A sentence for each cell.
+fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
+    let mut answers = Vec::new();
+    for workload in &experiment.workloads {
+        for sources in &experiment.sources {
+            let cell = cell(*workload, *sources);
+            let (Some((rival, of_rival)), Some((ours, of_ours))) =
+                (fastest(experiment, page, &cell, true), fastest(experiment, page, &cell, false))
+            else {
+                continue;
+            };
+            let ratio = of_rival.median / of_ours.median;
+            let judgement = if ratio >= 1.0 { "times as fast as" } else { "times as fast, so slower, as" };
+            answers.push(format!(
+                "{}, {sources} {}: {ours} is {ratio:.2} {judgement} the best rival, {rival} ({:.2} s and {:.2} s).",
+                workload.name(),
+                if *sources == 1 { "source" } else { "sources" },
+                of_ours.median,
+                of_rival.median
+            ));
+        }
+    }
+    answers
+}
+
+fn section(experiment: &Experiment, page: &Page, workload: Workload) -> Section {
+    let mut rows = Vec::new();
+    for sources in &experiment.sources {
+        let cell = cell(workload, *sources);
+        let best = fastest(experiment, page, &cell, true).map(|(_, spread)| spread.median);
+        rows.extend(experiment.contenders.iter().map(|contender| row(page, &cell, *contender, best)));
+    }
+    let table = Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 2, rows };
+    let plot =
+        if experiment.sources.len() > 1 { lines(experiment, page, workload) } else { bars(experiment, page, workload) };
+    Section {
+        title: format!("Backlog {}: {}", workload.name(), workload.description()),
+        text: vec![format!("{} transactions of each source.", workload.transactions(experiment.transactions))],
+        tables: vec![table],
+        plots: vec![plot],
+    }
+}
+
+fn row(page: &Page, cell: &Cell, contender: Contender, best: Option<f64>) -> Vec<String> {
     let none = || "—".to_owned();
-    let Spread { median, least, most } = line.wall;
-    [
-        line.workload.name().to_owned(),
-        line.contender.to_string(),
-        format!("{median:.2} ({least:.2}–{most:.2})"),
-        best_rival(lines, line.workload).map_or_else(none, |best| format!("{:.2}", best / median)),
-        format!("{:.1}", line.target_cpu_s),
-        line.agent_cpu_s.map_or_else(none, |cpu| format!("{cpu:.1}")),
-        line.agent_peak_bytes.map_or_else(none, |bytes| (bytes >> 20).to_string()),
+    let name = contender.to_string();
+    let spread = |figure| page.spread(cell, &name, figure);
+    let number =
+        |figure, decimals: usize| spread(figure).map_or_else(none, |spread| format!("{:.decimals$}", spread.median));
+    let wall = spread(WALL);
+    vec![
+        cell.get(SOURCES).cloned().unwrap_or_default(),
+        name.clone(),
+        wall.map_or_else(none, |Spread { median, least, most }| format!("{median:.2} ({least:.2}–{most:.2})")),
+        wall.zip(best).map_or_else(none, |(wall, best)| format!("{:.2}", best / wall.median)),
+        number(RATE, 0),
+        number(TARGET_CPU, 1),
+        number(AGENT_CPU, 1),
+        spread(AGENT_PEAK).map_or_else(none, |spread| format!("{:.0}", spread.most)),
     ]
 }
 
-/// The table for a terminal.
-#[must_use]
-pub fn table(outcome: &Outcome) -> String {
-    let lines = lines(outcome);
-    plain_table(&HEADINGS, 2, lines.iter().map(|line| cells(&lines, line)))
+fn lines(experiment: &Experiment, page: &Page, workload: Workload) -> Plot {
+    let line = |contender: &Contender| {
+        let name = contender.to_string();
+        let point = |sources: &usize| {
+            Some(Point { x: *sources as f64, y: page.spread(&cell(workload, *sources), &name, RATE)? })
+        };
+        Line { points: experiment.sources.iter().filter_map(point).collect(), name }
+    };
+    Plot {
+        title: format!("Transactions per second by number of sources, backlog {}", workload.name()),
+        x: "sources".to_owned(),
+        y: "transactions/s".to_owned(),
+        form: PlotForm::Lines { is_log_x: false, lines: experiment.contenders.iter().map(line).collect() },
+        marks: Vec::new(),
+    }
 }
 
-/// A page of Markdown.
-#[must_use]
-pub fn markdown(outcome: &Outcome) -> String {
-    let lines = lines(outcome);
-    let rows = markdown_table(&HEADINGS, 2, lines.iter().map(|line| cells(&lines, line)));
-    let is_of_files = outcome.runs.iter().any(|run| Contender::OF_FILES.contains(&run.contender));
-    let (title, command) = match is_of_files {
-        true => ("Point-in-time recovery from binary log files".to_owned(), "recovery".to_owned()),
-        false => (
-            format!("Replication of {} sources into one target", outcome.sources),
-            format!("fan-in --sources {}", outcome.sources),
-        ),
+fn bars(experiment: &Experiment, page: &Page, workload: Workload) -> Plot {
+    let group = |sources: &usize| {
+        let cell = cell(workload, *sources);
+        let bar = |contender: &Contender| (contender.to_string(), page.spread(&cell, &contender.to_string(), WALL));
+        let name = if *sources == 1 { "1 source".to_owned() } else { format!("{sources} sources") };
+        BarGroup { name, bars: experiment.contenders.iter().map(bar).collect() }
     };
-    format!(
-        "# {title}\n\n\
-         `hortator bench {command}`, {}, {}, {}. {} transactions of all sources together; `large` is one \
-         transaction of each source. Each run drains the same backlog into a new target with \
-         innodb_flush_log_at_trx_commit=1, and leaves the sources' rows (CHECKSUM TABLE).\n\n{rows}",
-        date(SystemTime::now()),
-        machine(),
-        outcome.version,
-        outcome.transactions,
-    )
+    Plot {
+        title: format!("Seconds to drain the backlog {} (less is better)", workload.name()),
+        x: "seconds".to_owned(),
+        y: String::new(),
+        form: PlotForm::Bars(experiment.sources.iter().map(group).collect()),
+        marks: Vec::new(),
+    }
 }

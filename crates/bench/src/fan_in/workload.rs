@@ -40,6 +40,25 @@ impl Workload {
         }
     }
 
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Workload::Small => "two updates, an INSERT and a DELETE on four tables in one transaction",
+            Workload::HotRow => "updates of one row",
+            Workload::Families => "a parent row and its children, with a foreign key",
+            Workload::Large => "one transaction of many rows",
+        }
+    }
+
+    /// Transactions that a source writes where it is to write so many.
+    pub(super) fn transactions(self, asked: u64) -> u64 {
+        match self {
+            Workload::Large => 1,
+            Workload::Small | Workload::HotRow | Workload::Families => asked,
+        }
+    }
+
     /// Its tables, without the schema.
     pub(super) fn tables(self) -> Vec<String> {
         match self {

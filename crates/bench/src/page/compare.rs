@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{JSON_VERSION, Page, Run, RunResult, Table};
+use super::{JSON_VERSION, Page, RunResult, Table};
 use crate::page::markdown::{NO_FIGURE, number};
 use crate::report::Spread;
 

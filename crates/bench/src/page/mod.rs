@@ -13,6 +13,7 @@ mod compare;
 mod html;
 mod markdown;
 mod plot;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -187,6 +188,14 @@ pub enum RunResult {
     Failed(String),
 }
 
+impl Table {
+    /// For a terminal, in plain characters.
+    #[must_use]
+    pub fn terminal(&self) -> String {
+        terminal::table(self)
+    }
+}
+
 impl Run {
     /// A figure of this name.
     #[must_use]
@@ -215,6 +224,18 @@ impl Page {
         let mut text = serde_json::to_string_pretty(self).expect("a page is numbers and text only");
         text.push('\n');
         text
+    }
+
+    /// Whether a run failed.
+    #[must_use]
+    pub fn has_failures(&self) -> bool {
+        self.runs.iter().any(|run| matches!(run.result, RunResult::Failed(_)))
+    }
+
+    /// Tables and answers for a terminal.
+    #[must_use]
+    pub fn terminal(&self) -> String {
+        terminal::page(self)
     }
 
     /// Markdown, without plots.

@@ -19,6 +19,7 @@
 
 mod accounts;
 mod added_keys;
+mod bench_pages;
 mod bench_shapes;
 mod cases;
 mod cluster;

@@ -1,0 +1,143 @@
+//! The runs of an experiment: every contender in every cell, in rounds, each contender first in turn.
+//!
+//! [`plan`] is a pure function; [`run`] carries it out. A run that fails has a reason and no figure, and the rest goes on; a
+//! run that the user stops ends all, and what was measured stays.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::page::{Run, RunResult};
+
+/// The factors of a cell, by name.
+pub type Cell = BTreeMap<String, String>;
+/// What a run measures, by name with the unit, as `wall_s`.
+pub type Figures = BTreeMap<String, f64>;
+
+/// One run that is to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task<C> {
+    /// Where.
+    pub cell: Cell,
+    /// Who.
+    pub contender: C,
+    /// From 1.
+    pub round: usize,
+}
+
+/// What was measured.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// In the order of the plan.
+    pub runs: Vec<Run>,
+    /// Why runs of the plan are missing.
+    pub unfinished: Option<String>,
+}
+
+/// A cell from its factors.
+pub fn cell(factors: &[(&str, String)]) -> Cell {
+    factors.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+/// All runs: cell by cell, as the servers of a cell are set up once; in each round the next contender begins.
+pub fn plan<C: Clone>(cells: &[Cell], contenders: &[C], rounds: usize) -> Vec<Task<C>> {
+    let mut tasks = Vec::with_capacity(cells.len() * contenders.len() * rounds);
+    for cell in cells {
+        for round in 0..rounds {
+            for index in 0..contenders.len() {
+                let contender = contenders[(index + round) % contenders.len()].clone();
+                tasks.push(Task { cell: cell.clone(), contender, round: round + 1 });
+            }
+        }
+    }
+    tasks
+}
+
+/// Carries out a plan; `say` takes a line for each run.
+pub fn run<C: ToString>(
+    tasks: &[Task<C>],
+    say: &mut dyn FnMut(&str),
+    mut measure: impl FnMut(&Task<C>, &mut dyn FnMut(&str)) -> Result<Figures, Error>,
+) -> Measured {
+    let mut measured = Measured::default();
+    let begin = Instant::now();
+    for (index, task) in tasks.iter().enumerate() {
+        let result = match measure(task, say) {
+            Ok(figures) => RunResult::Figures(figures),
+            Err(Error::Interrupted) => {
+                measured.unfinished = Some(format!("the experiment was stopped after {index} of {} runs", tasks.len()));
+                break;
+            }
+            Err(error) => RunResult::Failed(error.to_string()),
+        };
+        let run = Run { cell: task.cell.clone(), contender: task.contender.to_string(), round: task.round, result };
+        say(&progress(&run, index + 1, tasks.len(), begin.elapsed()));
+        measured.runs.push(run);
+    }
+    measured
+}
+
+/// A run that has just ended, and the time that is left if the others take as long as those before.
+fn progress(run: &Run, done: usize, all: usize, elapsed: Duration) -> String {
+    let factors = run.cell.iter().map(|(name, value)| format!("{name} {value}, ")).collect::<String>();
+    let what = match &run.result {
+        RunResult::Figures(figures) => match figures.get("wall_s") {
+            Some(wall) => format!("{wall:.2} s"),
+            None => figures.iter().next().map_or_else(String::new, |(name, value)| format!("{name} {value:.2}")),
+        },
+        RunResult::Failed(reason) => format!("failed: {reason}"),
+    };
+    let left_s = elapsed.as_secs_f64() / done as f64 * (all - done) as f64;
+    let left = match left_s {
+        _ if done == all => String::new(),
+        seconds if seconds < 90.0 => format!("; about {seconds:.0} s left"),
+        seconds => format!("; about {:.0} min left", seconds / 60.0),
+    };
+    format!("{done}/{all} {factors}{}: {what}{left}", run.contender)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(names: &[&str]) -> Vec<Cell> {
+        names.iter().map(|name| cell(&[("rows", (*name).to_owned())])).collect()
+    }
+
+    #[test]
+    fn each_contender_begins_a_round() {
+        let tasks = plan(&cells(&["1", "50"]), &["a", "b", "c"], 2);
+        let shown: Vec<String> =
+            tasks.iter().map(|task| format!("{}{}{}", task.cell["rows"], task.contender, task.round)).collect();
+        assert_eq!(shown.join(" "), "1a1 1b1 1c1 1b2 1c2 1a2 50a1 50b1 50c1 50b2 50c2 50a2");
+    }
+
+    /// What failed has no figure; the others are measured.
+    #[test]
+    fn a_run_that_fails_does_not_end_the_others() {
+        let tasks = plan(&cells(&["1"]), &["good", "bad"], 2);
+        let mut lines = Vec::new();
+        let measured = run(&tasks, &mut |line| lines.push(line.to_owned()), |task, _| match task.contender {
+            "bad" => Err(Error::Answer("3 rows are missing".to_owned())),
+            _ => Ok(Figures::from([("wall_s".to_owned(), 2.0)])),
+        });
+        assert_eq!(measured.unfinished, None);
+        let failed = RunResult::Failed("3 rows are missing".to_owned());
+        let results: Vec<bool> = measured.runs.iter().map(|run| run.result == failed).collect();
+        assert_eq!(results, [false, true, true, false]);
+        assert!(lines[0].starts_with("1/4 rows 1, good: 2.00 s; about 0 s left"), "{lines:?}");
+        assert_eq!(lines[2], "3/4 rows 1, bad: failed: 3 rows are missing; about 0 s left");
+        assert_eq!(lines[3], "4/4 rows 1, good: 2.00 s");
+    }
+
+    #[test]
+    fn what_was_measured_before_a_stop_stays() {
+        let tasks = plan(&cells(&["1"]), &["a", "b"], 2);
+        let measured = run(&tasks, &mut |_| {}, |task, _| match task.round {
+            1 => Ok(Figures::new()),
+            _ => Err(Error::Interrupted),
+        });
+        assert_eq!(measured.runs.len(), 2);
+        assert_eq!(measured.unfinished.as_deref(), Some("the experiment was stopped after 2 of 4 runs"));
+    }
+}

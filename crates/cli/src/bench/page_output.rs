@@ -1,0 +1,70 @@
+//! Where the report of an experiment goes: the terminal, pages by the ending of their names, JSON.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use hortator_bench::page::Page;
+
+use super::INTERRUPTED;
+
+/// Arguments of every experiment that writes a page.
+#[derive(Debug, Args)]
+pub struct PageArgs {
+    /// Write the report with plots (.html) or as Markdown (.md); may be given twice
+    #[arg(long, value_name = "FILE", value_parser = report_path)]
+    report: Vec<PathBuf>,
+    /// Write all runs and figures as JSON, for `hortator bench compare`
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn report_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match form(&path) {
+        Some(_) => Ok(path),
+        None => Err("the name of a report ends in .html or .md".to_owned()),
+    }
+}
+
+/// How a page is written to a file of this name.
+fn form(path: &Path) -> Option<fn(&Page) -> String> {
+    match path.extension()?.to_str()? {
+        "html" => Some(Page::html),
+        "md" => Some(Page::markdown),
+        _ => None,
+    }
+}
+
+impl PageArgs {
+    /// Whether the files can be written, before anything is measured.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for path in self.report.iter().chain(&self.json) {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+                bail!("cannot write {}: the directory {} does not exist", path.display(), parent.display());
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the page and writes its files. Status 1 if a run failed, 130 if the user stopped the experiment.
+    pub fn write(&self, page: &Page, is_interrupted: bool) -> anyhow::Result<ExitCode> {
+        print!("{}", page.terminal());
+        for path in &self.report {
+            if let Some(form) = form(path) {
+                fs::write(path, form(page)).with_context(|| format!("writing {}", path.display()))?;
+            }
+        }
+        if let Some(path) = &self.json {
+            fs::write(path, page.json()).with_context(|| format!("writing {}", path.display()))?;
+        }
+        Ok(match page.has_failures() {
+            _ if is_interrupted => ExitCode::from(INTERRUPTED),
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        })
+    }
+}

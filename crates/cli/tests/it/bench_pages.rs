@@ -1,0 +1,133 @@
+//! Experiments that write a page: what was measured, what went wrong, and how two runs compare.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use hortator_bench::fan_in::{Contender, Experiment, Workload, page};
+use hortator_bench::page::{Page, RunResult};
+
+fn bench(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
+    command.arg("bench").args(arguments);
+    command
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&*output.stderr, &*output.stdout].concat()).into_owned()
+}
+
+fn read(path: &Path) -> Page {
+    Page::from_json("a page", &fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn fan_in_measures_each_contender_with_each_backlog() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (html, markdown, json) = (file("page.html"), file("page.md"), file("page.json"));
+    let mut command = bench(&["fan-in", "--sources", "1,2", "--transactions", "50", "--dir"]);
+    command.arg(folder.path()).arg("--report").arg(&html).arg("--report").arg(&markdown).arg("--json").arg(&json);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let page = read(&json);
+    // Four backlogs, one and two sources, five contenders.
+    assert_eq!(page.runs.len(), 4 * 2 * 5);
+    for run in &page.runs {
+        assert!(run.figure("wall_s").is_some_and(|wall| wall > 0.0), "{run:?}");
+        assert!(run.figure("transactions_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
+        assert_eq!(run.figure("agent_peak_mib").is_some(), run.contender == "hortator replicate", "{run:?}");
+    }
+    assert_eq!(page.answers.len(), 8, "{:?}", page.answers);
+    for text in [said(&output), fs::read_to_string(&markdown).unwrap(), fs::read_to_string(&html).unwrap()] {
+        for part in ["hortator replicate", "16 threads conservative", "families", &page.answers[0]] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+    let same = said(&bench(&["compare"]).arg(&json).arg(&json).output().unwrap());
+    assert!(same.starts_with("0 of "), "{same}");
+}
+
+/// `hortator` in all it does, but the target loses a row before the end.
+fn one_that_loses_a_row(folder: &Path) -> std::path::PathBuf {
+    let path = folder.join("loses-a-row");
+    let hortator = env!("CARGO_BIN_EXE_hortator");
+    let script = format!(
+        "#!/bin/sh\nset -e\n[ \"$2\" = wait ] || exec {hortator} \"$@\"\n{hortator} \"$@\"\n\
+         socket=$(sed -n 's/^socket = \"\\(.*\\)\"/\\1/p' \"$3\" | head -1)\n\
+         mariadb --no-defaults -u root -S \"$socket\" -e 'DELETE FROM d1.hot'\n"
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_contender_that_loses_a_row_has_no_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = Experiment {
+        sources: vec![1],
+        transactions: 20,
+        rounds: 2,
+        workloads: vec![Workload::HotRow],
+        contenders: vec![Contender::Own { threads: 0, is_optimistic: true }, Contender::Hortator],
+        hortator: one_that_loses_a_row(folder.path()),
+        folder: folder.path().to_owned(),
+        stop: Arc::new(AtomicBool::new(false)),
+    };
+    let outcome = experiment.run(&mut |_| {}).unwrap();
+    let page = page(&experiment, &outcome);
+    assert_eq!(page.runs.len(), 4);
+    for run in &page.runs {
+        match &run.result {
+            RunResult::Failed(reason) => {
+                assert_eq!(run.contender, "hortator replicate");
+                assert_eq!(reason, "hortator replicate left other rows in d1 than the source has");
+            }
+            RunResult::Figures(_) => assert_eq!(run.contender, "own replication, no parallel threads"),
+        }
+    }
+    assert!(page.has_failures() && page.answers.is_empty(), "{:?}", page.answers);
+    let row = &page.sections[0].tables[0].rows[1];
+    assert_eq!(row[2..], vec!["—"; 6], "{row:?}");
+}
+
+/// What was measured before Ctrl-C is in the report.
+#[test]
+fn a_stopped_experiment_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let experiment = Experiment {
+        sources: vec![1],
+        transactions: 20,
+        rounds: 2,
+        workloads: vec![Workload::HotRow],
+        contenders: vec![Contender::Own { threads: 0, is_optimistic: true }],
+        hortator: env!("CARGO_BIN_EXE_hortator").into(),
+        folder: folder.path().to_owned(),
+        stop: Arc::clone(&stop),
+    };
+    let outcome =
+        experiment.run(&mut |line| stop.store(line.starts_with("1/2"), std::sync::atomic::Ordering::Relaxed)).unwrap();
+    let page = page(&experiment, &outcome);
+    assert_eq!(page.runs.len(), 1);
+    assert!(page.markdown().contains("the experiment was stopped after 1 of 2 runs"), "{}", page.markdown());
+}
+
+#[test]
+fn reports_that_cannot_be_written_are_refused_before_anything_runs() {
+    for (arguments, status, expected) in [
+        (&["fan-in", "--report", "page.pdf"][..], 2, "the name of a report ends in .html or .md"),
+        (&["fan-in", "--report", "no/such/page.md"], 1, "the directory no/such does not exist"),
+        (&["fan-in", "--quick", "--full"], 2, "cannot be used with"),
+        (&["fan-in", "--only", "x"], 2, "the backlogs are small, hot-row, families, large"),
+        (&["compare", "no.json", "no.json"], 1, "reading no.json"),
+    ] {
+        let output = bench(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", said(&output));
+        assert!(said(&output).contains(expected), "{arguments:?}: {}", said(&output));
+    }
+}
