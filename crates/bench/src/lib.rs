@@ -7,6 +7,7 @@
 //! This crate does not load anything itself: the contenders are programs. It prints nothing either: [`report`] creates
 //! text, and the caller shows it.
 
+pub mod auto_increment;
 pub mod contenders;
 pub mod employees;
 mod error;

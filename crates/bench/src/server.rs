@@ -37,7 +37,15 @@ impl Server {
     /// # Errors
     /// [`Error::Sandbox`] when it does not start.
     pub fn temporary(stop: Arc<AtomicBool>) -> Result<Self, Error> {
-        let builder = set_up(Builder::standalone(), &[], &stop);
+        Self::with_settings(&[], stop)
+    }
+
+    /// The same with settings that override [`SETTINGS`].
+    ///
+    /// # Errors
+    /// [`Error::Sandbox`] when it does not start.
+    pub fn with_settings(further: &[(&'static str, &'static str)], stop: Arc<AtomicBool>) -> Result<Self, Error> {
+        let builder = set_up(Builder::standalone(), further, &stop);
         Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop })
     }
 

@@ -1,5 +1,6 @@
 //! `hortator bench`: reproducible experiments.
 
+mod auto_increment;
 mod compare;
 mod fan_in;
 mod page_output;
@@ -18,6 +19,7 @@ use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
+use auto_increment::AutoIncrementArgs;
 use compare::CompareArgs;
 use fan_in::{FanInArgs, RecoveryArgs};
 use provider::{ClusterArgs, ProviderArgs};
@@ -49,6 +51,8 @@ enum ExperimentCommand {
     Recovery(RecoveryArgs),
     /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
     Shapes(ShapesArgs),
+    /// Load a table with an AUTO_INCREMENT column over 1 to 8 connections, with each innodb_autoinc_lock_mode
+    AutoIncrement(AutoIncrementArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
     Compare(CompareArgs),
 }
@@ -153,6 +157,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::FanIn(args) => fan_in::run(args),
         ExperimentCommand::Recovery(args) => fan_in::run_recovery(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
+        ExperimentCommand::AutoIncrement(args) => auto_increment::run(args),
         ExperimentCommand::Compare(args) => compare::run(&args),
     }
 }

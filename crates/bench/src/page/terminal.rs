@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, presets};
+use comfy_table::{CellAlignment, TableComponent, presets};
 
 use super::{Page, RunResult, Table};
 
@@ -28,7 +28,8 @@ pub(super) fn page(page: &Page) -> String {
 
 pub(super) fn table(shown: &Table) -> String {
     let mut table = comfy_table::Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(&shown.headings);
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).remove_style(TableComponent::HorizontalLines);
+    table.set_header(&shown.headings);
     for row in &shown.rows {
         table.add_row(row);
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use hortator_bench::auto_increment;
 use hortator_bench::fan_in::{Contender, Experiment, Workload, page};
 use hortator_bench::page::{Page, RunResult};
 
@@ -49,6 +50,63 @@ fn fan_in_measures_each_contender_with_each_backlog() {
     }
     let same = said(&bench(&["compare"]).arg(&json).arg(&json).output().unwrap());
     assert!(same.starts_with("0 of "), "{same}");
+}
+
+#[test]
+fn auto_increment_measures_each_lock_mode_with_the_attribute_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("page.json");
+    let mut command = bench(&["auto-increment", "--rows", "3000", "--connections", "1,2", "--only", "0,2", "--dir"]);
+    let output = command.arg(folder.path()).arg("--json").arg(&json).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let page = read(&json);
+    // Two modes, with and without, the client and two ways over one and two connections.
+    assert_eq!(page.runs.len(), 2 * 2 * 5);
+    for run in &page.runs {
+        assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
+    }
+    assert_eq!(page.answers.len(), 4, "{:?}", page.answers);
+}
+
+/// All rows are there, but the next row will have another id than behind the client's load.
+#[test]
+fn a_loader_that_leaves_another_next_id_has_no_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("another-id");
+    let hortator = env!("CARGO_BIN_EXE_hortator");
+    let script = format!(
+        "#!/bin/sh\nset -e\n{hortator} \"$@\"\nshift 2\nmariadb --no-defaults \"$2\" \"$3\" -u root -e 'ALTER TABLE \
+         auto_increment.page AUTO_INCREMENT = 7000'\n"
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let experiment = auto_increment::Experiment {
+        rows: 2_000,
+        modes: vec![auto_increment::LockMode::Consecutive],
+        contenders: vec![auto_increment::Contender::Client, auto_increment::Contender::Load(2)],
+        rounds: 1,
+        hortator: path,
+        folder: folder.path().to_owned(),
+        stop: Arc::new(AtomicBool::new(false)),
+    };
+    let outcome = experiment.run(&mut |_| {}).unwrap();
+    let failed: Vec<String> = outcome
+        .measured
+        .runs
+        .iter()
+        .filter_map(|run| match &run.result {
+            RunResult::Failed(reason) => Some(reason.clone()),
+            RunResult::Figures(_) => None,
+        })
+        .collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    for part in [
+        "hortator load, 2 connections left another state than the client",
+        "AUTO_INCREMENT=2001",
+        "AUTO_INCREMENT=7000",
+    ] {
+        assert!(failed[0].contains(part), "{part}: {}", failed[0]);
+    }
 }
 
 /// `hortator` in all it does, but the target loses a row before the end.
@@ -124,6 +182,7 @@ fn reports_that_cannot_be_written_are_refused_before_anything_runs() {
         (&["fan-in", "--report", "no/such/page.md"], 1, "the directory no/such does not exist"),
         (&["fan-in", "--quick", "--full"], 2, "cannot be used with"),
         (&["fan-in", "--only", "x"], 2, "the backlogs are small, hot-row, families, large"),
+        (&["auto-increment", "--only", "3"], 2, "the modes are 0, 1 and 2"),
         (&["compare", "no.json", "no.json"], 1, "reading no.json"),
     ] {
         let output = bench(arguments).output().unwrap();
