@@ -93,9 +93,9 @@ pub fn has_applied(status: &SourceStatus, end: &SourcePosition) -> bool {
 }
 
 fn source(source: Source) -> anyhow::Result<SourceOptions> {
-    let Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids } = source;
+    let Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids, conflict } = source;
     let hosts = resolve_all(&endpoint, &hosts).with_context(|| format!("the source {name}"))?;
-    Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids, files: None })
+    Ok(SourceOptions { name, hosts, start, server_id, rules, ignore_server_ids, conflict, files: None })
 }
 
 /// The hosts of a list, or the one that the endpoint names.

@@ -2,6 +2,8 @@
 
 mod cluster;
 pub mod compared;
+mod conflicts;
+mod conflicts_overwritten;
 mod corners;
 mod failing_servers;
 pub mod fan_in;

@@ -1,9 +1,39 @@
-//! Which errors say that rows of the target differ from the source's.
+//! Rows of the target that differ from the source's: which errors say so, and what is told of those that were dealt with.
+
+use std::collections::HashMap;
 
 use hortator_mysql::Error as ServerError;
 
 use super::session::Error;
-use crate::apply;
+use crate::apply::{self, ConflictPolicy, TableConflicts};
+
+/// Tables of which it is known what was told.
+const TABLES_LIMIT: usize = 10_000;
+
+/// The conflicts of each table since the start. The first is told with its key; then ten, a hundred, and so on.
+#[derive(Debug, Default)]
+pub(super) struct ConflictNotes {
+    rows: HashMap<String, u64>,
+}
+
+impl ConflictNotes {
+    /// Adds those of a transaction. Gives what is to be told.
+    pub(super) fn add(&mut self, found: &TableConflicts, policy: ConflictPolicy) -> Option<String> {
+        if self.rows.len() >= TABLES_LIMIT {
+            self.rows.clear();
+        }
+        let rows = self.rows.entry(found.table.clone()).or_default();
+        let before = std::mem::replace(rows, *rows + found.rows);
+        let (table, rows, policy) = (&found.table, *rows, policy.name());
+        let count = format!("{rows} rows of it since the start");
+        match before {
+            0 if rows == 1 => Some(format!("conflict in {table} ({policy}): {}", found.first)),
+            0 => Some(format!("conflicts in {table} ({policy}): {count}, the first: {}", found.first)),
+            _ if rows.ilog10() > before.ilog10() => Some(format!("conflicts in {table} ({policy}): {count}")),
+            _ => None,
+        }
+    }
+}
 
 /// A duplicate key, a row that is not there, a parent that is not there, a child that still is; by the manual's error codes.
 const CONFLICTS: [u16; 7] = [1022, 1032, 1062, 1451, 1452, 1586, 1761];

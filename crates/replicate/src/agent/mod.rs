@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use hortator_mysql::ConnectOptions;
 
+use crate::apply::ConflictPolicy;
 use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::rules::Rules;
@@ -86,6 +87,8 @@ pub struct SourceOptions {
     pub rules: Rules,
     /// Servers whose transactions are not applied.
     pub ignore_server_ids: Vec<u32>,
+    /// What becomes of rows that do not fit those of the target.
+    pub conflict: ConflictPolicy,
     /// Files that are read instead of its hosts.
     pub files: Option<SourceFiles>,
 }

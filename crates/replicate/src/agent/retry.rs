@@ -42,7 +42,12 @@ pub(super) fn verdict(error: &Error) -> Verdict {
             return if passes { Verdict::Retry } else { Verdict::Stop };
         }
         // The former session may be about to end; the source starts again.
-        Error::Apply(apply::Error::Busy { .. } | apply::Error::Moved { .. } | apply::Error::SourceRestarted)
+        Error::Apply(
+            apply::Error::Busy { .. }
+            | apply::Error::Moved { .. }
+            | apply::Error::SourceRestarted
+            | apply::Error::DoesNotFit(_),
+        )
         | Error::Source(source::Error::Ended)
         | Error::Snapshot(snapshot::Error::Log(source::Error::Ended)) => return Verdict::Retry,
         Error::Source(_) | Error::Apply(_) | Error::Snapshot(_) => return Verdict::Stop,

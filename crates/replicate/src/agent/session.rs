@@ -63,6 +63,8 @@ pub(super) struct Session<'t> {
     in_doubt: InDoubt,
     /// The next transaction is passed over.
     skips: bool,
+    /// The first large transaction does not fit the target's rows.
+    resolves: bool,
     uncommitted: Uncommitted,
     /// Transactions and groups that are in the status.
     counted: (u64, u64),
@@ -73,13 +75,15 @@ pub(super) struct Session<'t> {
 }
 
 impl<'t> Session<'t> {
-    /// A session with a host. `skips`: the next transaction is passed over.
+    /// A session with a host. `skips`: the next transaction is passed over. `resolves`: the first large one does not fit the
+    /// target's rows.
     pub(super) fn new(
         task: &'t SourceTask,
         target: &'t ConnectOptions,
         host: &'t ConnectOptions,
         in_doubt: InDoubt,
         skips: bool,
+        resolves: bool,
     ) -> Session<'t> {
         Session {
             task,
@@ -87,6 +91,7 @@ impl<'t> Session<'t> {
             host,
             in_doubt,
             skips,
+            resolves,
             uncommitted: Uncommitted::default(),
             counted: (0, 0),
             seen: (0, 1),
@@ -102,6 +107,7 @@ impl<'t> Session<'t> {
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone())
+            .with_conflict_policy(task.options.conflict, self.resolves)
             .with_workers(self.target, task.target.workers_per_source)?;
         task.track(|tracker, _| tracker.on_connected(applier.waited_for()));
         if let Some(files) = &task.options.files {
@@ -289,6 +295,11 @@ impl<'t> Session<'t> {
         for text in applier.take_passed_over() {
             self.task.tell(&format!("passed over: {text}"));
             self.task.track(|tracker, _| tracker.on_passed_over());
+        }
+        for found in applier.take_conflicts() {
+            if let Some(text) = self.task.track(|tracker, _| tracker.on_conflicts(&found, self.task.options.conflict)) {
+                self.task.tell(&text);
+            }
         }
         if let Some(trouble) = applier.take_trouble() {
             self.task.tell(&format!("applies over fewer connections than it could: {trouble}"));

@@ -165,7 +165,7 @@ impl SourceTask {
     /// Runs until the end is wished.
     pub(super) fn run(&self) {
         let (mut failures, mut host) = (0, 0);
-        let mut in_doubt = InDoubt::Ask;
+        let (mut in_doubt, mut resolves) = (InDoubt::Ask, false);
         while self.wait_until_wanted() {
             let skips = self.take_skip();
             let begin = Instant::now();
@@ -173,11 +173,11 @@ impl SourceTask {
             self.track(|tracker, now| tracker.on_connecting(host, address, now));
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
-            let ended = Session::new(self, target, source, in_doubt, skips).run();
+            let ended = Session::new(self, target, source, in_doubt, skips, resolves).run();
             self.track(|tracker, now| tracker.set_phase(Phase::None, now));
             let error = match ended {
                 Ok(Ended::AsWished) => {
-                    (failures, in_doubt) = (0, InDoubt::Ask);
+                    (failures, in_doubt, resolves) = (0, InDoubt::Ask, false);
                     continue;
                 }
                 Ok(Ended::Complete) => {
@@ -187,6 +187,7 @@ impl SourceTask {
                 Err(error) => error,
             };
             in_doubt = InDoubt::Ask;
+            resolves = matches!(error, Error::Apply(apply::Error::DoesNotFit(_)));
             failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
             let text = error.to_string();
             match verdict(&error) {

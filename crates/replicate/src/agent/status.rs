@@ -138,8 +138,13 @@ pub struct SourceStatus {
     pub connections: u64,
     /// Errors that have stopped it, since the agent's start.
     pub stops: u64,
-    /// Those of them where rows of the target differed from the source's.
+    /// Rows of the target that differed from the source's, since the agent's start: those of these errors that were about that,
+    /// and those below.
     pub conflicts: u64,
+    /// Rows of the source that were left out for that: `conflict = "ignore"`.
+    pub conflicts_ignored: u64,
+    /// Rows of the source that were applied all the same: `conflict = "overwrite"`.
+    pub conflicts_overwritten: u64,
     /// Transactions that were passed over because the target refused them with an error of `ignore_errors`.
     pub passed_over: u64,
     /// What stopped it, or what it tries to get over.

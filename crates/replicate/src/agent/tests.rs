@@ -19,6 +19,7 @@ fn a_thread_that_has_ended_is_no_source_that_runs() {
         server_id: 1,
         rules: Rules::default(),
         ignore_server_ids: Vec::new(),
+        conflict: ConflictPolicy::Error,
         files: None,
     };
     let options = AgentOptions {

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::conflict::ConflictNotes;
 use super::lag::Lag;
 use super::rate::Rate;
 use super::status::{SourceState, SourceStatus, WaitsFor};
 use super::uncommitted::Committed;
-use crate::apply::SourcePosition;
+use crate::apply::{ConflictPolicy, SourcePosition, TableConflicts};
 use crate::snapshot::CopyStatus;
 use crate::transaction::LogPosition;
 
@@ -77,6 +78,7 @@ pub(super) struct Tracker {
     target_wait: Duration,
     connection: Option<Arc<AtomicU32>>,
     explanation: Option<(Instant, Explanation)>,
+    conflicts: ConflictNotes,
 }
 
 impl Tracker {
@@ -98,6 +100,7 @@ impl Tracker {
             target_wait: Duration::ZERO,
             connection: None,
             explanation: None,
+            conflicts: ConflictNotes::default(),
         }
     }
 
@@ -184,6 +187,17 @@ impl Tracker {
         self.status.conflicts += u64::from(is_conflict);
         (self.status.error, self.at_transaction) = (Some(error), at_transaction);
         self.set_state(SourceState::Stopped, now);
+    }
+
+    /// Rows of a committed transaction did not fit, and were dealt with. Gives what is to be told of that.
+    pub(super) fn on_conflicts(&mut self, found: &TableConflicts, policy: ConflictPolicy) -> Option<String> {
+        let count = match policy {
+            ConflictPolicy::Overwrite => &mut self.status.conflicts_overwritten,
+            ConflictPolicy::Ignore | ConflictPolicy::Error => &mut self.status.conflicts_ignored,
+        };
+        *count += found.rows;
+        self.status.conflicts += found.rows;
+        self.conflicts.add(found, policy)
     }
 
     /// A transaction was passed over because of an error of the target.

@@ -8,6 +8,7 @@ mod misfit;
 mod moved_column;
 mod position;
 mod prepare;
+mod resolve;
 mod rows;
 mod side_by_side;
 mod temporary;
@@ -36,6 +37,7 @@ use crate::transaction::{End, Part, Transaction, text_of};
 use begun::is_announcement;
 use group::Group;
 pub(super) use group::made_on;
+use resolve::Resolver;
 use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
@@ -64,6 +66,7 @@ pub struct Applier {
     has_own_charset: bool,
     target_tables: TargetTables,
     ignore_errors: Vec<u16>,
+    resolver: Resolver,
     /// What was said of transactions that were passed over.
     passed_over: Vec<String>,
     rules: Rules,
@@ -151,6 +154,7 @@ impl Applier {
             has_own_charset: true,
             target_tables: TargetTables::default(),
             ignore_errors: Vec::new(),
+            resolver: Resolver::default(),
             passed_over: Vec::new(),
             rules: Rules::default(),
             row_rules: RowRules::default(),
@@ -286,8 +290,7 @@ impl Applier {
         let is_repeatable = !is_safe && is_of_rows && !self.is_within && self.is_of_sequences(&transaction.events)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
-            let done = self.apply_alone(&transaction, is_safe || is_repeatable);
-            self.has_leftovers &= !is_repeatable;
+            let done = self.apply_alone_or_resolve(&transaction, is_safe, is_repeatable);
             done.or_else(|error| self.pass_or_keep(&transaction, error))?;
             return self.restore_autocommit();
         }
@@ -326,7 +329,8 @@ impl Applier {
                 self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }
             self.log_as(part.server_id, &place)?;
-            if is_safe {
+            self.resolver.is_on = is_safe && std::mem::take(&mut self.resolver.is_due);
+            if is_safe && !self.resolver.is_on {
                 self.execute(AUTOCOMMIT_OFF, &place)?;
                 self.is_autocommit_off = true;
             }
@@ -334,7 +338,8 @@ impl Applier {
             (self.is_within, self.is_open_safe) = (true, is_safe);
         }
         self.temporary.open.advance(&part.events);
-        self.run(&part.events, &place)
+        let done = self.run(&part.events, &place);
+        if done.is_err() && self.resolver.is_on { self.end_resolved(done) } else { done }
     }
 
     /// Whether the transaction that is open must come to its end: it could not be rolled back.
@@ -386,6 +391,7 @@ impl Applier {
         let mut values = 0;
         for (index, event) in events.iter().enumerate() {
             match &event.content {
+                Content::TableMap(_) | Content::Rows(_) if self.resolver.is_on => self.resolve(event, place)?,
                 Content::TableMap(_) | Content::Rows(_) => self.add_rows(event, &mut rows, place)?,
                 Content::Query(query) => {
                     if !rows.is_empty() {
@@ -464,13 +470,16 @@ impl Applier {
         // A lost connection has rolled back by itself. A warning says that rows of some engine could not be.
         let rolled_back = self.connection.execute(b"ROLLBACK");
         self.has_leftovers |= rolled_back.as_ref().is_ok_and(|done| done.warnings > 0);
+        let is_large = self.is_autocommit_off;
         if self.is_autocommit_off && rolled_back.is_ok() {
             self.is_autocommit_off = self.connection.execute(AUTOCOMMIT_ON).is_err();
         }
         (self.group, self.is_within) = (Group::default(), false);
         self.open_maps.clear();
         self.forget_tables();
-        Error::Target { doing: format!("{APPLYING}{place}"), error }
+        let error = Error::Target { doing: format!("{APPLYING}{place}"), error };
+        // Its first parts are gone: they come again.
+        if is_large && self.can_resolve(&error) { Error::DoesNotFit(error.to_string()) } else { error }
     }
 }
 

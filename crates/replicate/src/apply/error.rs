@@ -23,6 +23,11 @@ pub enum Error {
         error: hortator_mysql::Error,
     },
 
+    /// A large transaction has rows that do not fit those of the target. It is rolled back, and is to come again: the
+    /// `conflict` policy decides about each of them then.
+    #[error("{0}: the transaction is applied again, row by row where it does not fit")]
+    DoesNotFit(String),
+
     /// An event that cannot be carried over.
     #[error("{place}: {found}")]
     Event {

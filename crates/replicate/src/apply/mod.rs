@@ -5,6 +5,7 @@
 //!   a transaction with statements                  START TRANSACTION; SET …; statement; … position; COMMIT
 //!   a statement that commits by itself (DDL)       SET …; intent; statement; position
 //!   rows of an engine that cannot roll back        intent; as above
+//!   rows that do not fit the target's              START TRANSACTION; BINLOG of each event, of each row; position; COMMIT   (`conflicts/`)
 //! ```
 //!
 //! Rows go as they stand in the source's log: the target's own row applier stores them, so that no value is converted.
@@ -13,6 +14,7 @@
 mod applier;
 mod binlog_statement;
 mod collations;
+mod conflicts;
 mod definition;
 mod error;
 mod invoker;
@@ -29,6 +31,7 @@ mod workers;
 pub use applier::{Applier, InDoubt};
 pub use binlog_statement::BinlogStatement;
 pub use collations::Collations;
+pub use conflicts::{ConflictPolicy, RowConflict, TableConflicts};
 pub use definition::Begun;
 pub use error::Error;
 pub(crate) use position_table::literal;

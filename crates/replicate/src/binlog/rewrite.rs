@@ -13,8 +13,8 @@ const KIND_AT: usize = 4;
 const LENGTH_AT: usize = 9;
 const CHECKSUM_BYTES: usize = 4;
 /// Where the flags of rows stand, and that the statement ends with them.
-const ROWS_FLAGS_AT: usize = HEADER_BYTES + 6;
-const END_OF_STATEMENT: u8 = 0x01;
+pub(super) const ROWS_FLAGS_AT: usize = HEADER_BYTES + 6;
+pub(super) const END_OF_STATEMENT: u8 = 0x01;
 /// The flag of rows of a session with `foreign_key_checks=0`.
 const NO_FOREIGN_KEY_CHECKS: u8 = 0x02;
 /// The flag of rows of a session with `unique_checks=0`.
@@ -157,7 +157,7 @@ impl Event {
     }
 
     /// Behind the body, in bytes.
-    fn body_end(&self, format: &FormatDescription) -> usize {
+    pub(super) fn body_end(&self, format: &FormatDescription) -> usize {
         self.bytes.len() - if format.has_checksums { CHECKSUM_BYTES } else { 0 }
     }
 

@@ -190,6 +190,13 @@ const PLAIN: [(EventKind, EventKind); 6] = [
     (EventKind::DELETE_ROWS_COMPRESSED, EventKind::DELETE_ROWS),
 ];
 
+/// The type of rows of a form, without compression, in the version of another type of rows.
+pub(super) fn kind_of(form: RowsForm, like: EventKind) -> Option<EventKind> {
+    let (_, _, has_extra, _) = FORMS.iter().find(|row| row.0 == like)?;
+    let is_it = |row: &&(EventKind, RowsForm, bool, bool)| (row.1, row.2, row.3) == (form, *has_extra, false);
+    FORMS.iter().find(is_it).map(|row| row.0)
+}
+
 /// The type that a compressed one is without its compression; `None` for every other.
 pub(super) fn plain_kind(kind: EventKind) -> Option<EventKind> {
     PLAIN.iter().find(|(compressed, _)| *compressed == kind).map(|(_, plain)| *plain)

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use crate::agent::PASSING;
+use crate::apply::ConflictPolicy;
 use crate::rules::Rules;
 use rule::RawRule;
 
@@ -74,6 +75,8 @@ pub struct Target {
     pub schema: String,
     /// Errors of the target: a transaction that fails with one of them is passed over.
     pub ignore_errors: Vec<u16>,
+    /// What becomes of rows that do not fit those of the target, where a source does not say it itself.
+    pub conflict: ConflictPolicy,
     /// Connections over which all sources together are applied.
     pub workers: usize,
 }
@@ -95,6 +98,8 @@ pub struct Source {
     pub rules: Rules,
     /// Servers whose transactions are not applied.
     pub ignore_server_ids: Vec<u32>,
+    /// What becomes of rows that do not fit those of the target.
+    pub conflict: ConflictPolicy,
 }
 
 /// A host of a list.
@@ -153,6 +158,7 @@ struct RawTarget {
     schema: Option<String>,
     #[serde(default)]
     ignore_errors: Vec<u16>,
+    conflict: Option<String>,
     workers: Option<usize>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
@@ -167,6 +173,7 @@ struct RawSource {
     ignore_server_ids: Vec<u32>,
     #[serde(default)]
     rule: Vec<RawRule>,
+    conflict: Option<String>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
@@ -191,7 +198,8 @@ impl Config {
             return Err(Error::Value { table: "[target]".to_owned(), key: "workers".to_owned(), found });
         }
         let schema = raw.target.schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
-        let target = Target { endpoint, hosts, schema, ignore_errors, workers };
+        let conflict = conflict_policy("[target]", raw.target.conflict)?.unwrap_or_default();
+        let target = Target { endpoint, hosts, schema, ignore_errors, conflict, workers };
         let sources = raw.source.into_iter().map(|source| Source::read(source, &target));
         let sources: Vec<Source> = sources.collect::<Result<_, Error>>()?;
         if sources.is_empty() {
@@ -217,7 +225,7 @@ impl AgentTable {
 
 impl Source {
     fn read(raw: RawSource, target: &Target) -> Result<Source, Error> {
-        let RawSource { name, start, server_id, ignore_server_ids, rule, rest } = raw;
+        let RawSource { name, start, server_id, ignore_server_ids, rule, conflict, rest } = raw;
         if name.is_empty() || name.len() > NAME_LIMIT_BYTES {
             return Err(Error::Name(name));
         }
@@ -230,10 +238,23 @@ impl Source {
             return Err(Error::Value { table, key: "server_id".to_owned(), found });
         }
         let server_id = server_id.unwrap_or_else(|| default_server_id(&name, target));
+        let conflict = conflict_policy(&table, conflict)?.unwrap_or(target.conflict);
         let list: Result<Vec<_>, Error> = rule.into_iter().map(|rule| rule.read(&table)).collect();
         let rules = Rules::new(&name, list?);
-        Ok(Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids })
+        Ok(Source { name, endpoint, hosts, start, server_id, rules, ignore_server_ids, conflict })
     }
+}
+
+fn conflict_policy(table: &str, text: Option<String>) -> Result<Option<ConflictPolicy>, Error> {
+    let Some(text) = text else { return Ok(None) };
+    let found = ConflictPolicy::ALL.into_iter().find(|policy| policy.name() == text);
+    let names = ConflictPolicy::ALL.map(ConflictPolicy::name).join(", ");
+    let invalid = || Error::Value {
+        table: table.to_owned(),
+        key: "conflict".to_owned(),
+        found: format!("`{text}` is none of {names}"),
+    };
+    found.map(Some).ok_or_else(invalid)
 }
 
 /// Tells each source's rules where the tables of the others go.

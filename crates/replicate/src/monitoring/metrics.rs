@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use crate::agent::{SourceState, SourceStatus, WaitsFor};
+use crate::apply::ConflictPolicy;
 
 /// What all names begin with.
 const PREFIX: &str = "hortator_replicate_";
@@ -73,8 +74,10 @@ pub const METRICS: &[Metric] = &[
         samples: Gauge(|source| Some(source.connections as f64)) },
     Metric { name: "stops_total", help: "Errors that stopped it",
         samples: Counter(|source| source.stops as f64) },
-    Metric { name: "conflicts_total", help: "Errors that stopped it because rows of the target differed from the source's",
+    Metric { name: "conflicts_total", help: "Rows of the target that differed from the source's: errors that stopped it, and rows under a policy",
         samples: Counter(|source| source.conflicts as f64) },
+    Metric { name: "conflict_rows_total", help: "Rows of the source that did not fit those of the target, by what the policy did with them",
+        samples: Counters("policy", conflict_rows) },
     Metric { name: "passed_over_total", help: "Transactions passed over because the target refused them with an error of ignore_errors",
         samples: Counter(|source| source.passed_over as f64) },
     Metric { name: "error", help: "1 while there is an error, which is a label",
@@ -93,6 +96,14 @@ fn waits(source: &SourceStatus) -> Vec<(String, f64)> {
 
 fn wait_times(source: &SourceStatus) -> Vec<(String, f64)> {
     vec![("source".to_owned(), source.source_wait_s), ("target".to_owned(), source.target_wait_s)]
+}
+
+fn conflict_rows(source: &SourceStatus) -> Vec<(String, f64)> {
+    let sample = |policy: ConflictPolicy, rows: u64| (policy.name().to_owned(), rows as f64);
+    vec![
+        sample(ConflictPolicy::Ignore, source.conflicts_ignored),
+        sample(ConflictPolicy::Overwrite, source.conflicts_overwritten),
+    ]
 }
 
 fn errors(source: &SourceStatus) -> Vec<(String, f64)> {

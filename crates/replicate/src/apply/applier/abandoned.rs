@@ -15,6 +15,7 @@ impl Applier {
         }
         self.open_maps.clear();
         self.execute(b"ROLLBACK", "the end of an unfinished transaction")?;
+        self.resolver.abandon();
         if self.is_open_safe {
             return self.restore_autocommit();
         }

@@ -86,15 +86,27 @@ impl Applier {
                     format!("rows of {} transactions, some of which the target cannot roll back", transactions.len());
                 Err(self.keep_in_doubt(error, text.into_bytes()))
             }
-            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) => {
-                for one in transactions {
-                    let done = self.commit_rows(std::slice::from_ref(one));
-                    done.or_else(|error| self.pass_or_keep(one, error))?;
-                }
-                Ok(())
-            }
+            Err(error) if self.can_resolve(&error) => match self.commit_resolved(transactions) {
+                Ok(()) => Ok(()),
+                // A lost connection says nothing about them.
+                Err(error) if is_about_rows(&error) => self.commit_one_by_one(transactions),
+                failed => failed,
+            },
+            Err(Error::Target { error: hortator_mysql::Error::Server(_), .. }) => self.commit_one_by_one(transactions),
             done => done,
         }
+    }
+
+    fn commit_one_by_one(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
+        for one in transactions {
+            let one_alone = std::slice::from_ref(one);
+            let done = match self.commit_rows(one_alone) {
+                Err(error) if self.can_resolve(&error) => self.commit_resolved(one_alone),
+                done => done,
+            };
+            done.or_else(|error| self.pass_or_keep(one, error))?;
+        }
+        Ok(())
     }
 
     /// The source's position behind transactions of rows that follow a position.
@@ -124,4 +136,9 @@ impl Applier {
         self.groups += 1;
         Ok(())
     }
+}
+
+/// Whether it is about one of the transactions that were applied, and not about the connection.
+fn is_about_rows(error: &Error) -> bool {
+    matches!(error, Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. })
 }

@@ -62,6 +62,7 @@ impl Applier {
     pub(super) fn forget_tables(&mut self) {
         self.target_tables.forget();
         self.keyed_tables.forget();
+        self.resolver.forget_tables();
     }
 
     /// Gives a full group to the workers, or applies it.
