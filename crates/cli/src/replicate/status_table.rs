@@ -41,7 +41,8 @@ pub fn table(sources: &[SourceStatus]) -> String {
     }
     let lines = table.lines().map(|line| line.trim_end().to_owned()).chain(sources.iter().filter_map(wait));
     let errors = sources.iter().filter_map(|source| Some(format!("{}: {}", source.name, source.error.as_ref()?)));
-    lines.chain(errors).collect::<Vec<String>>().join("\n")
+    let conflicts = sources.iter().filter_map(conflicts);
+    lines.chain(conflicts).chain(errors).collect::<Vec<String>>().join("\n")
 }
 
 fn row(source: &SourceStatus) -> [String; 7] {
@@ -55,6 +56,15 @@ fn row(source: &SourceStatus) -> [String; 7] {
         source.retries.to_string(),
         position(source),
     ]
+}
+
+/// Rows that a policy has decided about.
+fn conflicts(source: &SourceStatus) -> Option<String> {
+    let (ignored, overwritten) = (source.conflicts_ignored, source.conflicts_overwritten);
+    let parts = [(ignored, "ignored"), (overwritten, "overwritten")];
+    let parts = parts.iter().filter(|(rows, _)| *rows > 0).map(|(rows, policy)| format!("{rows} {policy}"));
+    let text = parts.collect::<Vec<String>>().join(", ");
+    (!text.is_empty()).then(|| format!("{}: rows that differ on the target: {text}", source.name))
 }
 
 /// What a source waits for, where that is worth a line: an error says more, and an idle source is in order.
@@ -153,6 +163,7 @@ mod tests {
             waits_s: 12,
             waits_detail: Some("COMMIT: Waiting for backup lock".to_owned()),
             applied_file: String::new(),
+            conflicts_ignored: 6,
             ..running("shop3")
         };
         let expected = "
@@ -161,6 +172,7 @@ mod tests {
  shop2   stopped        4 s   79.8 KiB        0        3  binlog.000003:1174
  shop3   running    unknown    unknown        0        0  0-1-18204
 shop3: waits for a lock in the target for 12 s: COMMIT: Waiting for backup lock
+shop3: rows that differ on the target: 6 ignored
 shop2: ERROR 1062";
         assert_eq!(table(&[one, stopped, locked]), expected.trim_start_matches('\n'));
     }

@@ -130,8 +130,9 @@ const STATEMENTS: &[&str] = &[
     "UPDATE d.ty SET v = 'noblob' WHERE id = 3",
     "UPDATE d.ty SET lb = 'noblob', j = '{\"k\": \"v\"}' WHERE id = 1",
     "SET SESSION binlog_row_image = 'FULL'",
-    // The changed parts of JSON only.
+    // The changed parts of JSON only; a table without JSON.
     "SET SESSION binlog_row_value_options = 'PARTIAL_JSON'",
+    "UPDATE d.pa SET v = v + 1",
     "UPDATE d.ty SET j = '{\"a\": 1, \"b\": [1, 2, {\"c\": \"a text that is long enough\"}], \"k y\": 0}' WHERE id = 1",
     "UPDATE d.ty SET j = JSON_SET(j, '$.b[2].c', 'short', '$.\"k y\"', 7) WHERE id = 1",
     "UPDATE d.ty SET j = JSON_REMOVE(j, '$.b[0]'), v = 'partial' WHERE id = 1",
@@ -376,4 +377,38 @@ fn files_of_mysql() {
     let (shown, code) = fan_in.says(&format!("run --from-files {}", folder.display()));
     assert!(code == Some(0) && shown.contains("all files are applied"), "{shown}");
     assert_same(&fan_in, TABLES);
+}
+
+#[test]
+#[ignore = "needs a MySQL server: cargo xtask mysql"]
+fn rows_that_do_not_fit_are_overwritten() {
+    let mut fan_in = pair(&[]);
+    let text = std::fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[target]\n", "[target]\nconflict = \"overwrite\"\n"));
+    let agent = fan_in.start();
+    let unique =
+        "CREATE TABLE d.u (id INT PRIMARY KEY, name VARCHAR(20) CHARACTER SET utf8mb4 UNIQUE, w DATETIME(3) UNIQUE)";
+    run(&fan_in.sources[0], &["CREATE DATABASE d", ALL_TYPES, unique]);
+    fan_in.catch_up();
+    run(&fan_in.target, &["INSERT INTO d.ty (id, ti, v) VALUES (1, 1, 'mine'), (2, 2, 'mine')"]);
+    run(
+        &fan_in.target,
+        &["INSERT INTO d.u VALUES (8, 'STRASSE', NULL), (9, NULL, '2024-02-24 01:02:03.004'), (7, 'other', NULL)"],
+    );
+    let rows = "INSERT INTO d.u VALUES (1, 'strasse', '2024-02-24 01:02:03.004'), (7, 'own', NULL)";
+    run(&fan_in.sources[0], &[A_ROW, "INSERT INTO d.ty () VALUES ()", rows]);
+    fan_in.catch_up();
+    assert_same(&fan_in, &["d.ty", "d.u"]);
+    run(&fan_in.target, &["DELETE FROM d.ty", "DELETE FROM d.u"]);
+    let partial = "SET SESSION binlog_row_value_options = 'PARTIAL_JSON'";
+    let update = "UPDATE d.ty SET j = JSON_SET(j, '$.a[0]', 7) WHERE id = 1";
+    run(
+        &fan_in.sources[0],
+        &[partial, update, "UPDATE d.ty SET ti = 3 WHERE id = 2", "UPDATE d.u SET name = CONCAT(name, 'x')"],
+    );
+    fan_in.catch_up();
+    assert_same(&fan_in, &["d.ty", "d.u"]);
+    let (shown, _) = fan_in.says("status --json");
+    assert!(shown.contains("\"conflicts_overwritten\":8,") && shown.contains("\"stops\":0,"), "{shown}");
+    drop(agent);
 }

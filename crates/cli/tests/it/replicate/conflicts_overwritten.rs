@@ -1,7 +1,12 @@
 //! Rows that do not fit those of the target, under `conflict = "overwrite"`: the source's row counts.
 
+use std::fs;
+
+use hortator_check::state;
+use hortator_sandbox::Builder;
+
 use super::conflicts::{counts, log_of, rows, under};
-use super::fan_in::run;
+use super::fan_in::{FanIn, run};
 use super::rules::{stops_with, with_rules, write, write_and_wait};
 
 #[test]
@@ -169,6 +174,12 @@ fn children_are_not_deleted() {
     fan_in.catch_up();
     // Without actions: a row without children goes, one with children stops the source.
     write_and_wait(&fan_in, 0, &["INSERT INTO d1.r VALUES (11, 1)"]);
+    // Nor where the source's last statement has not looked at children.
+    write(
+        &fan_in,
+        0,
+        &["SET foreign_key_checks = 0", "CREATE TABLE d1.z (id INT) ENGINE=InnoDB", "SET foreign_key_checks = 1"],
+    );
     write(&fan_in, 0, &["INSERT INTO d1.r VALUES (12, 2)"]);
     stops_with(&fan_in, "s1", "Cannot delete or update a parent row");
     assert_eq!(rows(&fan_in, "SELECT id FROM d1.r"), ["2", "11"]);
@@ -258,7 +269,7 @@ fn tables_of_all_sorts() {
     let rules = "[[source.rule]]\nmatch = \"m*.t\"\nto = \"all.t\"\nsource_column = \"shard\"\n\
                  [[source.rule]]\nmatch = \"d.*\"\nto = \"renamed.*\"\n";
     let mut fan_in = with_rules(1, &[], rules);
-    let text = std::fs::read_to_string(fan_in.file()).unwrap();
+    let text = fs::read_to_string(fan_in.file()).unwrap();
     fan_in.write(&text.replace("[target]\n", "[target]\nconflict = \"overwrite\"\n"));
     run(&fan_in.target, &["CREATE DATABASE `all`"]);
     let agent = fan_in.start();
@@ -272,6 +283,7 @@ fn tables_of_all_sorts() {
             "CREATE TABLE d.nopk (a INT, b INT NOT NULL, c INT, UNIQUE (a), UNIQUE (b)) ENGINE=InnoDB",
             "CREATE TABLE d.g (id INT PRIMARY KEY, a INT, s INT AS (a + 1) STORED, w INT AS (a * 2) VIRTUAL, i INT INVISIBLE DEFAULT 5, UNIQUE (s)) ENGINE=InnoDB",
             "CREATE TABLE d.extra (id INT PRIMARY KEY, v INT) ENGINE=InnoDB",
+            "CREATE TABLE d.prefixes (b BLOB, t TEXT, v INT, PRIMARY KEY (b(3)), UNIQUE (t(2))) ENGINE=InnoDB",
         ],
     );
     run(
@@ -282,6 +294,7 @@ fn tables_of_all_sorts() {
             "INSERT INTO renamed.g (id, a, i) VALUES (1, 1, 1), (7, 9, 7)",
             "ALTER TABLE renamed.extra ADD COLUMN mine INT DEFAULT 3",
             "INSERT INTO renamed.extra VALUES (1, 1, 42)",
+            "INSERT INTO renamed.prefixes VALUES ('abcd', 'xy', 0), ('zzz', 'QRst', 0), ('yyy', 'q', 0)",
         ],
     );
     write_and_wait(
@@ -293,6 +306,7 @@ fn tables_of_all_sorts() {
             "INSERT INTO d.nopk VALUES (1, 20, 9), (NULL, 30, 9), (NULL, 40, 9)",
             "INSERT INTO d.g (id, a, i) VALUES (1, 9, 6)",
             "INSERT INTO d.extra VALUES (1, 2)",
+            "INSERT INTO d.prefixes VALUES ('abcx', 'qrx', 1)",
         ],
     );
     assert_eq!(
@@ -302,7 +316,8 @@ fn tables_of_all_sorts() {
     assert_eq!(rows(&fan_in, "SELECT * FROM renamed.nopk ORDER BY b"), ["1 20 9", " 30 9", " 40 9"]);
     assert_eq!(rows(&fan_in, "SELECT id, a, s, w, i FROM renamed.g"), ["1 9 10 18 6"]);
     assert_eq!(rows(&fan_in, "SELECT * FROM renamed.extra"), ["1 2 42"]);
-    counts(&fan_in, "conflicts_overwritten", 5);
+    assert_eq!(rows(&fan_in, "SELECT * FROM renamed.prefixes ORDER BY v"), ["yyy q 0", "abcx qrx 1"]);
+    counts(&fan_in, "conflicts_overwritten", 6);
     // Without a primary key, the row of an update cannot be told from those in its way.
     run(&fan_in.target, &["INSERT INTO renamed.nopk VALUES (7, 70, 0)"]);
     write(&fan_in, 0, &["UPDATE d.nopk SET a = 7 WHERE b = 40"]);
@@ -364,4 +379,58 @@ fn what_cannot_be_overwritten() {
         rows(&fan_in, "SELECT id FROM d1.a UNION ALL SELECT v FROM d1.h UNION ALL SELECT id FROM d1.v"),
         ["9", "9", "9"]
     );
+}
+
+/// A row that is sent in two parts.
+#[test]
+fn rows_larger_than_a_packet() {
+    let fan_in = under("overwrite", &[("max_allowed_packet", "1M")], "");
+    let agent = fan_in.start();
+    write_and_wait(
+        &fan_in,
+        0,
+        &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY, u INT UNIQUE, b LONGBLOB) ENGINE=InnoDB"],
+    );
+    run(&fan_in.target, &["INSERT INTO d1.t VALUES (1, 1, ''), (2, 9, ''), (3, 3, '')"]);
+    write_and_wait(
+        &fan_in,
+        0,
+        &[
+            "BEGIN",
+            "INSERT INTO d1.t VALUES (1, 9, REPEAT('a', 1100000)), (4, 4, REPEAT('b', 1000000))",
+            "INSERT INTO d1.t VALUES (3, 3, REPEAT('c', 1100000))",
+            "COMMIT",
+        ],
+    );
+    fan_in.assert_equal(&["d1"]);
+    counts(&fan_in, "conflicts_overwritten", 2);
+    log_of(&fan_in, agent);
+}
+
+/// The other node of a cluster has what the first one made of them.
+#[test]
+fn on_a_cluster() {
+    let mut fan_in = FanIn::into(1, Builder::galera(2).start_temporary().unwrap());
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("[target]\n", "[target]\nconflict = \"overwrite\"\n"));
+    let agent = fan_in.start();
+    let table = "CREATE TABLE d1.t (id INT PRIMARY KEY, u INT UNIQUE, v VARCHAR(200)) ENGINE=InnoDB";
+    write_and_wait(&fan_in, 0, &["CREATE DATABASE d1", table]);
+    run(&fan_in.target, &["INSERT INTO d1.t VALUES (1, 5, ''), (2, 22, ''), (3, -33, ''), (40000, -1, '')"]);
+    write_and_wait(
+        &fan_in,
+        0,
+        &[
+            "INSERT INTO d1.t VALUES (1, 22, 'x'), (3, 3, 'x')",
+            "INSERT INTO d1.t SELECT seq, -seq, REPEAT('x', 200) FROM d1.seq_4_to_60000",
+        ],
+    );
+    fan_in.assert_equal(&["d1"]);
+    let expected = state::describe(&mut fan_in.sources[0].node(0).connect().unwrap(), "d1").unwrap();
+    let mut other = fan_in.target.node(1).connect().unwrap();
+    other.execute(b"SET SESSION wsrep_sync_wait = 15").unwrap();
+    let differences = expected.differences(&state::describe(&mut other, "d1").unwrap());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    counts(&fan_in, "conflicts_overwritten", 3);
+    log_of(&fan_in, agent);
 }

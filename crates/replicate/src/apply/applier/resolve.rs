@@ -22,6 +22,11 @@ use crate::binlog::{ColumnFormat, Content, Event, FormatDescription, Image, RowC
 use crate::query::first_value;
 use crate::transaction::Transaction;
 
+/// The session in which the literals of keys mean what is stored, and children are looked at: it may be that of a statement of
+/// the source.
+const SESSION: &str =
+    "SET STATEMENT time_zone = '+00:00', sql_mode = 'ALLOW_INVALID_DATES', foreign_key_checks = 1 FOR";
+
 /// What is known of conflicts.
 #[derive(Debug, Default)]
 pub(super) struct Resolver {
@@ -62,7 +67,7 @@ struct RowTable<'e> {
 }
 
 impl RowTable<'_> {
-    fn error(&self, found: String) -> Error {
+    fn error(&self, found: &str) -> Error {
         Error::Event { place: self.place.to_owned(), found: format!("rows of {}: {found}", self.name) }
     }
 }
@@ -197,7 +202,7 @@ impl Applier {
         if self.resolver.policy == ConflictPolicy::Overwrite {
             if keys.has_history {
                 let found = "conflict = \"overwrite\" does not change tables with history (WITH SYSTEM VERSIONING)";
-                return Err(table.error(format!("{found}, {}", shown(&keys, change, misfit, table))));
+                return Err(table.error(&format!("{found}, {}", shown(&keys, change, misfit, table))));
             }
             let done = match (change, misfit) {
                 (RowChange::Delete(_), _) => Ok(()),
@@ -207,7 +212,7 @@ impl Applier {
                     if whole.iter().any(Option::is_none) {
                         let found = "conflict = \"overwrite\" needs the whole row to insert it, and the event has the changed \
                                      columns only: set binlog_row_image = FULL on the source";
-                        return Err(table.error(format!("{found}; {}", shown(&keys, change, misfit, table))));
+                        return Err(table.error(&format!("{found}; {}", shown(&keys, change, misfit, table))));
                     }
                     match self.send(table, &[RowChange::Insert(whole.clone())])? {
                         None => Ok(()),
@@ -275,7 +280,7 @@ impl Applier {
         after: &Image,
     ) -> Result<(), Error> {
         if keys.primary_in(before).is_none() {
-            let found = "the table has no primary key by which the row could be told from those in its way".to_owned();
+            let found = "the table has no primary key by which the row could be told from those in its way";
             return Err(table.error(found));
         }
         let whole = merged(after, before);
@@ -304,7 +309,7 @@ impl Applier {
     ) -> Result<(), Error> {
         let conditions = keys.conditions(image, keep, &table.formats);
         let conditions =
-            conditions.map_err(|why| table.error(format!("the row in the way cannot be looked up: {why}")))?;
+            conditions.map_err(|why| table.error(&format!("the row in the way cannot be looked up: {why}")))?;
         if conditions.is_empty() {
             return Ok(());
         }
@@ -312,9 +317,7 @@ impl Applier {
         let conditions = conditions.join(" OR ");
         let name = [quote_identifier(&table.name.schema), quote_identifier(&table.name.table)].join(&b'.');
         let name = String::from_utf8_lossy(&name).into_owned();
-        let question = format!(
-            "SET STATEMENT time_zone = '+00:00' FOR SELECT 1 FROM {name} WHERE {conditions} LIMIT 1 FOR UPDATE"
-        );
+        let question = format!("{SESSION} SELECT 1 FROM {name} WHERE {conditions} LIMIT 1 FOR UPDATE");
         let is_any = first_value(&mut self.connection, question.as_bytes());
         if is_any.map_err(|error| self.failed(error, table.place))?.is_empty() {
             return Ok(());
@@ -322,21 +325,21 @@ impl Applier {
         self.check_can_delete(table, keys)?;
         if let Some(trigger) = &keys.delete_trigger {
             let found = format!("the row in the way is not deleted: the trigger `{trigger}` of the target would fire");
-            return Err(table.error(found));
+            return Err(table.error(&found));
         }
-        let delete = format!("SET STATEMENT time_zone = '+00:00' FOR DELETE FROM {name} WHERE {conditions}");
+        let delete = format!("{SESSION} DELETE FROM {name} WHERE {conditions}");
         self.execute(delete.as_bytes(), table.place)
     }
 
     fn check_can_delete(&mut self, table: &RowTable<'_>, keys: &UniqueTable) -> Result<(), Error> {
         let Some(child) = &keys.keeps_rows else { return Ok(()) };
-        Err(table.error(format!(
+        Err(table.error(&format!(
             "the row in the way is not deleted: the foreign key of {child} could delete or change the rows that refer to it"
         )))
     }
 
     fn still_in_the_way(&mut self, table: &RowTable<'_>) -> Error {
-        table.error("another row is in the way, and does not have the row's unique keys".to_owned())
+        table.error("another row is in the way, and does not have the row's unique keys")
     }
 
     fn unique_table(&mut self, table: &RowTable<'_>) -> Result<Arc<UniqueTable>, Error> {
@@ -351,7 +354,7 @@ impl Applier {
     }
 
     fn send(&mut self, table: &RowTable<'_>, changes: &[RowChange]) -> Result<Option<Misfit>, Error> {
-        let made = table.rows.of_changes(changes, &table.format).map_err(|found| table.error(found))?;
+        let made = table.rows.of_changes(changes, &table.format).map_err(|found| table.error(&found))?;
         self.attempt(table.map, &made, table.place)
     }
 

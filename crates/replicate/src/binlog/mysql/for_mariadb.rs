@@ -27,9 +27,15 @@ const ALGORITHM_AT_END: usize = 5;
 /// Of a partial update: that some JSON values are changes.
 const HAS_DIFFS: u64 = 1;
 
-/// Columns of tables with JSON, by the table's number, while their statement goes on.
+/// Columns of tables, by the table's number, while their statement goes on.
 #[derive(Debug, Default)]
 pub struct JsonTables(HashMap<u64, Vec<ColumnFormat>>);
+
+impl ColumnFormat {
+    fn is_json(&self) -> bool {
+        self.column_type == JSON
+    }
+}
 
 impl Event {
     /// Makes it one that MariaDB reads, without a checksum; `checksum_bytes` are those of the one that it has, `plain` is the
@@ -70,8 +76,10 @@ impl Event {
 }
 
 fn table_map(map: &mut TableMap, flags: &[u8], tables: &mut JsonTables) -> Result<Vec<u8>, Found> {
-    if map.column_types.contains(&JSON) {
-        tables.0.insert(map.table_id, ColumnFormat::read_all(map)?);
+    match ColumnFormat::read_all(map) {
+        Ok(formats) => drop(tables.0.insert(map.table_id, formats)),
+        Err(found) if map.column_types.contains(&JSON) => return Err(found),
+        Err(_) => {}
     }
     for column_type in &mut map.column_types {
         if [JSON, VECTOR].contains(column_type) {
@@ -104,11 +112,14 @@ fn rows_body(
     let formats = tables.0.get(&rows.table_id);
     let images = &body[rows.images_at..];
     let images = match formats {
-        Some(formats) => with_json_texts(rows, formats, images)?,
-        None if rows.form == RowsForm::PartialUpdate => {
-            return Err("a partial update of a table without JSON".to_owned());
+        // A session that may write parts of JSON values writes all its updates as partial ones.
+        Some(formats) if rows.form == RowsForm::PartialUpdate || formats.iter().any(ColumnFormat::is_json) => {
+            with_json_texts(rows, formats, images)?
         }
-        None => images.to_vec(),
+        None if rows.form == RowsForm::PartialUpdate => {
+            return Err("a partial update of a table with columns of unknown types".to_owned());
+        }
+        _ => images.to_vec(),
     };
     if rows.ends_statement {
         tables.0.clear();
@@ -154,7 +165,7 @@ fn with_json_texts(rows: &RowsEvent, formats: &[ColumnFormat], images: &[u8]) ->
             found.extend_from_slice(nulls);
             for (place, index) in held.into_iter().enumerate() {
                 let format = &formats[index];
-                let is_json = format.column_type == JSON;
+                let is_json = format.is_json();
                 let is_diff = is_json && diffs.next().unwrap_or_default();
                 if has(nulls, place) {
                     continue;
@@ -189,7 +200,7 @@ fn read_diff_bits(formats: &[ColumnFormat], fields: &mut Fields<'_>) -> Result<V
     if options & HAS_DIFFS == 0 {
         return Ok(Vec::new());
     }
-    let count = formats.iter().filter(|format| format.column_type == JSON).count();
+    let count = formats.iter().filter(|format| format.is_json()).count();
     let bits = fields.bytes(count.div_ceil(8), "which JSON values are changes")?;
     Ok((0..count).map(|index| has(bits, index)).collect())
 }
