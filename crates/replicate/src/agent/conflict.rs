@@ -43,3 +43,26 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     let Error::Apply(apply::Error::Target { error: ServerError::Server(error), .. }) = error else { return false };
     CONFLICTS.contains(&error.code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apply::RowConflict;
+
+    #[test]
+    fn what_is_told_of_a_table() {
+        let mut notes = ConflictNotes::default();
+        let mut told = |table: &str, rows: u64| {
+            let found = TableConflicts { table: table.to_owned(), first: RowConflict::of_test(), rows };
+            notes.add(&found, ConflictPolicy::Ignore)
+        };
+        let first = "a delete of a row that the target does not have, key id = 1";
+        assert_eq!(told("d.t", 1), Some(format!("conflict in d.t (ignore): {first}")));
+        let all: Vec<String> = (0..99).filter_map(|_| told("d.t", 1)).collect();
+        let count = |rows: u32| format!("conflicts in d.t (ignore): {rows} rows of it since the start");
+        assert_eq!(all, [count(10), count(100)]);
+        assert_eq!(told("d.t", 100_000), Some(count(100_100)));
+        let many = format!("conflicts in d.u (ignore): 7 rows of it since the start, the first: {first}");
+        assert_eq!(told("d.u", 7), Some(many));
+    }
+}

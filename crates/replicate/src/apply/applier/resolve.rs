@@ -240,7 +240,7 @@ impl Applier {
         if self.put_by_primary(table, keys, image)?.is_none() {
             return Ok(());
         }
-        self.delete_in_the_way(table, keys, image, image)?;
+        self.delete_in_the_way(table, keys, [image, image], image)?;
         match self.put_by_primary(table, keys, image)? {
             None => Ok(()),
             Some(_) => Err(self.still_in_the_way(table)),
@@ -284,7 +284,7 @@ impl Applier {
             return Err(table.error(found));
         }
         let whole = merged(after, before);
-        self.delete_in_the_way(table, keys, &whole, before)?;
+        self.delete_in_the_way(table, keys, [&whole, after], before)?;
         let change = std::slice::from_ref(change);
         if self.send(table, change)?.is_none() {
             return Ok(());
@@ -299,15 +299,15 @@ impl Applier {
         }
     }
 
-    /// Deletes the rows that have a unique key of an image, but for the one that `keep` is an image of.
+    /// Deletes the rows that have a unique key of an image with columns in `changed`, but for the one that `keep` is an image of.
     fn delete_in_the_way(
         &mut self,
         table: &RowTable<'_>,
         keys: &UniqueTable,
-        image: &Image,
+        [image, changed]: [&Image; 2],
         keep: &Image,
     ) -> Result<(), Error> {
-        let conditions = keys.conditions(image, keep, &table.formats);
+        let conditions = keys.conditions([image, changed], keep, &table.formats);
         let conditions =
             conditions.map_err(|why| table.error(&format!("the row in the way cannot be looked up: {why}")))?;
         if conditions.is_empty() {

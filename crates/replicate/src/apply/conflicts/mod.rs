@@ -88,6 +88,13 @@ impl RowConflict {
     }
 }
 
+#[cfg(test)]
+impl RowConflict {
+    pub(crate) fn of_test() -> RowConflict {
+        RowConflict { change: "a delete", misfit: Misfit::Missing, key: "key id = 1".to_owned() }
+    }
+}
+
 impl fmt::Display for RowConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = match (self.misfit, self.change) {

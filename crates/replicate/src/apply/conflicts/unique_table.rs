@@ -113,14 +113,14 @@ impl UniqueTable {
         self.keys.first().filter(|key| key.name == PRIMARY)
     }
 
-    /// The conditions under which other rows have a unique key of a row's image, one for each key but the primary; `keep` is the
-    /// image of the row that is meant, by its primary key.
+    /// The conditions under which other rows have a unique key of a row's image, one for each key but the primary that has
+    /// columns in `changed`; `keep` is the image of the row that is meant, by its primary key.
     ///
     /// # Errors
     /// Why it cannot be said.
     pub(in crate::apply) fn conditions(
         &self,
-        image: &Image,
+        [image, changed]: [&Image; 2],
         keep: &Image,
         formats: &[ColumnFormat],
     ) -> Result<Vec<String>, String> {
@@ -131,7 +131,9 @@ impl UniqueTable {
             },
             _ => String::new(),
         };
-        let keys = self.keys.iter().filter(|key| key.name != PRIMARY);
+        let is_changed = |column: &KeyColumn| matches!(changed.get(column.index), Some(Some(_)));
+        let is_other = |key: &&UniqueKey| key.name != PRIMARY && key.columns.iter().any(is_changed);
+        let keys = self.keys.iter().filter(is_other);
         let conditions = keys.map(|key| condition(key, image, formats));
         conditions.filter_map(Result::transpose).map(|text| text.map(|text| format!("({text}){own}"))).collect()
     }
