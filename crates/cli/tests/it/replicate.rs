@@ -4,6 +4,7 @@ mod cluster;
 pub mod compared;
 mod conflicts;
 mod conflicts_overwritten;
+mod conflicts_random;
 mod corners;
 mod failing_servers;
 pub mod fan_in;
