@@ -59,6 +59,8 @@ enum Action {
     Resume(OneSource),
     /// Pass over the transaction that has stopped a source, and go on
     Skip(OneSource),
+    /// Copy a source once more: replace what the target has of it by what the source has now; the others go on
+    CopyAgain(OneSource),
     /// Wait until the target has what the sources have now
     Wait {
         #[command(flatten)]
@@ -117,6 +119,7 @@ pub fn run(args: ReplicateArgs) -> anyhow::Result<ExitCode> {
         Action::Pause(one) => order(&one.file.path, &Request::Pause { source: one.source }),
         Action::Resume(one) => order(&one.file.path, &Request::Resume { source: one.source }),
         Action::Skip(one) => order(&one.file.path, &Request::Skip { source: one.source }),
+        Action::CopyAgain(one) => order(&one.file.path, &Request::CopyAgain { source: one.source }),
         Action::Wait { file, timeout, .. } => wait(&file.path, timeout.map(Duration::from_secs)),
         Action::Stop(file) => stop(&file.path),
     }

@@ -5,6 +5,7 @@ pub mod compared;
 mod conflicts;
 mod conflicts_overwritten;
 mod conflicts_random;
+mod copied_again;
 mod corners;
 mod failing_servers;
 pub mod fan_in;

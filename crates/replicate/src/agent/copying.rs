@@ -52,7 +52,8 @@ impl Drop for CopySlot<'_> {
 impl Monitor for SourceTask {
     fn wanted(&self) -> Wanted {
         let wanted = match self.wished(Phase::Source) {
-            Wish::End => Wanted::End,
+            // It begins anew.
+            Wish::End | Wish::CopyAgain => Wanted::End,
             Wish::Pause => Wanted::Hold,
             Wish::Run => Wanted::Run,
             // There is no transaction yet.
@@ -76,6 +77,28 @@ impl Monitor for SourceTask {
     }
 }
 
+/// Turns the source into one that is yet to be copied.
+pub(super) fn forget(
+    task: &SourceTask,
+    target: &ConnectOptions,
+    host: &ConnectOptions,
+    rules: &Rules,
+) -> Result<(), Error> {
+    Ok(of(task, target, host, rules).forget()?)
+}
+
+fn of<'c>(task: &'c SourceTask, target: &'c ConnectOptions, host: &'c ConnectOptions, rules: &'c Rules) -> Copy<'c> {
+    Copy {
+        source: host,
+        target,
+        schema: &task.target.schema,
+        name: task.name(),
+        server_id: task.options.server_id,
+        rules,
+        monitor: task,
+    }
+}
+
 /// Copies the source, and records where its log goes on. None: it shall end.
 pub(super) fn copy(
     task: &SourceTask,
@@ -86,16 +109,7 @@ pub(super) fn copy(
 ) -> Result<Option<SourcePosition>, Error> {
     let Some(_slot) = task.target.copies.take(task) else { return Ok(None) };
     task.tell(&format!("copies {}", host.address));
-    let copy = Copy {
-        source: host,
-        target,
-        schema: &task.target.schema,
-        name: task.name(),
-        server_id: task.options.server_id,
-        rules,
-        monitor: task,
-    };
-    let copied = copy.run();
+    let copied = of(task, target, host, rules).run();
     let counted = task.track(|tracker, _| tracker.copy()).unwrap_or_default();
     task.track(|tracker, _| tracker.set_copy(None));
     let Copied { position, ends } = match copied {

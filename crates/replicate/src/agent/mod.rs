@@ -174,6 +174,25 @@ impl Agent {
         task.inspect(|task| task.wish(wish)).is_some()
     }
 
+    /// Copies a source once more.
+    ///
+    /// # Errors
+    /// Why it is not, in words.
+    pub fn copy_again(&self, name: &str) -> Result<(), String> {
+        let task = self.tasks.iter().find(|task| task.name() == name);
+        let task = task.ok_or_else(|| format!("there is no source {name}"))?;
+        if task.options.files.is_some() {
+            return Err("a source that is read from files cannot be copied".to_owned());
+        }
+        if task.options.start != Start::Snapshot {
+            return Err(format!(
+                "the source {name} has another start than \"snapshot\": set that and start the agent again"
+            ));
+        }
+        task.wish(Wish::CopyAgain);
+        Ok(())
+    }
+
     /// Holds a source for a comparison: where it is, or at a position behind that. It is held for as long as this is asked
     /// again and again, and no longer than some seconds without.
     ///

@@ -99,6 +99,19 @@ impl<'t> Session<'t> {
         }
     }
 
+    /// Lets the target forget how far the source is applied, so that it is copied once more.
+    pub(super) fn forget_copy(&self) -> Result<(), Error> {
+        let task = self.task;
+        task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
+        let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
+        let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
+        let mut connection = Connection::open(&options).map_err(cannot)?;
+        let rules = rules_for(task, &mut connection)?;
+        copying::forget(task, self.target, self.host, &rules)?;
+        task.on_forgotten();
+        Ok(())
+    }
+
     /// Connects, and applies what comes.
     pub(super) fn run(&mut self) -> Result<Ended, Error> {
         let task = self.task;
@@ -121,9 +134,7 @@ impl<'t> Session<'t> {
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
-        let name_case = first_value(&mut connection, b"SELECT @@lower_case_table_names").map_err(cannot)?;
-        let rules = task.options.rules.clone();
-        let rules = if name_case == "0" { rules } else { rules.folding() };
+        let rules = rules_for(task, &mut connection)?;
         let mut applier = applier.with_rules(rules.clone());
         let at = match applier.position() {
             Some(at) => {
@@ -191,7 +202,7 @@ impl<'t> Session<'t> {
         loop {
             self.hold(applier)?;
             match self.task.wished(Phase::Source) {
-                Wish::Pause | Wish::End if !applier.must_finish() => {
+                Wish::Pause | Wish::CopyAgain | Wish::End if !applier.must_finish() => {
                     self.flush(applier)?;
                     applier.record()?;
                     // The thread that reads may wait for the source a little longer.
@@ -200,7 +211,7 @@ impl<'t> Session<'t> {
                 }
                 // It is for a source that has stopped.
                 Wish::Skip => self.task.wish(Wish::Run),
-                Wish::Run | Wish::Pause | Wish::End => {}
+                Wish::Run | Wish::Pause | Wish::CopyAgain | Wish::End => {}
             }
             let had_group = applier.has_group();
             match queue.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
@@ -317,4 +328,12 @@ impl<'t> Session<'t> {
         let committed = self.uncommitted.commit(new.0, is_all);
         self.task.track(|tracker, now| tracker.on_committed(committed, new.1, at, now));
     }
+}
+
+/// The source's rules, which fold the names of tables where it does.
+fn rules_for(task: &SourceTask, connection: &mut Connection) -> Result<Rules, Error> {
+    let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
+    let name_case = first_value(connection, b"SELECT @@lower_case_table_names").map_err(cannot)?;
+    let rules = task.options.rules.clone();
+    Ok(if name_case == "0" { rules } else { rules.folding() })
 }

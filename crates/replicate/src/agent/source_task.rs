@@ -25,6 +25,8 @@ pub enum Wish {
     Pause,
     /// It passes the next transaction over, and runs.
     Skip,
+    /// It commits what is under way, is copied once more, and runs.
+    CopyAgain,
     /// It commits what is under way and ends.
     End,
 }
@@ -135,8 +137,11 @@ impl SourceTask {
         if shared.wish != Wish::End {
             shared.wish = wish;
         }
-        if matches!(wish, Wish::Run | Wish::Skip) {
+        if matches!(wish, Wish::Run | Wish::Skip | Wish::CopyAgain) {
             shared.tracker.on_resume(Now::read());
+        }
+        if wish == Wish::CopyAgain {
+            shared.tracker.on_copy_again();
         }
         shared.wishes += 1;
         self.changed.notify_all();
@@ -173,7 +178,9 @@ impl SourceTask {
             self.track(|tracker, now| tracker.on_connecting(host, address, now));
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
-            let ended = Session::new(self, target, source, in_doubt, skips, resolves).run();
+            let mut session = Session::new(self, target, source, in_doubt, skips, resolves);
+            let forgotten = if self.is_to_be_copied_again() { session.forget_copy() } else { Ok(()) };
+            let ended = forgotten.and_then(|()| session.run());
             self.track(|tracker, now| tracker.set_phase(Phase::None, now));
             let error = match ended {
                 Ok(Ended::AsWished) => {
@@ -275,6 +282,18 @@ impl SourceTask {
         skips
     }
 
+    fn is_to_be_copied_again(&self) -> bool {
+        self.lock().wish == Wish::CopyAgain
+    }
+
+    /// From here on, it is as one that is copied for the first time.
+    pub(super) fn on_forgotten(&self) {
+        let mut shared = self.lock();
+        if shared.wish == Wish::CopyAgain {
+            shared.wish = Wish::Run;
+        }
+    }
+
     /// Waits until someone says what to do, which may be what was wished before; `before` is how often that was until now.
     fn wait_for_a_person(&self, before: u64) {
         let shared = self.lock();
@@ -285,7 +304,8 @@ impl SourceTask {
     /// Waits for a time, or until something else is wished.
     fn wait(&self, time: Duration) {
         let shared = self.lock();
-        let waited = self.changed.wait_timeout_while(shared, time, |shared| shared.wish == Wish::Run);
+        let before = shared.wish;
+        let waited = self.changed.wait_timeout_while(shared, time, |shared| shared.wish == before);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 

@@ -66,6 +66,8 @@ pub(super) struct Tracker {
     state_since: Instant,
     retry_at: Option<Instant>,
     at_transaction: bool,
+    /// It is to be copied once more: what is applied until then counts no more.
+    copies_again: bool,
     applied: SourcePosition,
     /// The host that is read, and the one whose log `applied` is a place of: others have other files.
     host: usize,
@@ -89,6 +91,7 @@ impl Tracker {
             state_since: now.at,
             retry_at: None,
             at_transaction: false,
+            copies_again: false,
             applied: SourcePosition::default(),
             host: 0,
             applied_host: None,
@@ -169,8 +172,14 @@ impl Tracker {
     pub(super) fn on_running(&mut self, at: &SourcePosition, has_one_host: bool, now: Now) {
         self.applied = at.clone();
         self.applied_host = has_one_host.then_some(self.host);
+        self.copies_again = false;
         self.status.error = None;
         self.set_state(SourceState::Running, now);
+    }
+
+    /// It is to be copied once more, from now on.
+    pub(super) fn on_copy_again(&mut self) {
+        self.copies_again = true;
     }
 
     /// The session has ended. The next one begins after a pause.
@@ -184,6 +193,7 @@ impl Tracker {
     /// The session has ended, and a person must see to it.
     pub(super) fn on_stop(&mut self, error: String, at_transaction: bool, is_conflict: bool, now: Now) {
         self.status.stops += 1;
+        self.copies_again = false;
         self.status.conflicts += u64::from(is_conflict);
         (self.status.error, self.at_transaction) = (Some(error), at_transaction);
         self.set_state(SourceState::Stopped, now);
@@ -292,10 +302,17 @@ impl Tracker {
         let (waits_for, waits) = self.waiting(now);
         let explained = self.explanation.as_ref().filter(|(since, _)| *since == self.phase_since);
         let detail = explained.filter(|_| matches!(waits_for, Some(WaitsFor::Target | WaitsFor::Lock)));
+        let nothing = SourcePosition::default();
+        let applied = if self.copies_again { &nothing } else { &self.applied };
+        let state = match self.status.state {
+            SourceState::Running if self.copies_again => SourceState::Copying,
+            state => state,
+        };
         SourceStatus {
-            applied_file: String::from_utf8_lossy(&self.applied.position.file).into_owned(),
-            applied_position: self.applied.position.position,
-            applied_gtid: self.applied.gtid.to_string(),
+            state,
+            applied_file: String::from_utf8_lossy(&applied.position.file).into_owned(),
+            applied_position: applied.position.position,
+            applied_gtid: applied.gtid.to_string(),
             lag_s: self.lag.seconds(self.status.state, self.at_transaction, now.at, now.unix_s),
             lag_bytes: self.lag.bytes(now.at),
             transactions_per_s: self.rate.per_s(second),

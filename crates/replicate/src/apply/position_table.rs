@@ -184,6 +184,11 @@ impl PositionTable {
         .concat()
     }
 
+    /// The statement that forgets the position.
+    pub(crate) fn forget(&self) -> Vec<u8> {
+        [b"DELETE FROM ".as_slice(), &self.table, b" WHERE source = ", &self.source].concat()
+    }
+
     /// The statement that records a position, whatever is on record.
     #[must_use]
     pub fn write(&self, at: &SourcePosition) -> Vec<u8> {

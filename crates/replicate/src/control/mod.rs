@@ -41,6 +41,11 @@ pub enum Request {
         /// Its name.
         source: String,
     },
+    /// A source is copied once more.
+    CopyAgain {
+        /// Its name.
+        source: String,
+    },
     /// A source is held for a comparison, for some seconds.
     Hold {
         /// Its name.

@@ -69,6 +69,10 @@ fn answer(agent: &Agent, request: &Request) -> (Answer, bool) {
                 false => Answer::Refused { reason: format!("the source {source} is not stopped by a transaction") },
             }
         }
+        Request::CopyAgain { source } => match agent.copy_again(source) {
+            Ok(()) => Answer::Done,
+            Err(reason) => Answer::Refused { reason },
+        },
         Request::Hold { source, by, until } => hold(agent, source, *by, until.as_deref()),
         Request::Release { source, by } => {
             agent.release(source, *by);

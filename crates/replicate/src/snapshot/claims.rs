@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use hortator_mysql::{ConnectOptions, Connection, Error as ServerError, quote_identifier, quote_string};
 
 use super::Error;
+use super::again::Belonging;
 use super::definitions::SESSION;
 use super::objects::{Kind, Object};
 use super::staged;
@@ -288,6 +289,16 @@ impl Claims {
             ));
         }
         self.note(object, "created")
+    }
+
+    /// Puts things on record as if they had been made, together with another statement: all of it or nothing.
+    pub(super) fn take_over(&mut self, belongings: &[Belonging], statement: &[u8]) -> Result<(), Error> {
+        self.write_record(b"START TRANSACTION")?;
+        for Belonging { object, source_column } in belongings {
+            self.write(object, "created", source_column)?;
+        }
+        self.write_record(statement)?;
+        self.write_record(b"COMMIT")
     }
 
     /// Drops what was made a moment ago.

@@ -117,7 +117,7 @@ impl Copy<'_> {
         let target = self.open_target()?;
         let mut claims = Claims::open(target, self.schema, self.name)?;
         if claims.drop_unfinished(self.target, &|| self.goes_on())? {
-            self.monitor.tell("has dropped an unfinished copy from the target");
+            self.monitor.tell("has taken away what an earlier copy had put on the target");
         }
         let frozen = Frozen::open(self.source, self.schema, self.rules, &|text| self.monitor.tell(text))?;
         let position = frozen.position.clone();
@@ -133,7 +133,7 @@ impl Copy<'_> {
         Ok(Copied { position, ends })
     }
 
-    fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
+    pub(super) fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
         let grants = first_column(control, b"SHOW GRANTS").map_err(Error::source("asking for rights"))?;
         let locked = frozen::locked_tables(control, self.schema, self.rules)?;
         let missing = missing_rights(&grants, !locked.is_empty());
@@ -146,7 +146,7 @@ impl Copy<'_> {
         )))
     }
 
-    fn open_target(&self) -> Result<Connection, Error> {
+    pub(super) fn open_target(&self) -> Result<Connection, Error> {
         let mut connection = Connection::open(self.target).map_err(Error::target("connecting"))?;
         for setting in definitions::SESSION {
             connection.execute(setting.as_bytes()).map_err(Error::target("setting the session"))?;
@@ -184,14 +184,8 @@ impl Copy<'_> {
         frozen: Frozen,
         watch: &DdlWatch,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let mut found = inventory::read(&mut control, self.schema, self.rules)?;
-        if !control.version().is_mariadb() {
-            let (translated, notices) = of_mysql::for_mariadb(found, control.version().comment_number())?;
-            notices.iter().for_each(|notice| self.monitor.tell(notice));
-            found = translated;
-        }
-        let version = control.version().comment_number();
-        let Inventory { definitions, tables, left_out } = under_rules(found, self.rules, self.schema, version)?;
+        let (Inventory { definitions, tables, left_out }, notices) = self.inventory(&mut control)?;
+        notices.iter().for_each(|notice| self.monitor.tell(notice));
         let is_locked = |object: &Object| frozen.locked.contains(&object.quoted());
         let unlocked = tables.iter().find(|table| table.rows == RowSource::Locked && !is_locked(&table.object));
         if let Some(table) = unlocked {
@@ -231,6 +225,17 @@ impl Copy<'_> {
             tables.iter().zip(read.tables).filter_map(|(table, pushed)| StagedTable::of(table, self.name, pushed));
         let staged = staged.map(|table| table.record(self.schema, self.name));
         Ok(staged.chain([end_of_record(self.schema, self.name)]).collect())
+    }
+
+    /// What the source has, as it is to be on the target; and what a person must know of that.
+    pub(super) fn inventory(&self, control: &mut Connection) -> Result<(Inventory, Vec<String>), Error> {
+        let found = inventory::read(control, self.schema, self.rules)?;
+        let version = control.version().comment_number();
+        let (found, notices) = match control.version().is_mariadb() {
+            true => (found, Vec::new()),
+            false => of_mysql::for_mariadb(found, version)?,
+        };
+        Ok((under_rules(found, self.rules, self.schema, version)?, notices))
     }
 
     /// A statement, and what the load makes of it, stays far below what the target takes.

@@ -27,8 +27,10 @@
 //! No lock is held on tables that have snapshots, so definitions may change under the copy. InnoDB notices some of that
 //! (error 1412), and not others: RENAME TABLE, EXCHANGE and DROP PARTITION, instant ALTER TABLE. The log has them all.
 //!
-//! A copy that does not come to its end leaves its record. The next one drops what is on it, and begins anew.
+//! A copy that does not come to its end leaves its record. The next one drops what is on it, and begins anew. That is how a
+//! source is copied again, too (`again`).
 
+mod again;
 mod claims;
 mod copy;
 mod ddl_watch;

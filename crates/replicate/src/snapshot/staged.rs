@@ -31,6 +31,17 @@ const CHUNK_BYTES: u64 = 8 << 20;
 const NO_TABLE: [u16; 2] = [1049, 1146];
 const DUPLICATE: u16 = 1062;
 
+/// Whether rows of the source are yet to be moved.
+pub(super) fn has_staged(connection: &mut Connection, schema: &str, source: &str) -> Result<bool, Error> {
+    let table = [quote_identifier(schema), quote_identifier(STAGED_TABLE)].join(&b'.');
+    let query =
+        [b"SELECT 1 FROM ".as_slice(), &table, b" WHERE source = ", &literal(source.as_bytes()), b" LIMIT 1"].concat();
+    match texts(connection, &query) {
+        Err(ServerError::Server(error)) if NO_TABLE.contains(&error.code) => Ok(false),
+        rows => Ok(!rows.map_err(Error::target("looking for rows to move"))?.is_empty()),
+    }
+}
+
 /// Rows that are to be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StagedTable {

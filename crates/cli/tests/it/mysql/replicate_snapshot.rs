@@ -367,7 +367,7 @@ fn ddl_and_kills_during_the_copy() {
         fan_in.says("stop");
         agent.end().0
     });
-    assert!(logs.contains("has dropped an unfinished copy"), "{logs}");
+    assert!(logs.contains("has taken away what an earlier copy"), "{logs}");
     let agent = fan_in.start();
     fan_in.catch_up();
     assert_equal(&fan_in);

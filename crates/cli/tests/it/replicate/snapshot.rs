@@ -373,7 +373,7 @@ fn a_copy_that_is_stopped_begins_anew() {
     assert_copied(&fan_in.sources[0], &fan_in.target, &["busy".to_owned()]);
     fan_in.says("stop");
     let (log, _) = agent.end();
-    assert!(log.contains("has dropped an unfinished copy"), "{log}");
+    assert!(log.contains("has taken away what an earlier copy"), "{log}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::random::Dice;
 const MIX: &str = "[[source.rule]]\nmatch = \"shop.*\"\nto = \"everything.*\"\n";
 
 /// Sources that start with a copy, all with the same rules.
-fn copied_under(sources: usize, rules: &str) -> FanIn {
+pub fn copied_under(sources: usize, rules: &str) -> FanIn {
     let mut fan_in = copied(sources);
     let text = fs::read_to_string(fan_in.file()).unwrap();
     let (head, behind) = text.split_once("[[source]]").unwrap();
