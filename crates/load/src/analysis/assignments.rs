@@ -87,6 +87,7 @@ const SPECIAL: &[(&str, VariableScope)] = &[
     ("session_track_system_variables", VariableScope::MainOnly),
     ("session_track_transaction_info", VariableScope::MainOnly),
     ("sql_select_limit", VariableScope::MainOnly),
+    ("statement_id", VariableScope::MainOnly),
     ("system_versioning_asof", VariableScope::MainOnly),
     ("wait_timeout", VariableScope::MainOnly),
     ("warning_count", VariableScope::MainOnly),
