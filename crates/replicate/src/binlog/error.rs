@@ -24,6 +24,13 @@ pub enum Error {
         hint: &'static str,
     },
 
+    /// The file is one of MySQL with `binlog_encryption = ON`.
+    #[error("{} is an encrypted log of MySQL: read it from the server, which decrypts it", path.display())]
+    Encrypted {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// The file ends within an event.
     #[error("{} ends within the event at position {position}: the server was interrupted while it wrote it, or the copy is cut off", path.display())]
     CutOff {

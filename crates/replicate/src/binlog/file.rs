@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use super::header::{EventHeader, HEADER_BYTES};
 
-/// What a binary log begins with, and an encrypted one of MariaDB.
+/// What a binary log begins with, and an encrypted one of MySQL.
 const MAGIC: [u8; 4] = *b"\xfebin";
 const ENCRYPTED_MAGIC: [u8; 4] = *b"\xfdbin";
 /// What is read at once.
@@ -36,7 +36,7 @@ impl BinlogFile {
             Ok(()) if magic == MAGIC => {
                 return Ok(BinlogFile { path: path.to_owned(), file, position: MAGIC.len() as u64 });
             }
-            Ok(()) if magic == ENCRYPTED_MAGIC => ", but as an encrypted log of MySQL",
+            Ok(()) if magic == ENCRYPTED_MAGIC => return Err(Error::Encrypted { path: path.to_owned() }),
             Ok(()) => "",
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => ", and has less than four bytes",
             Err(error) => return Err(cannot(error)),

@@ -41,6 +41,11 @@ impl LogEvents {
         }
     }
 
+    /// Whether a compressed transaction has come whose events are not all read.
+    pub(super) fn is_within_payload(&self) -> bool {
+        self.payload.is_some()
+    }
+
     /// The reader of the bytes.
     pub(super) fn reader(&self) -> &EventReader {
         &self.reader

@@ -69,6 +69,36 @@ impl GtidSet {
         other.0.iter().all(|(server, intervals)| intervals.iter().all(|one| self.has_interval(server, *one)))
     }
 
+    /// What is not in another set.
+    #[must_use]
+    pub fn without(&self, other: &GtidSet) -> GtidSet {
+        let mut rest = GtidSet::default();
+        for (server, intervals) in &self.0 {
+            let taken = other.0.get(server).map_or(&[][..], Vec::as_slice);
+            for &(first, last) in intervals {
+                let mut next = first;
+                for &(begin, end) in taken.iter().filter(|one| one.1 >= first && one.0 <= last) {
+                    if next < begin {
+                        rest.add_interval(server, (next, begin - 1));
+                    }
+                    next = end.saturating_add(1);
+                }
+                if next <= last {
+                    rest.add_interval(server, (next, last));
+                }
+            }
+        }
+        rest
+    }
+
+    /// Of it, the transactions of servers of which another set has some.
+    #[must_use]
+    pub fn of_servers_in(&self, other: &GtidSet) -> GtidSet {
+        let is_known = |server: &ServerTag| other.0.keys().any(|one| one.uuid == server.uuid);
+        let known = self.0.iter().filter(|(server, _)| is_known(server));
+        GtidSet(known.map(|(server, intervals)| (server.clone(), intervals.clone())).collect())
+    }
+
     fn has_interval(&self, server: &ServerTag, (first, last): Interval) -> bool {
         let Some(intervals) = self.0.get(server) else { return false };
         let index = intervals.partition_point(|one| one.1 < first);

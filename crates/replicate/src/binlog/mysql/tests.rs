@@ -65,6 +65,22 @@ fn members_of_sets() {
     }
 }
 
+#[test]
+fn differences_of_sets() {
+    for (one, other, expected) in [
+        ("A:1-10", "A:3-4:7", "A:1-2:5-6:8-10"),
+        ("A:1-10", "A:1-3:9-20", "A:4-8"),
+        ("A:5", "A:1-10", ""),
+        ("A:5-6:8-9", "A:6-8", "A:5:9"),
+        ("A:1-3:t:1-3,B:7", "A:t:2", "A:1-3:t:1:3,B:7"),
+        ("A:1-3", "", "A:1-3"),
+        ("", "A:1-3", ""),
+    ] {
+        assert_eq!(set(one).without(&set(other)), set(expected), "{one} {other}");
+    }
+    assert_eq!(set("A:1-3:t:4,B:7").of_servers_in(&set("A:x:9")), set("A:1-3:t:4"));
+}
+
 /// As MySQL 9.7.4 writes PREVIOUS_GTIDS with and without tags; the same form is that of a request.
 #[test]
 fn sets_as_bytes() {

@@ -4,11 +4,11 @@
 use super::error::Error;
 use super::folder::Folder;
 use super::log_file::LogFile;
-use super::position::Ahead;
+use super::position::{Ahead, TransactionId};
 use super::until::Until;
 use crate::apply::SourcePosition;
-use crate::binlog::{Gtid, GtidPosition};
-use crate::source::{self, Arrival};
+use crate::binlog::GtidState;
+use crate::source;
 use crate::transaction::LogPosition;
 
 /// A place between two transactions.
@@ -50,7 +50,8 @@ pub(super) fn find_beginning(folder: &Folder, at: &SourcePosition) -> Result<Beg
     let by_position = || -> Result<Option<Beginning>, source::Error> {
         let Some(index) = folder.find(&at.position.file) else { return Ok(None) };
         let file = read_to(folder, index, at.position.position)?;
-        Ok(Some(Beginning { index, file, ahead: Ahead::default() }))
+        let ahead = if at.gtid.set().is_some() { Ahead::of(&at.gtid, file.gtid()) } else { Ahead::default() };
+        Ok(Some(Beginning { index, file, ahead }))
     };
     if at.gtid.is_empty() {
         let missing = || Error::NoFile {
@@ -60,10 +61,19 @@ pub(super) fn find_beginning(folder: &Folder, at: &SourcePosition) -> Result<Beg
         return by_position()?.ok_or_else(|| missing().into());
     }
     match by_position() {
-        Ok(Some(found)) if found.file.gtid() == at.gtid.position() => Ok(found),
+        Ok(Some(found)) if is_place_of(found.file.gtid(), &at.gtid) => Ok(found),
         // A file of that name of another server, or none.
-        Ok(_) | Err(source::Error::Files(Error::NotBetween { .. })) => find_gtids(folder, &at.gtid.position()),
+        Ok(_) | Err(source::Error::Files(Error::NotBetween { .. })) => find_gtids(folder, &at.gtid),
         Err(error) => Err(error),
+    }
+}
+
+/// Whether the GTIDs before a place of a file fit those of the target, which has the place. A set of MySQL may have others that
+/// came to the source without its log.
+fn is_place_of(file: &GtidState, target: &GtidState) -> bool {
+    match (file.set(), target.set()) {
+        (Some(file), Some(target)) => !file.is_empty() && target.contains(file),
+        _ => file == target,
     }
 }
 
@@ -71,7 +81,7 @@ pub(super) fn find_beginning(folder: &Folder, at: &SourcePosition) -> Result<Beg
 fn read_to(folder: &Folder, index: usize, position: u64) -> Result<LogFile, source::Error> {
     let mut file = LogFile::open(folder.path(), &folder.files()[index].name)?;
     let mut ends = false;
-    while file.position() < position && !ends {
+    while (file.position() < position || file.is_unpacking()) && !ends {
         ends = file.step()?.is_err();
     }
     let found = if ends {
@@ -88,11 +98,12 @@ fn read_to(folder: &Folder, index: usize, position: u64) -> Result<LogFile, sour
 }
 
 /// Finds the last file that begins early enough for a position of GTIDs.
-fn find_gtids(folder: &Folder, target: &GtidPosition) -> Result<Beginning, source::Error> {
-    let begins_before = |file: &LogFile| target.contains(&file.gtid());
+fn find_gtids(folder: &Folder, target: &GtidState) -> Result<Beginning, source::Error> {
+    check_target(folder, target)?;
+    let begins_before = |file: &LogFile| target.contains(file.gtid());
     match last_file(folder, begins_before)? {
         Some((index, file)) => {
-            let ahead = Ahead::of(target, &file.gtid());
+            let ahead = Ahead::of(target, file.gtid());
             Ok(Beginning { index, file, ahead })
         }
         None => {
@@ -104,7 +115,33 @@ fn find_gtids(folder: &Folder, target: &GtidPosition) -> Result<Beginning, sourc
     }
 }
 
-/// The last file, read up to MariaDB's list, for which something holds that holds up to some file of the log. One behind it
+/// Checks that the files are of the log of which the target has transactions, where MySQL says which these are: with none of its
+/// servers in common all files would be applied, and of those servers the files must have each transaction.
+fn check_target(folder: &Folder, target: &GtidState) -> Result<(), source::Error> {
+    let Some(last) = present(folder).next_back() else { return Ok(()) };
+    let mut file = read_list(folder, last)?;
+    let Some(target) = target.set() else {
+        let (name, version) = (file.name().to_owned(), file.server_version().to_owned());
+        return match file.gtid().set() {
+            Some(_) => Err(Error::OtherIds { target: target.to_string(), file: name, version }.into()),
+            None => Ok(()),
+        };
+    };
+    let missing = |file: &LogFile| match file.gtid().set() {
+        Some(there) if !target.of_servers_in(there).is_empty() => target.without(there).of_servers_in(there),
+        _ => target.clone(),
+    };
+    while !missing(&file).is_empty() {
+        // Transactions of the file itself.
+        let Ok(_) = file.step()? else {
+            let (target, end) = (missing(&file).to_string(), file.end());
+            return Err(Error::TargetHasMore { target, end }.into());
+        };
+    }
+    Ok(())
+}
+
+/// The last file, read up to its list, for which something holds that holds up to some file of the log. One behind it
 /// may be damaged: it matters when it is reached.
 fn last_file(folder: &Folder, holds: impl Fn(&LogFile) -> bool) -> Result<Option<(usize, LogFile)>, source::Error> {
     let mut found = None;
@@ -123,7 +160,7 @@ fn present(folder: &Folder) -> impl DoubleEndedIterator<Item = usize> {
     folder.files().iter().enumerate().filter(|(_, file)| file.is_present).map(|(index, _)| index)
 }
 
-/// Reads a file up to MariaDB's list of the transactions before it, which stands before its own ones.
+/// Reads a file up to the list of the transactions before it, which stands before its own ones.
 fn read_list(folder: &Folder, index: usize) -> Result<LogFile, source::Error> {
     let mut file = LogFile::open(folder.path(), &folder.files()[index].name)?;
     while let Ok(step) = file.step()? {
@@ -144,7 +181,8 @@ pub(super) fn find_end(folder: &Folder, until: Option<&Until>) -> Result<End, so
         None => Ok(End::Files),
         Some(Until::Time(seconds)) => Ok(End::Before(*seconds)),
         Some(Until::Position(position)) => find_position(folder, position).map(End::At),
-        Some(Until::Gtid(gtid)) => find_gtid(folder, *gtid).map(End::At),
+        Some(Until::Gtid(gtid)) => find_gtid(folder, &TransactionId::MariaDb(*gtid)).map(End::At),
+        Some(Until::MySqlGtid(gtid)) => find_gtid(folder, &TransactionId::MySql(gtid.clone())).map(End::At),
     }
 }
 
@@ -156,7 +194,7 @@ fn find_position(folder: &Folder, position: &LogPosition) -> Result<FilePosition
     };
     let mut file = LogFile::open(folder.path(), &folder.files()[index].name)?;
     let mut boundary = file.boundary();
-    while file.position() < position.position {
+    while file.position() < position.position || file.is_unpacking() {
         if file.step()?.is_err() {
             return Err(Error::NoUntil { until, end: file.end() }.into());
         }
@@ -167,18 +205,17 @@ fn find_position(folder: &Folder, position: &LogPosition) -> Result<FilePosition
     Ok(FilePosition { index, position: boundary })
 }
 
-/// Behind a transaction of MariaDB. Each file begins with a list of what is before it: so one file is read.
-fn find_gtid(folder: &Folder, gtid: Gtid) -> Result<FilePosition, source::Error> {
-    let not_found = |end: String| source::Error::from(Error::NoUntil { until: format!("GTID {gtid}"), end });
-    let Some((index, mut file)) = last_file(folder, |file| !file.has_before(gtid))? else {
+/// Behind a transaction. Each file begins with a list of what is before it: so one file is read.
+fn find_gtid(folder: &Folder, id: &TransactionId) -> Result<FilePosition, source::Error> {
+    let not_found = |end: String| source::Error::from(Error::NoUntil { until: format!("GTID {id}"), end });
+    let Some((index, mut file)) = last_file(folder, |file| !file.has_before(id))? else {
         return Err(not_found(end_of(folder)));
     };
+    let mut is_within = false;
     while let Ok(step) = file.step()? {
-        match step.arrival {
-            Some(Arrival::Transaction(one)) if one.gtid.is_some_and(|event| event.gtid == gtid) => {
-                return Ok(FilePosition { index, position: file.position() });
-            }
-            _ => {}
+        is_within |= step.id.as_ref() == Some(id);
+        if is_within && !file.is_within() {
+            return Ok(FilePosition { index, position: file.position() });
         }
     }
     let is_last = present(folder).next_back() == Some(index);

@@ -91,8 +91,8 @@ pub enum Error {
         /// The later file.
         file: String,
         /// The last transaction before it, as it says.
-        there: Gtid,
-        /// The last transaction of the domain that has come.
+        there: String,
+        /// The last transaction of the domain that has come; MySQL: all that have.
         here: String,
     },
 
@@ -119,12 +119,6 @@ pub enum Error {
         said: u32,
     },
 
-    /// MySQL's files are read by position.
-    #[error(
-        "files of MySQL cannot be searched for GTIDs: give FILE:POSITION as `start`, as mysqldump writes it with --source-data"
-    )]
-    StartByMySqlGtids,
-
     /// There is no sense in it.
     #[error(
         "`start = \"now\"` is for a server: for files, give the place behind the copy of the data, FILE:POSITION or gtid:…"
@@ -140,13 +134,36 @@ pub enum Error {
         found: String,
     },
 
-    /// GTIDs of a log that has none of MariaDB's.
-    #[error("GTIDs are read of logs of MariaDB so far, and {file} is of {version}: give FILE:POSITION")]
+    /// A file that does not say what is before it.
+    #[error("{file} of {version} does not say which transactions stand before it: give FILE:POSITION")]
     NoGtids {
         /// A file.
         file: String,
         /// The server that wrote it.
         version: String,
+    },
+
+    /// GTIDs of the other kind of server.
+    #[error("the target has this source up to {target}, and {file} is of {version}, whose GTIDs have another form")]
+    OtherIds {
+        /// What the target has.
+        target: String,
+        /// A file.
+        file: String,
+        /// The server that wrote it.
+        version: String,
+    },
+
+    /// MySQL: the files are of another log, or end too early.
+    #[error(
+        "the target has the transactions {target} of this source, and the files do not have them and end at {end}: they are of \
+         another server or of another time, or the last ones are missing"
+    )]
+    TargetHasMore {
+        /// What the files lack.
+        target: String,
+        /// Where the files end.
+        end: String,
     },
 
     /// The start is before the files.
@@ -172,7 +189,7 @@ pub enum Error {
         /// What the target has.
         target: Gtid,
         /// What the log has.
-        found: Gtid,
+        found: String,
     },
 
     /// The start is behind the files.

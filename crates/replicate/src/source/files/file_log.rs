@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::bounds::{End, FilePosition, find_beginning, find_end};
+use super::bounds::{Beginning, End, FilePosition, find_beginning, find_end};
 use super::error::{CutOff, Error};
 use super::folder::{Folder, Following};
 use super::log_file::{FileEnd, LogFile, Step};
-use super::position::Ahead;
+use super::position::{Ahead, TransactionId};
 use super::until::{Until, utc};
 use crate::apply::SourcePosition;
-use crate::binlog::{Event, GtidPosition};
+use crate::binlog::{Event, GtidSet, GtidState};
 use crate::config::Start;
 use crate::source::{self, Arrival, Queue};
 use crate::transaction::LogPosition;
@@ -32,7 +32,7 @@ pub struct FileLog {
     /// A part of the transaction that has begun is handed on.
     has_parts: bool,
     /// Behind the last transaction of the file before this one, until this one has said what that is.
-    before: Option<GtidPosition>,
+    before: Option<GtidState>,
     end: End,
     until: Option<Until>,
     /// Where the target stands, for a message.
@@ -63,16 +63,10 @@ impl FileLog {
             (None, Start::Gtid(gtid)) => SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() },
             (None, _) => return Err(Error::StartNow.into()),
         };
-        // MySQL: the place in the file counts.
-        let place = match at.gtid.set() {
-            Some(_) if at.position.file.is_empty() => return Err(Error::StartByMySqlGtids.into()),
-            Some(_) => SourcePosition { position: at.position.clone(), ..SourcePosition::default() },
-            None => at.clone(),
-        };
-        let folder = open_folder(folder, &place, until)?;
-        let beginning = find_beginning(&folder, &place)?;
+        let folder = open_folder(folder, &at, until)?;
+        let beginning = find_beginning(&folder, &at)?;
         if at.gtid.is_empty() {
-            at.gtid = beginning.file.gtid().into();
+            at.gtid = gtids_at(&folder, &beginning)?;
         }
         let past = || Error::Past { until: until.map(Until::to_string).unwrap_or_default(), target: at.to_string() };
         let here = FilePosition { index: beginning.index, position: beginning.file.boundary() };
@@ -82,6 +76,13 @@ impl FileLog {
                 if at.gtid.position().get(gtid.domain).is_some_and(|last| last.seqno > gtid.seqno) =>
             {
                 return Err(past().into());
+            }
+            Some(Until::MySqlGtid(gtid)) if at.gtid.set().is_some_and(|set| set.has(gtid)) => {
+                match find_end(&folder, until) {
+                    // Of files that are not in the folder any more.
+                    Err(source::Error::Files(Error::NoUntil { .. })) => return Err(past().into()),
+                    found => found?,
+                }
             }
             _ => find_end(&folder, until)?,
         };
@@ -120,7 +121,7 @@ impl FileLog {
         if self.is_at_end() {
             return match self.end {
                 // The target has transactions that stand behind the end.
-                End::At(_) if !self.ahead.is_empty() => Err(self.past()),
+                End::At(_) if !self.ahead.has_come(self.file.gtid()) => Err(self.past()),
                 _ => Ok(Some(complete(format!("{} is reached", self.until_text())))),
             };
         }
@@ -150,8 +151,11 @@ impl FileLog {
         }
         if step.begins {
             self.has_parts = false;
-            self.is_passed = match step.gtid {
-                Some(gtid) => self.ahead.has(gtid).map_err(|target| Error::Diverged { target, found: gtid })?,
+            self.is_passed = match &step.id {
+                Some(id) => {
+                    let has = self.ahead.has(id);
+                    has.map_err(|target| Error::Diverged { target, found: id.to_string() })?
+                }
                 None => false,
             };
             if is_late {
@@ -172,12 +176,19 @@ impl FileLog {
     /// The file says which transactions stand before it; these have come.
     fn check_gap(&mut self) -> Result<(), source::Error> {
         let Some(before) = self.before.take() else { return Ok(()) };
+        let gap = |there: String, here: String| Error::Gap { file: self.file.name().to_owned(), there, here };
+        if let (GtidState::MySql(there), GtidState::MySql(here)) = (self.file.gtid(), &before) {
+            let missing = if here.contains(there) { there.clone() } else { there.without(here) };
+            let none = || if here.is_empty() { "the beginning".to_owned() } else { here.to_string() };
+            return if there == here { Ok(()) } else { Err(gap(missing.to_string(), none()).into()) };
+        }
+        let (there, before) = (self.file.gtid().position(), before.position());
         // A domain can be deleted: then it is not in the list.
-        let Some(there) = self.file.gtid().gtids().find(|gtid| before.get(gtid.domain) != Some(*gtid)) else {
+        let Some(there) = there.gtids().find(|gtid| before.get(gtid.domain) != Some(*gtid)) else {
             return Ok(());
         };
         let here = before.get(there.domain).map_or_else(|| "none of its domain".to_owned(), |gtid| gtid.to_string());
-        Err(Error::Gap { file: self.file.name().to_owned(), there, here }.into())
+        Err(gap(there.to_string(), here).into())
     }
 
     /// Goes on with the next file, or ends.
@@ -185,7 +196,7 @@ impl FileLog {
         let following = self.folder.following(self.index, self.file.rotates_to());
         match (end, following) {
             (FileEnd::Whole, Following::File(index)) => {
-                self.before = Some(self.file.gtid());
+                self.before = Some(self.file.gtid().clone());
                 self.file = self.open_file(index)?;
                 self.index = index;
                 Ok(None)
@@ -211,7 +222,7 @@ impl FileLog {
                     return Err(self.cut_off(cut_off));
                 }
                 let text = self.not_whole(cut_off);
-                (self.before, self.file, self.index) = (Some(self.file.gtid()), next, index);
+                (self.before, self.file, self.index) = (Some(self.file.gtid().clone()), next, index);
                 self.format = self.file.format().cloned();
                 Ok(Some(Arrival::Unfinished { has_parts: std::mem::take(&mut self.has_parts), text }))
             }
@@ -226,7 +237,7 @@ impl FileLog {
     /// Behind the last event of the last file.
     fn end_files(&self) -> Result<Arrival, source::Error> {
         let end = || self.file.end();
-        if let Some(target) = self.ahead.not_in(&self.file.gtid()) {
+        if let Some(target) = self.ahead.not_in(&self.file.gtid().position()) {
             return Err(Error::TargetAhead { target, end: end() }.into());
         }
         match self.end {
@@ -276,6 +287,22 @@ impl FileLog {
 
 fn complete(text: String) -> Arrival {
     Arrival::Complete(Completion(text))
+}
+
+/// The GTIDs before the place where the replay begins. A set of MySQL counts only if its transactions have GTIDs.
+fn gtids_at(folder: &Folder, beginning: &Beginning) -> Result<GtidState, source::Error> {
+    let gtid = beginning.file.gtid();
+    if !gtid.is_empty() {
+        return Ok(gtid.clone());
+    }
+    let mut file = LogFile::open(folder.path(), &folder.files()[beginning.index].name)?;
+    while let Ok(step) = file.step()? {
+        if step.begins {
+            let has_set = matches!(step.id, Some(TransactionId::MySql(_)));
+            return Ok(if has_set { GtidState::MySql(GtidSet::default()) } else { GtidState::default() });
+        }
+    }
+    Ok(GtidState::default())
 }
 
 /// The log that has the file of the start, or that of the end; where GTIDs count, any that is the only one.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::error::{CutOff, Error};
-use crate::binlog::{self, BinlogFile, Content, Event, EventKind, Gtid, GtidList, GtidPosition};
+use super::position::TransactionId;
+use crate::binlog::{self, BinlogFile, Content, Event, EventKind, Gtid, GtidList, GtidSet, GtidState};
 use crate::source::log_events::LogEvents;
 use crate::source::reader::PART_LIMIT_BYTES;
 use crate::source::{self, Arrival};
@@ -21,10 +22,10 @@ pub(super) struct LogFile {
     assembler: Assembler,
     /// Its format description.
     format: Option<Event>,
-    /// MariaDB: the transactions before the file, as its beginning says.
-    list: Option<GtidList>,
-    /// MariaDB: behind the last transaction that has come.
-    gtid: GtidPosition,
+    /// The transactions before the file, as its beginning says.
+    list: Option<List>,
+    /// Behind the last transaction that has come.
+    gtid: GtidState,
     /// Where the last transaction has ended.
     boundary: u64,
     /// When the last transaction has begun, in seconds since 1970.
@@ -38,6 +39,13 @@ pub(super) struct LogFile {
     rotates_to: Option<String>,
 }
 
+/// The transactions before a file.
+#[derive(Debug)]
+enum List {
+    MariaDb(GtidList),
+    MySql(GtidSet),
+}
+
 /// An event, and what it made.
 #[derive(Debug)]
 pub(super) struct Step {
@@ -45,9 +53,9 @@ pub(super) struct Step {
     pub(super) timestamp_s: u32,
     /// It is the first one of a transaction.
     pub(super) begins: bool,
-    /// MariaDB: the id of the transaction that it begins.
-    pub(super) gtid: Option<Gtid>,
-    /// MariaDB: it says which transactions stand before the file.
+    /// The id of the transaction that it begins.
+    pub(super) id: Option<TransactionId>,
+    /// It says which transactions stand before the file.
     pub(super) is_list: bool,
     /// A format description, a transaction, or a part of a large one.
     pub(super) arrival: Option<Arrival>,
@@ -75,7 +83,7 @@ impl LogFile {
             assembler: Assembler::new(begin),
             format: None,
             list: None,
-            gtid: GtidPosition::default(),
+            gtid: GtidState::default(),
             boundary: FIRST_POSITION,
             begun_s: None,
             last_s: 0,
@@ -107,7 +115,7 @@ impl LogFile {
 
     fn take(&mut self, event: Event) -> Result<Step, source::Error> {
         let mut step =
-            Step { timestamp_s: event.header.timestamp_s, begins: false, gtid: None, is_list: false, arrival: None };
+            Step { timestamp_s: event.header.timestamp_s, begins: false, id: None, is_list: false, arrival: None };
         if step.timestamp_s != 0 {
             self.last_s = step.timestamp_s;
             self.latest_s = self.latest_s.max(step.timestamp_s);
@@ -121,10 +129,15 @@ impl LogFile {
                 step.arrival = Some(Arrival::Format(event.clone()));
             }
             Content::GtidList(list) => {
-                (self.gtid, self.list) = (list.position(), Some(list.clone()));
+                (self.gtid, self.list) = (list.position().into(), Some(List::MariaDb(list.clone())));
                 step.is_list = true;
             }
-            Content::Gtid(gtid) => step.gtid = Some(gtid.gtid),
+            Content::PreviousGtids(set) => {
+                (self.gtid, self.list) = (GtidState::MySql(set.clone()), Some(List::MySql(set.clone())));
+                step.is_list = true;
+            }
+            Content::Gtid(gtid) => step.id = Some(TransactionId::MariaDb(gtid.gtid)),
+            Content::MySqlGtid(Some(gtid)) => step.id = Some(TransactionId::MySql(gtid.clone())),
             Content::Rotate { file, .. } => {
                 (self.rotates_to, self.is_ended) = (Some(String::from_utf8_lossy(file).into_owned()), true);
             }
@@ -137,9 +150,7 @@ impl LogFile {
             self.begun_s = Some(step.timestamp_s);
         }
         if let Some(transaction) = transaction {
-            if let Some(event) = transaction.gtid {
-                self.gtid.advance(event.gtid);
-            }
+            transaction.advance(&mut self.gtid);
             step.arrival = Some(Arrival::Transaction(transaction));
         } else if step.arrival.is_none() {
             step.arrival = self.assembler.take_part(PART_LIMIT_BYTES).map(Arrival::Part);
@@ -174,25 +185,36 @@ impl LogFile {
         self.boundary
     }
 
+    /// Whether the rest of the transaction stands in the compressed event that has come.
+    pub(super) fn is_unpacking(&self) -> bool {
+        self.is_within() && self.events.is_within_payload()
+    }
+
     /// Whether the last event is in the middle of a transaction.
     pub(super) fn is_within(&self) -> bool {
         self.assembler.is_within()
     }
 
-    /// MariaDB: behind the last transaction.
-    pub(super) fn gtid(&self) -> GtidPosition {
-        self.gtid.clone()
+    /// Behind the last transaction.
+    pub(super) fn gtid(&self) -> &GtidState {
+        &self.gtid
     }
 
-    /// MariaDB: whether it has said which transactions stand before it.
+    /// Whether it has said which transactions stand before it.
     pub(super) fn has_list(&self) -> bool {
         self.list.is_some()
     }
 
-    /// MariaDB: whether a transaction stands before the file.
-    pub(super) fn has_before(&self, gtid: Gtid) -> bool {
-        let is_it = |last: &Gtid| (last.domain, last.server_id) == (gtid.domain, gtid.server_id);
-        self.list.iter().flat_map(|list| &list.0).any(|last| is_it(last) && last.seqno >= gtid.seqno)
+    /// Whether a transaction stands before the file.
+    pub(super) fn has_before(&self, id: &TransactionId) -> bool {
+        match (&self.list, id) {
+            (Some(List::MariaDb(list)), TransactionId::MariaDb(gtid)) => {
+                let is_it = |last: &Gtid| (last.domain, last.server_id) == (gtid.domain, gtid.server_id);
+                list.0.iter().any(|last| is_it(last) && last.seqno >= gtid.seqno)
+            }
+            (Some(List::MySql(set)), TransactionId::MySql(gtid)) => set.has(gtid),
+            _ => false,
+        }
     }
 
     /// When the last transaction has begun, in seconds since 1970.

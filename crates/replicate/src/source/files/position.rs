@@ -1,49 +1,95 @@
-//! GTIDs that the target has, in a log in which they are mixed with others: each domain has an order of its own.
+//! GTIDs that the target has, in a log in which they are mixed with others: each domain of MariaDB has an order of its own, and
+//! MySQL says which ones it has, one by one.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use crate::binlog::{Gtid, GtidPosition};
+use crate::binlog::{Gtid, GtidPosition, GtidSet, GtidState, MySqlGtid};
 
-/// What the target has of each domain, and has not come yet in the log.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ahead(BTreeMap<u32, Gtid>);
+/// The id of a transaction that begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TransactionId {
+    MariaDb(Gtid),
+    MySql(MySqlGtid),
+}
+
+impl fmt::Display for TransactionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TransactionId::MariaDb(gtid) => gtid.fmt(f),
+            TransactionId::MySql(gtid) => gtid.fmt(f),
+        }
+    }
+}
+
+/// What the target has of what follows in a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// The last transaction of each domain that has not come yet.
+    MariaDb(BTreeMap<u32, Gtid>),
+    /// All that it has.
+    MySql(GtidSet),
+}
+
+impl Default for Ahead {
+    fn default() -> Ahead {
+        Ahead::MariaDb(BTreeMap::new())
+    }
+}
 
 impl Ahead {
     /// What the target has, and a log that begins at `begin` does not have before its beginning.
-    pub(super) fn of(target: &GtidPosition, begin: &GtidPosition) -> Ahead {
-        Ahead(
-            target
-                .gtids()
-                .filter(|gtid| begin.get(gtid.domain) != Some(*gtid))
-                .map(|gtid| (gtid.domain, gtid))
-                .collect(),
-        )
+    pub(super) fn of(target: &GtidState, begin: &GtidState) -> Ahead {
+        let begin = begin.position();
+        match target {
+            GtidState::MariaDb(target) => {
+                let gtids = target.gtids().filter(|gtid| begin.get(gtid.domain) != Some(*gtid));
+                Ahead::MariaDb(gtids.map(|gtid| (gtid.domain, gtid)).collect())
+            }
+            GtidState::MySql(target) => Ahead::MySql(target.clone()),
+        }
     }
 
-    /// Whether everything of it has come.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether everything of it has come in a log that is read up to `end`.
+    pub(super) fn has_come(&self, end: &GtidState) -> bool {
+        match (self, end) {
+            (Ahead::MariaDb(ahead), _) => ahead.is_empty(),
+            // What the log never had is not behind the end.
+            (Ahead::MySql(target), GtidState::MySql(end)) => target.without(end).of_servers_in(end).is_empty(),
+            (Ahead::MySql(target), GtidState::MariaDb(_)) => target.is_empty(),
+        }
     }
 
     /// Whether the target has a transaction.
     ///
     /// # Errors
     /// The target's last transaction of the domain, where it should have come and the log has another one.
-    pub(super) fn has(&mut self, gtid: Gtid) -> Result<bool, Gtid> {
-        match self.0.get(&gtid.domain).copied() {
-            None => Ok(false),
-            Some(last) if last == gtid => {
-                self.0.remove(&gtid.domain);
-                Ok(true)
-            }
-            Some(last) if gtid.seqno < last.seqno => Ok(true),
-            Some(last) => Err(last),
+    pub(super) fn has(&mut self, id: &TransactionId) -> Result<bool, Gtid> {
+        match (self, id) {
+            (Ahead::MariaDb(ahead), TransactionId::MariaDb(gtid)) => has_in_order(ahead, *gtid),
+            (Ahead::MySql(target), TransactionId::MySql(gtid)) => Ok(target.has(gtid)),
+            _ => Ok(false),
         }
     }
 
-    /// What has not come of a log that ends at `end`: of domains that it knows.
+    /// What has not come of a log of MariaDB that ends at `end`: of domains that it knows.
     pub(super) fn not_in(&self, end: &GtidPosition) -> Option<Gtid> {
-        self.0.values().find(|gtid| end.get(gtid.domain).is_some()).copied()
+        match self {
+            Ahead::MariaDb(ahead) => ahead.values().find(|gtid| end.get(gtid.domain).is_some()).copied(),
+            Ahead::MySql(_) => None,
+        }
+    }
+}
+
+fn has_in_order(ahead: &mut BTreeMap<u32, Gtid>, gtid: Gtid) -> Result<bool, Gtid> {
+    match ahead.get(&gtid.domain).copied() {
+        None => Ok(false),
+        Some(last) if last == gtid => {
+            ahead.remove(&gtid.domain);
+            Ok(true)
+        }
+        Some(last) if gtid.seqno < last.seqno => Ok(true),
+        Some(last) => Err(last),
     }
 }
 
@@ -57,13 +103,13 @@ mod tests {
 
     /// The transactions of a log that the target does not have; then the one that the log should have.
     fn check(target: &str, begin: &str, log: &str, expected: &str) {
-        let mut ahead = Ahead::of(&position(target), &position(begin));
+        let mut ahead = Ahead::of(&position(target).into(), &position(begin).into());
         let mut end = position(begin);
         let mut found = Vec::new();
         for text in log.split_whitespace() {
             let gtid: Gtid = text.parse().unwrap();
             end.advance(gtid);
-            match ahead.has(gtid) {
+            match ahead.has(&TransactionId::MariaDb(gtid)) {
                 Ok(true) => {}
                 Ok(false) => found.push(text.to_owned()),
                 Err(last) => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::binlog::Gtid;
+use crate::binlog::{Gtid, MySqlGtid};
 use crate::transaction::LogPosition;
 
 /// Where the replay of files ends.
@@ -11,6 +11,8 @@ use crate::transaction::LogPosition;
 pub enum Until {
     /// Behind this transaction of MariaDB.
     Gtid(Gtid),
+    /// Behind this transaction of MySQL.
+    MySqlGtid(MySqlGtid),
     /// Behind the last transaction that ends at or before this place.
     Position(LogPosition),
     /// Before the first transaction that begins at or after this time, in seconds since 1970.
@@ -28,12 +30,15 @@ impl FromStr for Until {
         if let Ok(gtid) = text.parse() {
             return Ok(Until::Gtid(gtid));
         }
+        if let Ok(gtid) = text.parse() {
+            return Ok(Until::MySqlGtid(gtid));
+        }
         match text.rsplit_once(':').and_then(|(file, position)| Some((file, position.parse().ok()?))) {
             Some((file, position)) if !file.is_empty() => {
                 Ok(Until::Position(LogPosition { file: file.as_bytes().to_vec(), position }))
             }
             _ => Err(format!(
-                "`{text}` is no place of a log: give a GTID as 0-1-100, FILE:POSITION as binlog.000001:4711, or a time as \
+                "`{text}` is no place of a log: give a GTID as 0-1-100 or UUID:100, FILE:POSITION as binlog.000001:4711, or a time as \
                  \"2026-11-23 12:00:00\""
             )),
         }
@@ -44,6 +49,7 @@ impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Until::Gtid(gtid) => write!(f, "{gtid}"),
+            Until::MySqlGtid(gtid) => write!(f, "{gtid}"),
             Until::Position(LogPosition { file, position }) => {
                 write!(f, "{}:{position}", String::from_utf8_lossy(file))
             }
@@ -148,6 +154,10 @@ mod tests {
     fn places() {
         let gtid = Gtid { domain: 0, server_id: 1, seqno: 100 };
         assert_eq!("0-1-100".parse(), Ok(Until::Gtid(gtid)));
+        for text in ["3e11fa47-71ca-11e1-9e33-c80aa9429562:7", "3e11fa47-71ca-11e1-9e33-c80aa9429562:tag:7"] {
+            assert_eq!(text.parse(), Ok(Until::MySqlGtid(text.parse().unwrap())));
+            assert_eq!(text.parse::<Until>().unwrap().to_string(), text);
+        }
         let place = LogPosition { file: b"bin.000003".to_vec(), position: 500 };
         assert_eq!("bin.000003:500".parse(), Ok(Until::Position(place)));
         for (text, said) in [
