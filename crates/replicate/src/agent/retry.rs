@@ -77,6 +77,17 @@ pub(super) fn leaves_target(error: &Error) -> bool {
 /// Of a node without quorum, and of a server that ends.
 const LEAVING: [u16; 4] = [1047, 1053, 1077, 1927];
 
+/// Whether a host of the source is at fault, which others may not be: its history, its log, its account.
+pub(super) fn is_of_host(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Source(
+            source::Error::Unfit(_)
+                | source::Error::Server { error: ServerError::Server(_) | ServerError::Tls { .. }, .. }
+        )
+    )
+}
+
 /// How long to wait before the next try; `failures` in a row, at least one.
 pub(super) fn pause(failures: u32) -> Duration {
     let doubled = FIRST_PAUSE_MS.saturating_mul(1 << failures.saturating_sub(1).min(20));

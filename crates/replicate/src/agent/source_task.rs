@@ -9,7 +9,7 @@ use hortator_mysql::ConnectOptions;
 use super::conflict::is_conflict;
 use super::copying::CopySlots;
 use super::hold::Hold;
-use super::retry::{Verdict, leaves_target, pause, verdict};
+use super::retry::{Verdict, is_of_host, leaves_target, pause, verdict};
 use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
 use super::tracker::{Now, Phase, Tracker};
@@ -196,7 +196,11 @@ impl SourceTask {
             in_doubt = InDoubt::Ask;
             resolves = matches!(error, Error::Apply(apply::Error::DoesNotFit(_)));
             failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
-            let text = error.to_string();
+            let is_of_host = is_of_host(&error) && self.options.hosts.len() > 1;
+            let text = match is_of_host {
+                true => format!("{}: {error}", self.options.place(host)),
+                false => error.to_string(),
+            };
             match verdict(&error) {
                 Verdict::Retry => {
                     if self.track(|tracker, _| tracker.error() != Some(&text)) {
@@ -231,6 +235,10 @@ impl SourceTask {
                     // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.
                     let is_in_doubt = matches!(error, Error::Apply(apply::Error::InDoubt { .. }));
                     (failures, in_doubt) = (0, if is_in_doubt { InDoubt::Decided } else { InDoubt::Ask });
+                    if is_of_host {
+                        // Another one may be back; this one has its turn again.
+                        host = (host + 1) % self.options.hosts.len();
+                    }
                 }
             }
         }

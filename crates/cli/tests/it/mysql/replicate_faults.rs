@@ -110,13 +110,11 @@ fn kills_of_the_agent_the_source_and_the_target() {
     drop(agent);
 }
 
-/// A source that has a second host: a replica of the first, with the same GTIDs.
-#[test]
-#[ignore = "needs a MySQL server: cargo xtask mysql"]
-fn the_next_host_of_a_mysql_source_continues() {
+/// A source with a second host: a replica of the first, with the same GTIDs.
+fn two_hosts() -> FanIn {
     let mut fan_in = FanIn::of(vec![source(&[]), source(&[])], mariadb(&[]));
     let [first, second] = &fan_in.sources[..] else { unreachable!("two were asked for") };
-    run(second, &["SET GLOBAL server_id = 7"]);
+    run(second, &["SET PERSIST server_id = 7"]);
     for server in [first, second] {
         run(
             server,
@@ -140,6 +138,26 @@ fn the_next_host_of_a_mysql_source_continues() {
         hosts.join(", ")
     );
     fan_in.write(&text);
+    fan_in
+}
+
+/// Waits for rows on the target, as their ids.
+fn wait_for_ids(fan_in: &FanIn, expected: &str) {
+    fan_in.wait_until("the rows", |_| {
+        let is_there = !texts(&fan_in.target, "SHOW DATABASES LIKE 'd'").is_empty()
+            && !texts(&fan_in.target, "SHOW TABLES FROM d").is_empty();
+        is_there && texts(&fan_in.target, "SELECT id FROM d.t ORDER BY id").concat().join(" ") == expected
+    });
+}
+
+fn wait_for_replica(fan_in: &FanIn) {
+    fan_in.wait_until("the replica", |_| gtid_executed(&fan_in.sources[1]) == gtid_executed(&fan_in.sources[0]));
+}
+
+#[test]
+#[ignore = "needs a MySQL server: cargo xtask mysql"]
+fn the_next_host_of_a_mysql_source_continues() {
+    let fan_in = two_hosts();
     let agent = fan_in.start();
     run(
         &fan_in.sources[0],
@@ -147,15 +165,74 @@ fn the_next_host_of_a_mysql_source_continues() {
     );
     // The second has other positions in its log.
     run(&fan_in.sources[1], &["FLUSH BINARY LOGS"]);
-    fan_in.wait_until("the first row", |_| {
-        texts(&fan_in.target, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' AND TABLE_ROWS > 0")
-            .len()
-            == 1
-    });
-    fan_in.wait_until("the replica", |_| gtid_executed(&fan_in.sources[1]) == gtid_executed(&fan_in.sources[0]));
+    wait_for_ids(&fan_in, "1");
+    wait_for_replica(&fan_in);
     fan_in.sources[0].node(0).kill().unwrap();
+    let second = texts(&fan_in.sources[1], "SELECT @@server_uuid").concat().concat();
     run(&fan_in.sources[1], &["STOP REPLICA", "INSERT INTO d.t VALUES (2)"]);
-    fan_in.wait_until("the second row", |_| texts(&fan_in.target, "SELECT id FROM d.t").len() == 2);
+    wait_for_ids(&fan_in, "1 2");
     assert_eq!(recorded(&fan_in), gtid_executed(&fan_in.sources[1]));
+    // The first comes back without what the second has written, and the second goes.
+    fan_in.sources[0].node(0).start().unwrap();
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (3)"]);
+    fan_in.sources[1].node(0).kill().unwrap();
+    fan_in.wait_until("it to stop", |shown| shown.contains(" stopped "));
+    let (shown, _) = fan_in.says("status");
+    let said = format!("does not have the transactions {second}:1 ");
+    assert!(shown.contains(&said), "{shown}");
+    assert!(shown.contains(&format!("127.0.0.1:{}", fan_in.sources[0].node(0).port())), "{shown}");
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d.t ORDER BY id").concat(), ["1", "2"]);
+    // With the missing transaction it is a host of the same history again.
+    run(&fan_in.sources[0], &[&format!("SET gtid_next = '{second}:1'"), "INSERT INTO d.t VALUES (2)"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    wait_for_ids(&fan_in, "1 2 3");
+    assert_eq!(recorded(&fan_in), gtid_executed(&fan_in.sources[0]));
+    drop(agent);
+}
+
+/// A replica that is behind, or has deleted the log of what the target lacks, does not continue; the first host does.
+#[test]
+#[ignore = "needs a MySQL server: cargo xtask mysql"]
+fn a_host_of_a_mysql_source_that_is_behind() {
+    let fan_in = two_hosts();
+    let agent = fan_in.start();
+    run(
+        &fan_in.sources[0],
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"],
+    );
+    wait_for_replica(&fan_in);
+    run(&fan_in.sources[1], &["STOP REPLICA"]);
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (2)"]);
+    wait_for_ids(&fan_in, "1 2");
+    fan_in.sources[0].node(0).kill().unwrap();
+    fan_in.wait_until("it to stop", |shown| shown.contains(" stopped "));
+    let (shown, _) = fan_in.says("status");
+    assert!(shown.contains(":4 which the target has of it") && shown.contains("a replica that is behind"), "{shown}");
+    assert!(shown.contains(&format!("127.0.0.1:{}", fan_in.sources[1].node(0).port())), "{shown}");
+    // Nothing of the target has changed, and it goes on where it can.
+    fan_in.sources[0].node(0).start().unwrap();
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (3)"]);
+    run(&fan_in.sources[1], &["START REPLICA"]);
+    wait_for_replica(&fan_in);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    wait_for_ids(&fan_in, "1 2 3");
+
+    // A host that has purged what the target lacks.
+    fan_in.says("pause s1");
+    fan_in.wait_until("the pause", |shown| shown.contains(" paused "));
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (4)"]);
+    wait_for_replica(&fan_in);
+    run(&fan_in.sources[1], &["FLUSH BINARY LOGS"]);
+    let last = texts(&fan_in.sources[1], "SHOW BINARY LOG STATUS")[0][0].clone();
+    run(&fan_in.sources[1], &[&format!("PURGE BINARY LOGS TO '{last}'")]);
+    fan_in.sources[0].node(0).kill().unwrap();
+    fan_in.says("resume s1");
+    fan_in.wait_until("it to stop", |shown| shown.contains(" stopped "));
+    let (shown, _) = fan_in.says("status");
+    assert!(shown.contains("the source has purged the transactions"), "{shown}");
+    fan_in.sources[0].node(0).start().unwrap();
+    fan_in.sources[1].node(0).kill().unwrap();
+    fan_in.says("resume s1");
+    wait_for_ids(&fan_in, "1 2 3 4");
     drop(agent);
 }
