@@ -26,6 +26,8 @@ pub use setup::Setup;
 
 /// How long the end may take: a server may keep a transaction waiting.
 const END_LIMIT: Duration = Duration::from_secs(20);
+/// How long `wait` gives an agent that is being started, as in `run FILE & wait FILE`.
+const START_LIMIT: Duration = Duration::from_secs(5);
 /// How often `wait` asks.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -264,6 +266,10 @@ fn wait(path: &Path, timeout: Option<Duration>) -> anyhow::Result<ExitCode> {
     let setup = Setup::read(path)?;
     let begin = Instant::now();
     let ends = setup.log_ends()?;
+    let start_limit = timeout.map_or(START_LIMIT, |timeout| timeout.min(START_LIMIT));
+    while ask(&setup.socket, &Request::Status).is_err() && begin.elapsed() < start_limit {
+        thread::sleep(WAIT_INTERVAL);
+    }
     loop {
         let sources = status(&setup.socket)?;
         let behind: Vec<&SourceStatus> = sources

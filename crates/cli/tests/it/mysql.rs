@@ -5,6 +5,9 @@
 
 mod replicate;
 mod replicate_faults;
+mod replicate_files;
+mod replicate_logins;
+mod replicate_migration;
 mod replicate_snapshot;
 
 use std::path::{Path, PathBuf};
