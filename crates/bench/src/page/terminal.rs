@@ -28,8 +28,11 @@ pub(super) fn page(page: &Page) -> String {
 
 pub(super) fn table(shown: &Table) -> String {
     let mut table = comfy_table::Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).remove_style(TableComponent::HorizontalLines);
-    table.set_header(&shown.headings);
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(&shown.headings);
+    // No lines between rows.
+    for component in [TableComponent::HorizontalLines, TableComponent::MiddleIntersections] {
+        table.remove_style(component);
+    }
     for row in &shown.rows {
         table.add_row(row);
     }
