@@ -47,6 +47,7 @@ mod resumed_corners;
 mod resumed_in_doubt;
 mod resumed_session;
 mod sandboxes;
+mod sequence_without_row;
 mod servers;
 mod shown;
 mod target;

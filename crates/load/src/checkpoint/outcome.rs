@@ -3,6 +3,10 @@
 //! Servers of today change a definition wholly or not at all, whatever happens (MariaDB from 10.6, MySQL from 8.0). So a
 //! definition that is no longer what it was before is done, and one that is what it was can be run again. A statement
 //! that names several may have been carried through for some of them: then only the ends of the way are certain.
+//!
+//! CREATE SEQUENCE is the exception: MariaDB makes the table, and then writes its only row in a transaction of its own. A
+//! server killed in between keeps a sequence that cannot be read (ERROR 1032), and MariaDB 10.11 crashes some time after
+//! somebody has tried. So nobody looks at a sequence that was not there before: it is dropped, and made again.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +14,7 @@ use hortator_mysql::{Connection, Error, quote_string};
 
 use super::{RecoveryHint, digest};
 use crate::analysis::{DdlTarget, JournalMode, Postcondition, StatementInfo, Trait, identifiers};
-use crate::lexer::Dialect;
+use crate::lexer::{Dialect, tokens};
 
 /// What became of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub enum Outcome {
     Applied,
     /// Nothing of it is, or running it once more makes no difference.
     Reapply,
+    /// It makes a sequence that was not there, and may have left it without its row: [`drop_sequence`], and run it again.
+    PartialSequence,
     /// The server cannot tell.
     InDoubt,
 }
@@ -26,6 +32,9 @@ pub enum Outcome {
 /// What servers say of something that is not there: a table or view, a schema (twice), a routine, a trigger, an event, a
 /// sequence, an account (three times).
 const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141, 3162];
+
+/// What a question for a sequence begins with.
+const SHOW_SEQUENCE: &[u8] = b"SHOW CREATE SEQUENCE ";
 
 /// Names of one statement that are looked up among the tables.
 const NAMES_LIMIT: usize = 10_000;
@@ -99,6 +108,10 @@ pub fn outcome(
     let (RecoveryHint::Definition(_), Some(DdlTarget { questions, postcondition })) = (before, &info.ddl_target) else {
         return Ok(Outcome::InDoubt);
     };
+    let is_create = || tokens(text, dialect).next().is_some_and(|token| token.is_word(b"CREATE"));
+    if *before == RecoveryHint::Definition(None) && created_sequence(info).is_some() && is_create() {
+        return Ok(Outcome::PartialSequence);
+    }
     let Some(found) = look(connection, questions)? else { return Ok(Outcome::InDoubt) };
     if recovery_hint(&found) == *before {
         return Ok(Outcome::Reapply);
@@ -109,6 +122,22 @@ pub fn outcome(
         Postcondition::Renamed => matches!(found[..], [None, Some(_)]),
     };
     Ok(if is_done { Outcome::Applied } else { Outcome::InDoubt })
+}
+
+/// Drops the sequence that a statement makes, if it is there: for [`Outcome::PartialSequence`].
+///
+/// # Errors
+/// What the server or the connection says.
+pub fn drop_sequence(connection: &mut Connection, info: &StatementInfo) -> Result<(), Error> {
+    let Some(name) = created_sequence(info) else { return Ok(()) };
+    connection.execute(&[b"DROP SEQUENCE IF EXISTS ", name].concat()).map(drop)
+}
+
+/// The name of the sequence that a statement makes, or changes, as SQL.
+fn created_sequence(info: &StatementInfo) -> Option<&[u8]> {
+    let target = info.ddl_target.as_ref().filter(|target| target.postcondition == Postcondition::Changed)?;
+    let [question] = &target.questions[..] else { return None };
+    question.strip_prefix(SHOW_SEQUENCE)
 }
 
 /// Whether a statement names, or may name, a table that cannot roll back: what stands behind a view is not looked at.

@@ -13,7 +13,7 @@ use super::analyzed_statement::AnalyzedStatement;
 use super::journal::{is_compared, is_defined, is_passed_in_order};
 use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::{COMMIT, Stopped, set_next_id};
-use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, outcome};
+use crate::checkpoint::{Checkpoint, CheckpointReader, Digest, Outcome, RecoveryHint, State, drop_sequence, outcome};
 use crate::lexer::Location;
 use crate::report::Failure;
 
@@ -335,11 +335,19 @@ impl Coordinator<'_> {
                 // last.
                 let has_several_statements = checkpoint.span.first < checkpoint.span.last;
                 let is_same = has_several_statements || checkpoint.span.digest == crate::checkpoint::digest([text]);
-                let found = if found == Outcome::Applied && !is_same { Outcome::InDoubt } else { found };
+                let found = match found {
+                    Outcome::Applied if !is_same => Outcome::InDoubt,
+                    Outcome::PartialSequence if !is_same || has_several_statements => Outcome::InDoubt,
+                    found => found,
+                };
+                if found == Outcome::PartialSequence {
+                    let dropped = drop_sequence(&mut self.main.connection, &statement.info);
+                    self.check_resume_result(dropped, statement)?;
+                }
                 let in_doubt = self.resume.as_ref().map_or(InDoubt::Stop, |resume| resume.in_doubt);
                 let is_done = match (found, in_doubt) {
                     (Outcome::Applied, _) | (Outcome::InDoubt, InDoubt::Applied) => true,
-                    (Outcome::Reapply, _) | (Outcome::InDoubt, InDoubt::Reapply) => false,
+                    (Outcome::Reapply | Outcome::PartialSequence, _) | (Outcome::InDoubt, InDoubt::Reapply) => false,
                     (Outcome::InDoubt, InDoubt::Stop) => {
                         return self.stop_resume(statement,
                             "the statement is in doubt: it had started when the load ended, and the server cannot tell whether it is \

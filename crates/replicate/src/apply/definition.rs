@@ -4,7 +4,7 @@
 //! the same can run again.
 
 use hortator_load::analysis::{FunctionSet, Postcondition, SessionFacts, StatementInfo, analyze};
-use hortator_load::checkpoint::{Outcome, RecoveryHint, fingerprint, outcome};
+use hortator_load::checkpoint::{Outcome, RecoveryHint, drop_sequence, fingerprint, outcome};
 use hortator_load::lexer::{Charset, Dialect, tokens};
 use hortator_mysql::{Connection, Error};
 
@@ -36,6 +36,12 @@ impl Begun {
         }
         let (info, dialect) = read(connection, &self.text)?;
         outcome(connection, &self.text, &info, &dialect, &self.before)
+    }
+
+    /// Drops the sequence that it makes, if it is there.
+    pub(super) fn drop_sequence(&self, connection: &mut Connection) -> Result<(), Error> {
+        let (info, _) = read(connection, &self.text)?;
+        drop_sequence(connection, &info)
     }
 }
 

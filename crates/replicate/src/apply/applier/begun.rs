@@ -93,6 +93,10 @@ impl Applier {
                 Ok(true)
             }
             Outcome::Reapply => Ok(false),
+            Outcome::PartialSequence => {
+                let dropped = begun.drop_sequence(&mut self.connection);
+                dropped.map(|()| false).map_err(|error| self.failed(error, &place))
+            }
             Outcome::InDoubt => Err(self.in_doubt(&begun)),
         }
     }
