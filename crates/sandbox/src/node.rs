@@ -215,6 +215,7 @@ impl<'a> Node<'a> {
         let log = self.error_log();
         let mut attempt = 1;
         loop {
+            self.forget_socket_lock();
             let log_start = error_log::length(&log);
             let failure = match self.spawn(further).and_then(|process| self.wait_ready(&process)) {
                 Ok(()) => return Ok(()),
@@ -226,6 +227,14 @@ impl<'a> Node<'a> {
             }
             attempt += 1;
         }
+    }
+
+    /// MySQL takes a killed server for one that runs, as long as nobody has reaped its process: it reads the pid beside
+    /// the socket.
+    fn forget_socket_lock(self) {
+        let mut lock = self.socket().into_os_string();
+        lock.push(".lock");
+        let _ = fs::remove_file(lock);
     }
 
     /// The server's usual arguments.
