@@ -45,6 +45,7 @@ mod replicate;
 mod resumed;
 mod resumed_corners;
 mod resumed_in_doubt;
+mod resumed_known;
 mod resumed_session;
 mod sandboxes;
 mod sequence_without_row;

@@ -16,16 +16,17 @@ pub(crate) fn is_durable_ddl(text: &[u8]) -> bool {
     !has_word(text, LIKE) && !WORDS.into_iter().any(|word| has_word(text, word))
 }
 
-/// Whether a statement that commits by itself changes no sequence. `writes_plain_table`: rows, of a base table on which
-/// nothing fires and whose defaults draw from no sequence.
-pub(crate) fn is_durable(text: &[u8], info: &StatementInfo, writes_plain_table: bool) -> bool {
+/// Whether a statement that commits by itself changes no sequence. `is_of_plain_table`: it writes rows of a base table on
+/// which nothing fires and whose defaults draw from no sequence, or copies the definition of a base table.
+pub(crate) fn is_durable(text: &[u8], info: &StatementInfo, is_of_plain_table: bool) -> bool {
     let may_call = [Trait::MayCallFunction, Trait::MayDoAnything, Trait::SeveralStatements, Trait::Compound];
     if may_call.into_iter().any(|found| info.is(found)) {
         return false;
     }
     match &info.ddl_target {
+        Some(_) if info.copies.is_some() && is_of_plain_table => !WORDS.into_iter().any(|word| has_word(text, word)),
         Some(_) => is_durable_ddl(text),
-        None => writes_plain_table && !WORDS.into_iter().any(|word| has_word(text, word)),
+        None => is_of_plain_table && !WORDS.into_iter().any(|word| has_word(text, word)),
     }
 }
 

@@ -175,6 +175,8 @@ pub struct StatementInfo {
     pub changes: Option<NamedTable>,
     /// Tables behind REFERENCES.
     pub references: Vec<NamedTable>,
+    /// The table whose definition it copies, where it does nothing else.
+    pub copies: Option<NamedTable>,
     /// The schema that it creates, changes or drops.
     pub schema: Option<Vec<u8>>,
     /// What it assigns.
@@ -218,6 +220,7 @@ impl StatementInfo {
             traits,
             tables: Vec::new(),
             references: Vec::new(),
+            copies: None,
             schema: None,
             assignments: Assignments::default(),
             changes: None,
@@ -448,6 +451,7 @@ fn table_definition(
         if is_plain_definition(behind) {
             info.traits = info.traits.with(Trait::PlainDefinition);
         }
+        info.copies = table_ddl::copied_table(behind);
         table_ddl::create_table_reason(behind)
     } else {
         if info.is(Trait::AltersTable) {

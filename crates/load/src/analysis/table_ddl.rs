@@ -54,6 +54,20 @@ pub fn create_table_reason(behind: &[Token<'_>]) -> Option<&'static str> {
     None
 }
 
+/// The table whose definition a CREATE TABLE copies, where it does nothing else. `behind` are the tokens behind the new
+/// table's name.
+pub fn copied_table(behind: &[Token<'_>]) -> Option<NamedTable> {
+    let source = match behind {
+        [like, source @ ..] if like.is_word(b"LIKE") => source,
+        [open, like, source @ .., close] if open.is_symbol(b"(") && like.is_word(b"LIKE") && close.is_symbol(b")") => {
+            source
+        }
+        _ => return None,
+    };
+    let mut found = Vec::new();
+    (read_table(source, 0, &mut found)? == source.len()).then(|| found.pop())?
+}
+
 /// Engines whose tables have rows of their own.
 const ENGINES: &[&[u8]] = &[b"InnoDB", b"MyISAM", b"Aria", b"MEMORY"];
 

@@ -78,6 +78,8 @@ pub enum RecoveryHint {
     PartOf(LargeTransactionBegin),
     /// The definition that the statement changes: a hash of it, or `None` where there was none.
     Definition(Option<u128>),
+    /// All that the statement drops is there.
+    Exists,
 }
 
 impl RecoveryHint {
@@ -102,6 +104,7 @@ impl RecoveryHint {
                 format!("counters {}", counters.join(" "))
             }
             Self::Rows(count) => format!("rows {count}"),
+            Self::Exists => "exists".to_owned(),
             Self::Definition(None) => "definition none".to_owned(),
             Self::Definition(Some(hash)) => format!("definition {hash:032x}"),
         }
@@ -110,8 +113,10 @@ impl RecoveryHint {
     /// From the text in the table; unknown text is no hint.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        if text == "not_in_transaction" {
-            return Self::NotInTransaction;
+        match text {
+            "not_in_transaction" => return Self::NotInTransaction,
+            "exists" => return Self::Exists,
+            _ => {}
         }
         match text.split_once(' ') {
             Some(("failed", count)) => count.parse().map_or(Self::None, Self::Failed),

@@ -49,7 +49,7 @@ pub use load_registry::{discard, interrupted};
 use local_journal::LocalJournal;
 pub use local_journal::LostJournal;
 pub use memory_tables::LostRows;
-pub use outcome::{Outcome, drop_sequence, fingerprint, outcome};
+pub use outcome::{Outcome, drop_sequence, fingerprint, fingerprint_unseen, outcome};
 pub use reader::CheckpointReader;
 pub use statements::LastId;
 use statements::Statements;

@@ -36,6 +36,9 @@ const NOT_THERE: &[u16] = &[1146, 1049, 1008, 1305, 1360, 1539, 4091, 1133, 1141
 /// What a question for a sequence begins with.
 const SHOW_SEQUENCE: &[u8] = b"SHOW CREATE SEQUENCE ";
 
+/// Changes neither FOUND_ROWS() nor anything else that a dump may ask for.
+const CLEAR_WARNINGS: &[u8] = b"SHOW CREATE TABLE information_schema.ENGINES";
+
 /// Names of one statement that are looked up among the tables.
 const NAMES_LIMIT: usize = 10_000;
 
@@ -49,6 +52,24 @@ pub fn fingerprint(connection: &mut Connection, info: &StatementInfo) -> Result<
     }
     let Some(DdlTarget { questions, .. }) = &info.ddl_target else { return Ok(RecoveryHint::None) };
     Ok(look(connection, questions)?.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
+}
+
+/// The same in the dump's session. What is not there is an error of ours, which would stay among the warnings of the session,
+/// and a view may bring warnings: a definition does not clear them, a statement that reads a table does.
+///
+/// # Errors
+/// A lost connection.
+pub fn fingerprint_unseen(connection: &mut Connection, info: &StatementInfo) -> Result<RecoveryHint, Error> {
+    let found = fingerprint(connection, info)?;
+    // Where nothing was there to ask for, nothing was asked.
+    if matches!(found, RecoveryHint::Definition(_)) {
+        match connection.fetch(CLEAR_WARNINGS) {
+            // Where the server does not show it, a warning too many is all that is left.
+            Ok(_) | Err(Error::Server(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 /// Hashes of the definitions that the questions ask for, `None` for what is not there; no answer where the server does
@@ -105,7 +126,9 @@ pub fn outcome(
         let is_certain = !names_other_engines(connection, text, dialect)?;
         return Ok(if is_certain { Outcome::Reapply } else { Outcome::InDoubt });
     }
-    let (RecoveryHint::Definition(_), Some(DdlTarget { questions, postcondition })) = (before, &info.ddl_target) else {
+    let (RecoveryHint::Definition(_) | RecoveryHint::Exists, Some(DdlTarget { questions, postcondition })) =
+        (before, &info.ddl_target)
+    else {
         return Ok(Outcome::InDoubt);
     };
     let is_create = || tokens(text, dialect).next().is_some_and(|token| token.is_word(b"CREATE"));
@@ -113,7 +136,11 @@ pub fn outcome(
         return Ok(Outcome::PartialSequence);
     }
     let Some(found) = look(connection, questions)? else { return Ok(Outcome::InDoubt) };
-    if recovery_hint(&found) == *before {
+    let is_as_before = match before {
+        RecoveryHint::Exists => found.iter().all(Option::is_some),
+        before => recovery_hint(&found) == *before,
+    };
+    if is_as_before {
         return Ok(Outcome::Reapply);
     }
     let is_done = match postcondition {

@@ -6,6 +6,7 @@ use std::sync::{Arc, MutexGuard};
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::{Connection, Error, quote_string};
 
+use super::existence::ExistingNames;
 use super::new_tables::NewTables;
 use super::row_effects::TriggerFacts;
 use crate::analysis::{StatementInfo, Trait};
@@ -28,6 +29,8 @@ pub(crate) struct CatalogCache<'l> {
     relations: HashMap<Vec<u8>, HashMap<Vec<u8>, bool>>,
     /// Tables that this load has created.
     pub(super) new_tables: NewTables,
+    /// Tables that the main session has created, and that have no triggers.
+    without_triggers: HashSet<TableName>,
     names: usize,
     /// Relations of which it is not certain whether they are there.
     uncertain: HashSet<TableName>,
@@ -41,6 +44,8 @@ pub(crate) struct CatalogCache<'l> {
     pub(super) views: HashMap<TableName, Option<Arc<[TableName]>>>,
     /// Tables whose next numbers only the main session knows.
     numbered_in_main: NumberedInMain,
+    /// Schemas and accounts.
+    pub(super) existing_names: ExistingNames,
 }
 
 /// What routines and triggers may do to the session.
@@ -91,6 +96,7 @@ impl<'l> CatalogCache<'l> {
             tables: HashMap::new(),
             relations: HashMap::new(),
             new_tables: NewTables::default(),
+            without_triggers: HashSet::new(),
             names: 0,
             uncertain: HashSet::new(),
             has_other_engines: None,
@@ -98,6 +104,7 @@ impl<'l> CatalogCache<'l> {
             triggers: HashMap::new(),
             views: HashMap::new(),
             numbered_in_main: NumberedInMain::Some(HashSet::new()),
+            existing_names: ExistingNames::default(),
         }
     }
 
@@ -133,7 +140,11 @@ impl<'l> CatalogCache<'l> {
         if self.tables.len() >= REMEMBERED_LIMIT {
             self.tables.clear();
         }
-        let found = self.connection.table(name)?.map(Arc::new);
+        let found = match self.without_triggers.contains(name) {
+            true => self.connection.new_table(name),
+            false => self.connection.table(name),
+        };
+        let found = found?.map(Arc::new);
         self.tables.insert(name.clone(), found.clone());
         self.new_tables.described(name);
         self.uncertain.remove(name);
@@ -175,14 +186,43 @@ impl<'l> CatalogCache<'l> {
         }
     }
 
+    /// The main session has created this table.
+    pub(crate) fn note_created_in_main(&mut self, name: &TableName) {
+        self.note_created(name, true);
+        if self.without_triggers.len() < REMEMBERED_LIMIT {
+            self.without_triggers.insert(name.clone());
+        }
+    }
+
     /// A statement may have created or dropped this relation, or changed it.
     pub(crate) fn note_changed(&mut self, name: &TableName) {
+        self.without_triggers.remove(name);
         self.has_other_engines = None;
         self.tables.remove(name);
         self.triggers.remove(name);
         self.views.clear();
         self.new_tables.remove(name);
         self.note_uncertain(name);
+    }
+
+    /// A relation has been dropped.
+    pub(crate) fn note_dropped(&mut self, name: &TableName) {
+        self.set_relation(name, None);
+    }
+
+    /// A schema is gone, with all that is in it.
+    pub(crate) fn forget_schema(&mut self, schema: &[u8]) {
+        self.without_triggers.clear();
+        self.tables.retain(|name, _| name.schema != schema);
+        self.triggers.retain(|name, _| name.schema != schema);
+        self.uncertain.retain(|name| name.schema != schema);
+        if let Some(names) = self.relations.remove(schema) {
+            self.names -= names.len();
+        }
+        self.new_tables.clear();
+        self.has_other_engines = None;
+        self.views.clear();
+        self.forget_routines();
     }
 
     /// A view has been created.
@@ -227,11 +267,13 @@ impl<'l> CatalogCache<'l> {
         self.tables.clear();
         self.relations.clear();
         self.new_tables.clear();
+        self.without_triggers.clear();
         self.names = 0;
         self.uncertain.clear();
         self.has_other_engines = None;
         self.triggers.clear();
         self.views.clear();
+        self.existing_names.forget();
     }
 
     /// A routine, trigger or event has another body.

@@ -228,7 +228,7 @@ impl<'l> MainSession<'l> {
             || info.is(Trait::DropsTemporary);
         self.left_behind.is_changed |= changes.is_changed && !is_known;
         self.has_temporary_tables |= changes.is_changed && info.is(Trait::MayCreateTemporary);
-        self.left_behind.schema |= changes.schema.is_some() || info.is(Trait::OfSchema);
+        self.left_behind.schema |= changes.schema.is_some() || self.is_of_default_schema(info);
         let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
         self.is_stale |= is_block;
         self.left_behind.ran_routines |= info.is(Trait::MayCallFunction)
@@ -241,13 +241,23 @@ impl<'l> MainSession<'l> {
         self.apply_changes(changes, restored, is_set)
     }
 
+    /// Whether a statement makes, changes or drops the default schema, or may do so.
+    fn is_of_default_schema(&self, info: &StatementInfo) -> bool {
+        let is_other = |name: &[u8], default: &[u8]| name.is_ascii() && !name.eq_ignore_ascii_case(default);
+        info.is(Trait::OfSchema)
+            && !matches!((&info.schema, &self.state().database), (Some(name), Some(default)) if is_other(name, default))
+    }
+
     fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
+        let before = Arc::clone(self.tracker.state());
         if self.tracker.apply(changes, restored, is_set) {
             // The dump has switched the reports: they go on.
             let _ = self.connection.track_session();
         }
         self.left_behind.schema |= changes.schema.is_some();
-        self.dialect = self.tracker.state().dialect(self.server);
+        if !Arc::ptr_eq(&before, self.tracker.state()) {
+            self.dialect = self.tracker.state().dialect(self.server);
+        }
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod catalog_cache;
 mod chunk_builder;
 mod constraints;
 mod definitions;
+mod existence;
 mod expectations;
 mod found_rows;
 mod handlers;
@@ -43,7 +44,9 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
-use crate::analysis::{FunctionSet, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
+use crate::analysis::{
+    FunctionSet, JournalMode, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
+};
 use crate::apply::{Pool, Stopped};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
@@ -58,7 +61,7 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
-use definitions::changes_definitions;
+use definitions::DefinitionChanges;
 use held::Held;
 use journal::{Asked, RowEffects, Unrecorded};
 use large_transaction::LargeTransactions;
@@ -342,6 +345,7 @@ impl<'l> Coordinator<'l> {
         };
         self.pool.wait_clear(&write_set, &mut || self.main.keep_alive())?;
         self.main.check_writer(&statement.text, &statement.location)?;
+        let existence = self.existence(statement)?;
         for table in tables {
             self.forget(table);
         }
@@ -361,16 +365,19 @@ impl<'l> Coordinator<'l> {
         let sets = std::mem::take(&mut self.sets);
         let failures = self.main.failures();
         if sets.is_empty() {
-            self.main.run_recorded(statement, &RowEffects::default(), Asked::No)?;
+            self.main.run_recorded(statement, &RowEffects::default(), existence, Asked::No)?;
         } else {
             self.main.define_behind_sets(&sets, statement)?;
         }
-        if self.main.failures() > failures {
+        let has_failed = self.main.failures() > failures;
+        if has_failed {
             self.saved.forget();
         }
-        if *effect != DdlEffect::None {
-            self.note_definition(statement, tables);
+        // TRUNCATE leaves the definition.
+        if *effect != DdlEffect::None && statement.info.journal != JournalMode::Repeated {
+            self.note_definition(statement, tables, has_failed);
         }
+        self.note_existence(&statement.info, has_failed);
         self.look_after_main(&statement.location)
     }
 
@@ -412,14 +419,18 @@ impl<'l> Coordinator<'l> {
         let table = self.written_table(info);
         let effects = self.row_effects(info, table.as_ref(), location)?;
         self.note_constraints(statement)?;
-        if changes_definitions(info) {
-            self.forget_definitions(info, location)?;
+        let existence = self.existence(statement)?;
+        let changes = self.definition_changes(info);
+        if changes == DefinitionChanges::Anything {
             self.main.unrecorded.names_are_incomplete();
         }
-        let affected_rows = self.main.run_recorded(statement, &effects, asked)?;
-        if changes_definitions(info) {
-            self.forget_definitions(info, location)?;
-        }
+        self.forget_changed(&changes, info, location)?;
+        let failures = self.main.failures();
+        let affected_rows = self.main.run_recorded(statement, &effects, existence, asked)?;
+        self.forget_changed(&changes, info, location)?;
+        let has_failed = self.main.failures() > failures;
+        self.note_new_table(&changes, info, has_failed);
+        self.note_existence(info, has_failed);
         if let Some(name) = table {
             self.affected(&name, affected_rows);
             self.expect_rows(statement);

@@ -324,7 +324,8 @@ impl Coordinator<'_> {
             | RecoveryHint::NotInTransaction
             | RecoveryHint::Failed(_)
             | RecoveryHint::PartOf(_)
-            | RecoveryHint::Definition(_) => {
+            | RecoveryHint::Definition(_)
+            | RecoveryHint::Exists => {
                 let dialect = self.main.dialect();
                 let hint = &checkpoint.recovery_hint;
                 let found = match outcome(&mut self.main.connection, text, &statement.info, &dialect, hint) {

@@ -14,6 +14,7 @@ use crate::analysis::{StatementInfo, StatementKind, Trait, identifiers};
 use crate::apply::{Stopped, close_table};
 use crate::checkpoint::COUNTERS_LIMIT;
 use crate::lexer::{Dialect, Kind, Location};
+use crate::planner::Catalog;
 
 /// What fires on a table, as far as a record is concerned.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,7 @@ impl Coordinator<'_> {
             self.ask(location, |catalog| catalog.routines_may(RoutineEffect::ActOnSession))?;
         }
         if !info.is(Trait::WritesRows) {
+            effects.is_plain_table = self.copies_base_table(info);
             return Ok(effects);
         }
         effects.is_unrepeatable = info.is(Trait::ReadsSession) || (table.is_none() && info.changes.is_none());
@@ -103,6 +105,14 @@ impl Coordinator<'_> {
             };
         }
         Ok(effects)
+    }
+
+    /// Whether a statement copies the definition of a base table, and not of a sequence.
+    fn copies_base_table(&self, info: &StatementInfo) -> bool {
+        let source = info.copies.as_ref().filter(|_| !self.main.has_temporary_tables());
+        source
+            .and_then(|named| self.names().resolve(named))
+            .is_some_and(|name| self.catalog.is_table(&name) == Some(true))
     }
 
     /// What a statement does by writing rows of this table, added to what is known of it.

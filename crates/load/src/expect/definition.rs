@@ -66,6 +66,7 @@ impl Expectations {
         match what {
             What::Relation(kind) => {
                 let Some(name) = context.table(name) else { return };
+                let kind = self.copied_kind(rest.clone(), context).unwrap_or(kind);
                 self.create_relation(&name, kind, &clauses, if_not_exists, rest, location);
             }
             What::Index => {
@@ -97,6 +98,16 @@ impl Expectations {
                 }
             }
         }
+    }
+
+    /// What CREATE TABLE … LIKE makes: a copy of a sequence is a sequence.
+    fn copied_kind(&self, mut rest: Tokens<'_>, context: &NameContext) -> Option<RelationKind> {
+        let first = rest.next().filter(|token| token.is_symbol(b"(") || token.is_word(b"LIKE"))?;
+        if first.is_symbol(b"(") && !rest.next()?.is_word(b"LIKE") {
+            return None;
+        }
+        let source = context.table(name_at(&mut rest)?)?;
+        self.relations.get(&source).map(|source| source.kind).filter(|kind| *kind == RelationKind::Sequence)
     }
 
     fn create_relation(

@@ -92,6 +92,11 @@ fn definitions_are_expected_by_name() {
         (&["DROP TABLE IF EXISTS v", "CREATE VIEW v AS SELECT 1", "DROP TABLE IF EXISTS v"], "view d.v"),
         (&["CREATE SEQUENCE s START WITH 3"], "sequence d.s"),
         (
+            &["CREATE SEQUENCE s", "CREATE TABLE t LIKE s", "CREATE TABLE u (LIKE t)"],
+            "sequence d.s, sequence d.t, sequence d.u",
+        ),
+        (&["CREATE TABLE t (a INT)", "CREATE TABLE u LIKE t"], "d.t, d.u"),
+        (
             &["CREATE TABLE t (a INT)", "CREATE DEFINER=r@h TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET @a = 1"],
             "d.t, Trigger d.g",
         ),

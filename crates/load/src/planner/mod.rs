@@ -166,7 +166,7 @@ impl Names<'_> {
     }
 
     /// The same of a schema, or of any name that the server folds as it folds those of schemas.
-    fn resolve_schema(&self, name: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn resolve_schema(&self, name: &[u8]) -> Option<Vec<u8>> {
         let is_readable = name.is_ascii() || (self.are_utf8 && !self.folds_case);
         is_readable.then(|| if self.folds_case { name.to_ascii_lowercase() } else { name.to_vec() })
     }

@@ -58,7 +58,7 @@ pub(super) struct Opened {
 /// Connects and authenticates.
 pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     check_names(options)?;
-    let socket = Socket::connect(&options.address, options.connect_timeout)?;
+    let mut socket = Socket::connect(&options.address, options.connect_timeout)?;
     let cannot = |reason: String| Error::Connect { address: options.address.to_string(), reason };
     socket.set_read_timeout(Some(options.connect_timeout)).map_err(|error| cannot(error.to_string()))?;
     let explain = |failure: CommandError| match failure {
@@ -91,7 +91,7 @@ pub(super) fn open(options: &ConnectOptions) -> Result<Opened, Error> {
     let packet = request.with_authentication(options, &authentication);
     wire.send(&[], &packet).map_err(|error| explain(CommandError::Io(error)))?;
     let status = authentication.converse(&mut wire, &credentials).map_err(explain)?;
-    wire.stream().socket().set_read_timeout(options.read_timeout).map_err(|error| cannot(error.to_string()))?;
+    wire.stream_mut().socket_mut().set_read_timeout(options.read_timeout).map_err(|error| cannot(error.to_string()))?;
     Ok(Opened {
         wire,
         version: greeting.version,

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustls::{ClientConnection, StreamOwned};
 
@@ -22,7 +23,27 @@ const KEEPALIVE_PROBES: u32 = 6;
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(TcpStream),
-    Unix(UnixStream),
+    Unix(WokenOnce),
+}
+
+/// A Unix socket whose reader sleeps in `poll`. In `recv` it would be woken twice for each statement: by the answer, and
+/// before that when the server takes the statement, as there is room to write again. That costs the server's core a
+/// context switch for each statement.
+#[derive(Debug)]
+pub(super) struct WokenOnce {
+    stream: UnixStream,
+    read_timeout: Option<Duration>,
+}
+
+impl WokenOnce {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let timeout = self.read_timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        let mut readable = [PollFd::new(&self.stream, PollFlags::IN)];
+        match poll(&mut readable, timeout.as_ref())? {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            _ => (&self.stream).read(buffer),
+        }
+    }
 }
 
 impl Socket {
@@ -31,7 +52,7 @@ impl Socket {
         let refused = |reason: String| Error::Connect { address: address.to_string(), reason };
         match address {
             Address::Socket(path) => match UnixStream::connect(path) {
-                Ok(stream) => Ok(Socket::Unix(stream)),
+                Ok(stream) => Ok(Socket::Unix(WokenOnce { stream, read_timeout: None })),
                 Err(error) => Err(refused(format!("{error}: check that the server runs and that this is its socket"))),
             },
             Address::Tcp { host, port } => {
@@ -42,10 +63,13 @@ impl Socket {
     }
 
     /// Sets the time limit for each read.
-    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(super) fn set_read_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Tcp(stream) => stream.set_read_timeout(timeout),
-            Socket::Unix(stream) => stream.set_read_timeout(timeout),
+            Socket::Unix(socket) => {
+                socket.read_timeout = timeout;
+                Ok(())
+            }
         }
     }
 
@@ -88,7 +112,7 @@ impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Socket::Tcp(stream) => stream.as_fd(),
-            Socket::Unix(stream) => stream.as_fd(),
+            Socket::Unix(socket) => socket.stream.as_fd(),
         }
     }
 }
@@ -97,7 +121,7 @@ impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Socket::Tcp(stream) => stream.read(buffer),
-            Socket::Unix(stream) => stream.read(buffer),
+            Socket::Unix(socket) => socket.read(buffer),
         }
     }
 }
@@ -130,6 +154,14 @@ impl Transport {
         match self {
             Transport::Plain(socket) => socket,
             Transport::Encrypted(stream) => stream.get_ref(),
+        }
+    }
+
+    /// The same, to change it.
+    pub(super) fn socket_mut(&mut self) -> &mut Socket {
+        match self {
+            Transport::Plain(socket) => socket,
+            Transport::Encrypted(stream) => stream.get_mut(),
         }
     }
 

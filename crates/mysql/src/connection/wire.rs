@@ -43,6 +43,11 @@ impl<T: Read + Write> Wire<T> {
         &self.stream
     }
 
+    /// The same, to change it.
+    pub(super) fn stream_mut(&mut self) -> &mut T {
+        &mut self.stream
+    }
+
     /// Takes the stream out, to replace it during the handshake: see `resume`.
     ///
     /// # Errors

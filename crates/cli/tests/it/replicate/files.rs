@@ -169,6 +169,11 @@ fn to_a_place() {
         ends.push((recovery.end(), recovery.gtid()));
         if id == 3 {
             recovery.write(&["FLUSH BINARY LOGS"]);
+            // The server writes it some time later, with the time of today.
+            recovery.fan_in.wait_until("the new file's checkpoint", |_| {
+                let events = texts(&recovery.fan_in.sources[0], "SHOW BINLOG EVENTS IN 'bin.000002'");
+                events.iter().any(|event| event[2] == "Binlog_checkpoint" && event[5].contains("bin.000002"))
+            });
         }
     }
     let before = |place: &str, bytes: i64| {

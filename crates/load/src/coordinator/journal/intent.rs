@@ -1,25 +1,23 @@
 //! What commits by itself, or does anything: an intent before it, closed behind it.
 
-use hortator_mysql::Error;
-
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::is_durable;
 use crate::apply::Stopped;
 use crate::checkpoint::State;
-use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint};
+use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint_unseen};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
+use crate::coordinator::existence::Existence;
 use crate::coordinator::main_session::MainSession;
 use crate::lexer::Location;
 
-/// Changes neither FOUND_ROWS() nor anything else that the dump may ask for.
-const CLEAR_WARNINGS: &[u8] = b"SHOW CREATE TABLE information_schema.ENGINES";
-
 impl MainSession<'_> {
-    /// Runs a statement with an intent. `is_rows`: it changes rows, and no transaction tells whether it is done.
+    /// Runs a statement with an intent. `existence`: of what it defines. `is_rows`: it changes rows, and no transaction
+    /// tells whether it is done.
     pub(super) fn run_with_intent(
         &mut self,
         statement: &AnalyzedStatement,
         effects: &RowEffects,
+        existence: Existence,
         is_rows: bool,
     ) -> Result<u64, Stopped> {
         let (text, location) = (&statement.text[..], &statement.location);
@@ -29,7 +27,10 @@ impl MainSession<'_> {
         }
         let recovery_hint = match is_rows || self.has_one_shot_for_reads() {
             true => Ok(RecoveryHint::NotInTransaction),
-            false => self.fingerprint_unseen(statement),
+            false => match existence.recovery_hint(&statement.info) {
+                Some(known) => Ok(known),
+                None => fingerprint_unseen(&mut self.connection, &statement.info),
+            },
         };
         let recovery_hint = match recovery_hint {
             Ok(recovery_hint) => recovery_hint,
@@ -43,7 +44,8 @@ impl MainSession<'_> {
         let has_failed = result.is_err() || self.failures() > failures;
         if has_failed && !self.is_forced() {
             // A refused definition leaves nothing. Of anything else a part may be there: its record stays open and says so.
-            if matches!(begun.recovery_hint, RecoveryHint::Definition(_)) && !self.is_gone() && !self.is_interrupted() {
+            let is_definition = matches!(begun.recovery_hint, RecoveryHint::Definition(_) | RecoveryHint::Exists);
+            if is_definition && !self.is_gone() && !self.is_interrupted() {
                 self.apart(location, text, |checkpoints| checkpoints.retract_apart(begun.span.first))?;
             }
             return result;
@@ -84,20 +86,6 @@ impl MainSession<'_> {
             self.journal = Journal::Section(Box::new(Run::new(statement, "")));
         }
         result
-    }
-
-    /// How the subjects of a statement stand. What is not there is an error of ours, which would stay among the warnings of
-    /// the dump's session: a definition does not clear them, a statement that reads a table does.
-    fn fingerprint_unseen(&mut self, statement: &AnalyzedStatement) -> Result<RecoveryHint, Error> {
-        let found = fingerprint(&mut self.connection, &statement.info)?;
-        if matches!(found, RecoveryHint::Definition(_)) {
-            match self.connection.fetch(CLEAR_WARNINGS) {
-                // Where the server does not show it, a warning too many is all that is left.
-                Ok(_) | Err(Error::Server(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(found)
     }
 
     /// Closes the intent around a section in which nothing could be recorded, if it is over.

@@ -28,6 +28,7 @@ use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::analyzed_statement::AnalyzedStatement;
+use super::existence::Existence;
 use super::main_session::MainSession;
 use crate::analysis::{JournalMode, StatementKind};
 use crate::apply::Stopped;
@@ -103,7 +104,8 @@ pub(super) struct RowEffects {
     pub(super) names_other_engines: bool,
     /// Next AUTO_INCREMENT values of the tables that it may put rows into: these do not roll back.
     pub(super) counters: Vec<(TableName, u64)>,
-    /// The table is a base table on which nothing fires, and no default of it draws from a sequence.
+    /// The table is a base table on which nothing fires, and no default of it draws from a sequence; or the statement copies
+    /// the definition of a base table.
     pub(super) is_plain_table: bool,
     /// It must run by itself, in no transaction of ours with others.
     pub(super) must_stand_alone: bool,
@@ -160,11 +162,12 @@ fn applied_or_bound(is_session_bound: bool) -> State {
 }
 
 impl MainSession<'_> {
-    /// Runs a statement and records it; gives the number of rows affected.
+    /// Runs a statement and records it; gives the number of rows affected. `existence`: of what it defines.
     pub(super) fn run_recorded(
         &mut self,
         statement: &AnalyzedStatement,
         effects: &RowEffects,
+        existence: Existence,
         asked: Asked,
     ) -> Result<u64, Stopped> {
         if self.checkpoints.is_none() || statement.location.ordinal == 0 {
@@ -223,7 +226,7 @@ impl MainSession<'_> {
             self.run_in_internal_transaction(statement, effects)
         } else {
             // What is asked about must not be looked at first either.
-            self.run_with_intent(statement, effects, is_rows || asked != Asked::No)
+            self.run_with_intent(statement, effects, existence, is_rows || asked != Asked::No)
         }?;
         self.record_results(results, &statement.location).map(|()| rows)
     }

@@ -1,0 +1,43 @@
+-- Accounts and schemas that come and go by other statements than those that name one of them.
+-- fails: 1396
+-- errors on mysql: GRANT creates no account, BEGIN NOT ATOMIC
+DROP USER IF EXISTS 'hc_a'@'localhost', 'hc_b'@'localhost', 'hc_c'@'localhost', 'hc_d'@'LOCALHOST';
+DROP DATABASE IF EXISTS hc_one;
+DROP DATABASE IF EXISTS hc_two;
+CREATE TABLE seen (step INT PRIMARY KEY, users INT, schemas_there INT);
+CREATE USER 'hc_a'@'localhost';
+DROP USER 'hc_a'@'localhost';
+CREATE USER 'hc_a'@'localhost', 'hc_b'@'localhost';
+DROP USER 'hc_a'@'localhost', 'hc_b'@'localhost';
+CREATE USER `hc_b`@`localhost`;
+DROP USER 'hc_b'@'LOCALHOST';
+CREATE USER 'hc_d'@'localhost';
+RENAME USER 'hc_d'@'localhost' TO 'hc_c'@'localhost';
+CREATE USER 'hc_d'@'localhost';
+DROP USER 'hc_c'@'localhost';
+DROP USER 'hc_d'@'localhost';
+CREATE DATABASE hc_one;
+DROP SCHEMA hc_one;
+CREATE SCHEMA hc_one;
+CREATE DATABASE IF NOT EXISTS hc_one;
+CREATE OR REPLACE DATABASE hc_two;
+DROP DATABASE hc_two;
+INSERT INTO seen SELECT 1, (SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'hc\_%'), (SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'hc\_%');
+DELIMITER ;;
+BEGIN NOT ATOMIC DROP DATABASE hc_one; CREATE DATABASE hc_two; CREATE USER 'hc_b'@'localhost'; END ;;
+DELIMITER ;
+CREATE DATABASE hc_one;
+DROP DATABASE hc_one;
+DROP DATABASE hc_two;
+DROP USER 'hc_b'@'localhost';
+SET sql_mode = '';
+GRANT SELECT ON hc_one.* TO 'hc_a'@'localhost';
+INSERT INTO seen SELECT 2, (SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'hc\_%'), (SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'hc\_%');
+CREATE USER 'hc_a'@'localhost';
+DROP USER 'hc_a'@'localhost';
+DROP USER 'hc_a'@'localhost';
+CREATE DATABASE hc_two;
+CREATE DATABASE hc_two;
+DROP DATABASE hc_two;
+DROP DATABASE hc_two;
+INSERT INTO seen SELECT 3, (SELECT COUNT(*) FROM mysql.user WHERE User LIKE 'hc\_%'), (SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'hc\_%');
