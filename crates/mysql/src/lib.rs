@@ -11,6 +11,7 @@ mod address;
 pub mod catalog;
 mod connection;
 pub mod error;
+mod lock_waits;
 pub mod option_file;
 pub mod options;
 mod password;
@@ -24,6 +25,7 @@ pub use connection::{
     Prepared, Row, RowSink, SessionChanges, Status,
 };
 pub use error::{Error, ServerError};
+pub use lock_waits::LockWaits;
 pub use password::Password;
 pub use quote::{quote_identifier, quote_string};
 pub use tls::{Identity, Tls, TlsSettings, Verify};

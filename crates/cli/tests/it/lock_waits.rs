@@ -1,10 +1,10 @@
-//! Workers of a load learn that they are in the way of others, however many of them ask.
+//! Workers of a load, and sources of an agent, learn who is in the way of whom, however many of them ask.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hortator_load::apply::LockWaits;
+use hortator_mysql::LockWaits;
 
 use crate::servers::{DATABASE, Server};
 
@@ -36,6 +36,7 @@ fn a_connection_learns_that_another_waits_for_it_while_many_ask() {
         }
         holder.execute(b"START TRANSACTION").unwrap();
         holder.execute(b"INSERT INTO t VALUES (1)").unwrap();
+        let (waiting, held_by) = (waiter.id(), holder.id());
         scope.spawn(move || waiter.execute(b"INSERT INTO t VALUES (1)").unwrap_err());
         let start = Instant::now();
         let knows = loop {
@@ -45,6 +46,8 @@ fn a_connection_learns_that_another_waits_for_it_while_many_ask() {
                 _ => thread::sleep(Duration::from_millis(10)),
             }
         };
+        assert_eq!(lock_waits.holders_for(&mut holder, waiting).unwrap(), [held_by].repeat(knows.into()));
+        assert_eq!(lock_waits.holders_for(&mut holder, held_by).unwrap(), [0; 0]);
         is_over.store(true, Ordering::Relaxed);
         holder.execute(b"COMMIT").unwrap();
         assert!(knows, "that it holds up another is not known");

@@ -142,7 +142,7 @@ fn who_waits_for_whom_is_known() {
         connection.select_db(DATABASE.as_bytes()).unwrap();
     }
     holder.execute(b"CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
-    assert_eq!(hortator_load::apply::LockWaits::default().blocks_others(&mut holder).unwrap(), Some(false));
+    assert_eq!(hortator_mysql::LockWaits::default().blocks_others(&mut holder).unwrap(), Some(false));
     holder.execute(b"START TRANSACTION").unwrap();
     holder.execute(b"INSERT INTO t VALUES (1)").unwrap();
     std::thread::scope(|scope| {
@@ -151,7 +151,7 @@ fn who_waits_for_whom_is_known() {
         // InnoDB tells what it told before to those who ask again within a tenth of a second.
         let mut looks = (0..50).map(|_| {
             std::thread::sleep(Duration::from_millis(200));
-            hortator_load::apply::LockWaits::default().blocks_others(&mut holder).unwrap()
+            hortator_mysql::LockWaits::default().blocks_others(&mut holder).unwrap()
         });
         assert!(looks.any(|holds| holds == Some(true)), "that it holds up another is not known");
         holder.execute(b"COMMIT").unwrap();

@@ -1,4 +1,4 @@
-//! Definitions whose subjects the load knows without a question: killed in the middle, and gone on with.
+//! Definitions whose subjects the load knows without a question: killed in the middle, and resumed.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! What a definition statement changes: how each of its subjects is asked for, and how they stand once it is done.
 
 use crate::lexer::{Kind, Token};
+use crate::rows::name;
 
 /// Tokens of a statement's beginning among which its kind stands.
 const HEAD_TOKENS: usize = 24;
@@ -167,4 +168,18 @@ fn written(token: &Token<'_>) -> Option<Vec<u8>> {
         Kind::String(raw) => Some(raw.to_vec()),
         _ => None,
     }
+}
+
+/// What may stand behind ALTER DATABASE in the place of a name.
+const SCHEMA_OPTIONS: &[&[u8]] =
+    &[b"DEFAULT", b"CHARACTER", b"CHARSET", b"COLLATE", b"COMMENT", b"ENCRYPTION", b"READ", b"UPGRADE"];
+
+/// The schema of CREATE, ALTER or DROP DATABASE.
+pub fn schema_name(all: &[Token<'_>]) -> Option<Vec<u8>> {
+    let at = all.iter().position(|token| token.is_word(b"DATABASE") || token.is_word(b"SCHEMA"))?;
+    let words: [&[u8]; 3] = [b"IF", b"NOT", b"EXISTS"];
+    let behind = all[at + 1..].iter().find(|token| !words.iter().any(|word| token.is_word(word)))?;
+    // ALTER DATABASE without a name changes the default schema.
+    let is_option = all[0].is_word(b"ALTER") && SCHEMA_OPTIONS.iter().any(|word| behind.is_word(word));
+    if is_option { None } else { name(behind) }
 }

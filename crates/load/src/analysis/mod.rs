@@ -376,7 +376,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         info.function = all.get(at + if is_qualified { 2 } else { 0 }).and_then(name);
     }
     if traits.has(Trait::OfSchema) {
-        info.schema = schema_name(all);
+        info.schema = ddl_target::schema_name(all);
     }
     info.kind = match rule.kind {
         RuleKind::Insert => writes::insert(all, &mut info),
@@ -470,14 +470,6 @@ fn table_definition(
     }
     info.key_additions = key_additions::parse_key_additions(text, all, dialect).map(|found| found.kinds);
     StatementKind::TableDdl
-}
-
-/// The schema of CREATE, ALTER or DROP DATABASE.
-fn schema_name(all: &[Token<'_>]) -> Option<Vec<u8>> {
-    let at = all.iter().position(|token| token.is_word(b"DATABASE") || token.is_word(b"SCHEMA"))?;
-    let words: [&[u8]; 3] = [b"IF", b"NOT", b"EXISTS"];
-    let behind = all[at + 1..].iter().find(|token| !words.iter().any(|word| token.is_word(word)))?;
-    name(behind)
 }
 
 /// Every name that a statement holds: unquoted words, words of the language among them, and quoted names.

@@ -3,7 +3,6 @@
 mod batches;
 mod catalog_connection;
 mod chunk;
-mod lock_waits;
 mod packet;
 mod pool;
 mod row_sender;
@@ -12,7 +11,6 @@ mod worker;
 pub use catalog_connection::CatalogConnection;
 pub(crate) use catalog_connection::close_table;
 pub use chunk::{Atomicity, Chunk, ChunkStatement, RowTarget, Work};
-pub use lock_waits::LockWaits;
 pub(crate) use packet::{Packets, check_packet, packet_limit_bytes};
 pub use pool::{CommitSlot, Pool, Stopped};
 pub use worker::Worker;

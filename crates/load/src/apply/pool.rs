@@ -10,9 +10,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
+use hortator_mysql::LockWaits;
 
 use super::chunk::Chunk;
-use super::lock_waits::LockWaits;
 use crate::report::Failure;
 
 /// How often a wait looks up for something else to do.

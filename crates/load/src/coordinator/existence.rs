@@ -49,7 +49,7 @@ impl Existence {
 
 /// What a statement makes or drops, where that is one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Subject {
+enum NamedObject {
     Schema(Vec<u8>),
     /// User, and host in lower case.
     Account(Vec<u8>, Vec<u8>),
@@ -113,13 +113,13 @@ impl ExistingNames {
         self.accounts.names = None;
     }
 
-    fn existence(&mut self, subject: &Subject, connection: &mut Connection) -> Result<Existence, Error> {
+    fn existence(&mut self, subject: &NamedObject, connection: &mut Connection) -> Result<Existence, Error> {
         match subject {
-            Subject::Schema(name) => self.schemas.contains(name, || {
+            NamedObject::Schema(name) => self.schemas.contains(name, || {
                 let rows = list(connection, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA")?;
                 Ok(rows.map(|rows| rows.into_iter().filter_map(|row| row.into_iter().next()?).collect()))
             }),
-            Subject::Account(user, host) => self.accounts.contains(&(user.clone(), host.clone()), || {
+            NamedObject::Account(user, host) => self.accounts.contains(&(user.clone(), host.clone()), || {
                 let account = |row: hortator_mysql::Row| {
                     let mut values = row.into_iter().flatten();
                     Some((values.next()?, values.next()?.to_ascii_lowercase()))
@@ -130,10 +130,10 @@ impl ExistingNames {
         }
     }
 
-    fn set(&mut self, subject: Subject, exists: bool) {
+    fn set(&mut self, subject: NamedObject, exists: bool) {
         match subject {
-            Subject::Schema(name) => self.schemas.set(name, exists),
-            Subject::Account(user, host) => self.accounts.set((user, host), exists),
+            NamedObject::Schema(name) => self.schemas.set(name, exists),
+            NamedObject::Account(user, host) => self.accounts.set((user, host), exists),
         }
     }
 }
@@ -200,14 +200,14 @@ impl Coordinator<'_> {
     }
 
     /// The schema or the account that a statement makes, changes or drops, and nothing else.
-    fn subject(&self, info: &StatementInfo) -> Option<Subject> {
+    fn subject(&self, info: &StatementInfo) -> Option<NamedObject> {
         let target = info.ddl_target.as_ref().filter(|target| target.postcondition != Postcondition::Renamed)?;
         let [question] = &target.questions[..] else { return None };
         if SHOW_SCHEMA.iter().any(|show| question.starts_with(show)) {
-            return self.names().resolve_schema(info.schema.as_deref()?).map(Subject::Schema);
+            return self.names().resolve_schema(info.schema.as_deref()?).map(NamedObject::Schema);
         }
         let (user, host) = account(question.strip_prefix(SHOW_USER)?)?;
-        Some(Subject::Account(user, host))
+        Some(NamedObject::Account(user, host))
     }
 }
 

@@ -132,6 +132,7 @@ impl Agent {
             schema,
             ignore_errors,
             workers_per_source: workers / sources.len().max(1),
+            lock_waits: Arc::default(),
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
             copies: copying::CopySlots::default(),
         });

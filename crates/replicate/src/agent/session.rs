@@ -121,7 +121,7 @@ impl<'t> Session<'t> {
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone())
             .with_conflict_policy(task.options.conflict, self.resolves)
-            .with_workers(self.target, task.target.workers_per_source)?;
+            .with_workers(self.target, task.target.workers_per_source, &task.target.lock_waits)?;
         task.track(|tracker, _| tracker.on_connected(applier.waited_for()));
         if let Some(files) = &task.options.files {
             if !copying::move_rest(task, self.target)? {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hortator_mysql::ConnectOptions;
+use hortator_mysql::{ConnectOptions, LockWaits};
 
 use super::conflict::is_conflict;
 use super::copying::CopySlots;
@@ -46,6 +46,8 @@ pub(super) struct Target {
     pub(super) ignore_errors: Vec<u16>,
     /// Connections over which a source with a backlog is applied.
     pub(super) workers_per_source: usize,
+    /// Who waits for whose row locks.
+    pub(super) lock_waits: Arc<LockWaits>,
     /// What is read ahead of a source, in bytes.
     pub(super) queue_limit_bytes: usize,
     /// Copies that are under way.

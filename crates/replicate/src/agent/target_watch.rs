@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hortator_mysql::{Connection, Error};
+use hortator_mysql::{Connection, Error, LockWaits};
 
 use super::side_connection::SideConnection;
 use super::source_task::SourceTask;
@@ -30,8 +30,8 @@ pub(super) fn run(tasks: &[Arc<SourceTask>]) {
         }
         let numbers: Vec<u32> = statements.iter().map(|(_, statement)| statement.connection).collect();
         // A target that does not answer says nothing of them.
-        let mut explained =
-            connection.ask(first.target.current_node(), |connection| explain(connection, &numbers)).unwrap_or_default();
+        let question = |connection: &mut Connection| explain(connection, &first.target.lock_waits, &numbers);
+        let mut explained = connection.ask(first.target.current_node(), question).unwrap_or_default();
         for (task, statement) in statements {
             let explanation = explained.remove(&statement.connection);
             task.track(|tracker, _| tracker.on_explained(statement, explanation));
@@ -40,34 +40,29 @@ pub(super) fn run(tasks: &[Arc<SourceTask>]) {
 }
 
 /// What the target says of connections, by their numbers.
-fn explain(connection: &mut Connection, numbers: &[u32]) -> Result<HashMap<u32, Explanation>, Error> {
+fn explain(
+    connection: &mut Connection,
+    lock_waits: &LockWaits,
+    numbers: &[u32],
+) -> Result<HashMap<u32, Explanation>, Error> {
     let list = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let shown = SHOWN_CHARS + 1;
     let processes = format!(
         "SELECT ID, STATE, LEFT(INFO, {shown}) FROM information_schema.PROCESSLIST WHERE ID IN ({list}) AND COMMAND <> 'Sleep'"
     );
-    let row_locks = format!(
-        "SELECT r.trx_mysql_thread_id, MIN(b.trx_mysql_thread_id) FROM information_schema.INNODB_LOCK_WAITS w \
-         JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id \
-         JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \
-         WHERE r.trx_mysql_thread_id IN ({list}) GROUP BY 1"
-    );
     let processes = texts(connection, processes.as_bytes())?;
-    // An account may lack the right to see them.
-    let row_locks = texts(connection, row_locks.as_bytes()).unwrap_or_default();
-    let holder_of =
-        |number: &String| row_locks.iter().find(|row| row.first() == Some(number)).and_then(|row| row.get(1));
     let mut explained = HashMap::new();
     for row in processes {
         let [number, state, statement] = &row[..] else { continue };
         let Ok(id) = number.parse() else { continue };
-        explained.insert(id, explanation(state, statement, holder_of(number).map(String::as_str)));
+        let holder = lock_waits.holders_for(connection, id)?.into_iter().min();
+        explained.insert(id, explanation(state, statement, holder));
     }
     Ok(explained)
 }
 
 /// In words: what a process does, and which connection holds the row that it waits for.
-fn explanation(state: &str, statement: &str, holder: Option<&str>) -> Explanation {
+fn explanation(state: &str, statement: &str, holder: Option<u32>) -> Explanation {
     let is_lock_state = state.starts_with("Waiting for") && state.contains("lock");
     let mut text = match statement.char_indices().nth(SHOWN_CHARS) {
         // Rows as base64 say nothing to a person.
@@ -107,7 +102,7 @@ mod tests {
                 false,
                 "COMMIT: Waiting for prior transaction to commit",
             ),
-            ("", "BINLOG '", Some("17"), true, "BINLOG …: waits for a row that connection 17 has locked"),
+            ("", "BINLOG '", Some(17), true, "BINLOG …: waits for a row that connection 17 has locked"),
             ("", "COMMIT", None, false, "COMMIT"),
             ("", &long, None, false, &format!("ALTER TABLE d.t COMMENT '{} …", "ü".repeat(SHOWN_CHARS - 25))),
         ] {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
-use hortator_mysql::{Connection, quote_string};
+use hortator_mysql::{Connection, LockWaits, quote_string};
 
 use super::binlog_statement::BinlogStatement;
 use super::collations::Collations;
@@ -83,6 +83,8 @@ pub struct Applier {
     group: Group,
     /// Further connections for groups; none where all go over this one.
     workers: Option<Workers>,
+    /// Who waits for whose row locks, as all sources see it.
+    lock_waits: Arc<LockWaits>,
     pace: Pace,
     /// What the pace knows of replays.
     paced_replays: u64,
@@ -169,6 +171,7 @@ impl Applier {
             groups: 0,
             group: Group::default(),
             workers: None,
+            lock_waits: Arc::default(),
             pace: Pace::default(),
             paced_replays: 0,
             keyed_tables: TableCache::default(),

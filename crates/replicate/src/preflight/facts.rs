@@ -16,6 +16,10 @@ pub struct SourceFacts {
     pub has_binary_log: bool,
     /// `binlog_format`.
     pub format: String,
+    /// `binlog_row_image`.
+    pub row_image: String,
+    /// Whether its rows overwrite those of the target that are in their way.
+    pub overwrites: bool,
     /// SHOW GRANTS of the account.
     pub grants: Vec<String>,
     /// Its tables as `schema.table`, as far as the account sees them; under rules, those that reach the target, by their
@@ -36,8 +40,6 @@ pub struct MySqlFacts {
     pub gtid_mode: String,
     /// Hosts that are to continue for each other.
     pub hosts: usize,
-    /// `binlog_row_image`.
-    pub row_image: String,
     /// `binlog_row_value_options`.
     pub value_options: String,
     /// `default_table_encryption`.
@@ -119,7 +121,7 @@ fn of_first<T>(hosts: &[ConnectOptions], ask: impl Fn(&mut Connection) -> Result
 }
 
 fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
-    let variables = texts(connection, b"SELECT @@server_id, @@log_bin, @@binlog_format")?;
+    let variables = texts(connection, b"SELECT @@server_id, @@log_bin, @@binlog_format, @@binlog_row_image")?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
     let tables = format!(
         "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES \
@@ -134,6 +136,8 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
         server_id: variable(0),
         has_binary_log: variable(1) == "1",
         format: variable(2),
+        row_image: variable(3),
+        overwrites: false,
         grants: first_column(connection, b"SHOW GRANTS")?,
         tables: first_column(connection, tables.as_bytes())?,
         without_key: first_column(connection, without_key.as_bytes())?,
@@ -147,8 +151,7 @@ const EXPRESSIONS_SINCE: u32 = 80_016;
 
 fn ask_mysql(connection: &mut Connection) -> Result<MySqlFacts, Error> {
     let is_new = connection.version().comment_number() >= EXPRESSIONS_SINCE;
-    let variables = texts(connection, b"SELECT @@gtid_mode, @@binlog_row_image")?;
-    let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
+    let gtid_mode = first_value(connection, b"SELECT @@gtid_mode")?;
     let mut of_new = |query: &[u8]| if is_new { first_value(connection, query) } else { Ok(String::new()) };
     let value_options = of_new(b"SELECT @@global.binlog_row_value_options")?;
     let encrypts = of_new(b"SELECT @@global.default_table_encryption")? == "1";
@@ -163,7 +166,7 @@ fn ask_mysql(connection: &mut Connection) -> Result<MySqlFacts, Error> {
         );
     }
     let without_equal = first_column(connection, tables.as_bytes())?;
-    Ok(MySqlFacts { gtid_mode: variable(0), hosts: 1, row_image: variable(1), value_options, encrypts, without_equal })
+    Ok(MySqlFacts { gtid_mode, hosts: 1, value_options, encrypts, without_equal })
 }
 
 fn ask_target(connection: &mut Connection) -> Result<TargetFacts, Error> {

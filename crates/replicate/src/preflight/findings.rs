@@ -45,7 +45,7 @@ pub(super) fn findings(
         match facts {
             Ok(facts) => {
                 of_source(name, facts, &mut found);
-                let of_mysql = facts.mysql.iter().flat_map(|mysql| of_mysql::findings(mysql, target));
+                let of_mysql = facts.mysql.iter().flat_map(|mysql| of_mysql::findings(mysql, &facts.row_image, target));
                 found.extend(of_mysql.map(|(severity, text)| Finding { source: Some(name.clone()), severity, text }));
             }
             Err(error) => found.push(problem(Some(name), error.to_string())),
@@ -105,6 +105,14 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
         let text = format!(
             "binlog_format is {}: statements run again on the target, one by one; set binlog_format = ROW",
             facts.format
+        );
+        add(Severity::Warning, &text);
+    }
+    if facts.overwrites && facts.row_image != "FULL" {
+        let text = format!(
+            "conflict is overwrite, and binlog_row_image is {}: an update of a row that the target does not have stops the \
+             source, as its event has the changed columns only. Set binlog_row_image = FULL",
+            facts.row_image
         );
         add(Severity::Warning, &text);
     }

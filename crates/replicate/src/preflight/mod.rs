@@ -13,6 +13,7 @@ mod of_mysql;
 mod tests;
 
 use crate::agent::AgentOptions;
+use crate::apply::ConflictPolicy;
 
 pub use facts::{MySqlFacts, SourceFacts, TargetFacts};
 pub use findings::{Finding, Severity};
@@ -25,7 +26,9 @@ pub fn check(options: &AgentOptions) -> Vec<Finding> {
         .sources
         .iter()
         .map(|source| {
-            let facts = facts::of_source(&source.hosts).map(|facts| facts.under(&source.rules));
+            let overwrites = source.conflict == ConflictPolicy::Overwrite;
+            let facts = facts::of_source(&source.hosts);
+            let facts = facts.map(|facts| SourceFacts { overwrites, ..facts.under(&source.rules) });
             (source.name.clone(), facts)
         })
         .collect();

@@ -6,8 +6,8 @@ use crate::from_mysql::needs_newer_target;
 
 const PARTIAL_JSON: &str = "PARTIAL_JSON";
 
-/// What follows from what it says, and the target.
-pub(super) fn findings(facts: &MySqlFacts, target: Option<&TargetFacts>) -> Vec<(Severity, String)> {
+/// What follows from what it says, its `binlog_row_image`, and the target.
+pub(super) fn findings(facts: &MySqlFacts, row_image: &str, target: Option<&TargetFacts>) -> Vec<(Severity, String)> {
     let mut found = Vec::new();
     if facts.gtid_mode != "ON" && facts.hosts > 1 {
         let text = format!(
@@ -16,11 +16,10 @@ pub(super) fn findings(facts: &MySqlFacts, target: Option<&TargetFacts>) -> Vec<
         );
         found.push((Severity::Problem, text));
     }
-    if facts.value_options.contains(PARTIAL_JSON) && facts.row_image != "FULL" {
+    if facts.value_options.contains(PARTIAL_JSON) && row_image != "FULL" {
         let text = format!(
-            "binlog_row_value_options is PARTIAL_JSON and binlog_row_image is {}: changes of a part of a JSON value need the \
-             value before them. Set one of both otherwise: binlog_row_value_options = '' or binlog_row_image = FULL",
-            facts.row_image
+            "binlog_row_value_options is PARTIAL_JSON and binlog_row_image is {row_image}: changes of a part of a JSON value need \
+             the value before them. Set one of both otherwise: binlog_row_value_options = '' or binlog_row_image = FULL"
         );
         found.push((Severity::Problem, text));
     }
@@ -51,12 +50,13 @@ mod tests {
 
     #[test]
     fn what_is_found() {
-        let good =
-            MySqlFacts { gtid_mode: "ON".to_owned(), hosts: 1, row_image: "FULL".to_owned(), ..MySqlFacts::default() };
+        let good = MySqlFacts { gtid_mode: "ON".to_owned(), hosts: 1, ..MySqlFacts::default() };
         let target = TargetFacts { is_mariadb: true, version_number: 101_119, ..TargetFacts::default() };
-        assert_eq!(findings(&good, Some(&target)), []);
+        assert_eq!(findings(&good, "FULL", Some(&target)), []);
         let partial = MySqlFacts { value_options: PARTIAL_JSON.to_owned(), ..good.clone() };
-        assert_eq!(findings(&partial, Some(&target)), []);
+        assert_eq!(findings(&partial, "FULL", Some(&target)), []);
+        let found = findings(&partial, "MINIMAL", Some(&target));
+        assert!(found[0].0 == Severity::Problem && found[0].1.contains("binlog_row_image is MINIMAL"), "{found:?}");
         let old = TargetFacts { version_number: 100_622, ..target.clone() };
         for (facts, target, severity, said) in [
             (
@@ -64,12 +64,6 @@ mod tests {
                 &target,
                 Severity::Problem,
                 "gtid_mode is OFF",
-            ),
-            (
-                MySqlFacts { row_image: "MINIMAL".to_owned(), ..partial },
-                &target,
-                Severity::Problem,
-                "binlog_row_image is MINIMAL",
             ),
             (good.clone(), &old, Severity::Warning, "older than MariaDB 10.10"),
             (MySqlFacts { encrypts: true, ..good.clone() }, &target, Severity::Warning, "default_table_encryption"),
@@ -80,7 +74,7 @@ mod tests {
                 "by hand, d.t",
             ),
         ] {
-            let found = findings(&facts, Some(target));
+            let found = findings(&facts, "FULL", Some(target));
             assert!(found.len() == 1 && found[0].0 == severity && found[0].1.contains(said), "{said}: {found:?}");
         }
     }

@@ -11,6 +11,8 @@ fn good_source() -> SourceFacts {
         server_id: "1".to_owned(),
         has_binary_log: true,
         format: "ROW".to_owned(),
+        row_image: "FULL".to_owned(),
+        overwrites: false,
         grants: vec!["GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO `repl`@`%`".to_owned()],
         tables: vec!["d.t".to_owned()],
         without_key: Vec::new(),
@@ -41,6 +43,12 @@ fn check(target: &Result<TargetFacts, Error>, source: Result<SourceFacts, Error>
 #[test]
 fn servers_that_are_right() {
     assert_eq!(check(&Ok(good_target()), Ok(good_source())), Vec::<String>::new());
+    for source in [
+        SourceFacts { overwrites: true, ..good_source() },
+        SourceFacts { row_image: "MINIMAL".to_owned(), ..good_source() },
+    ] {
+        assert_eq!(check(&Ok(good_target()), Ok(source)), Vec::<String>::new());
+    }
     let all = vec!["GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost`".to_owned()];
     let target = TargetFacts { grants: all.clone(), ..good_target() };
     assert_eq!(check(&Ok(target), Ok(SourceFacts { grants: all, ..good_source() })), Vec::<String>::new());
@@ -103,6 +111,11 @@ fn what_is_wrong() {
             Ok(good_target()),
             Ok(SourceFacts { format: "MIXED".to_owned(), ..good_source() }),
             "Warning: binlog_format is MIXED",
+        ),
+        (
+            Ok(good_target()),
+            Ok(SourceFacts { row_image: "MINIMAL".to_owned(), overwrites: true, ..good_source() }),
+            "Warning: conflict is overwrite, and binlog_row_image is MINIMAL",
         ),
         (
             Ok(good_target()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hortator_core::WriteSet;
-use hortator_mysql::ConnectOptions;
+use hortator_mysql::{ConnectOptions, LockWaits};
 
 use super::Applier;
 use super::group::Group;
@@ -19,14 +19,20 @@ const KEYS_LIMIT: usize = 1 << 14;
 
 impl Applier {
     /// Applies groups over so many further connections to the target while there is a backlog, where the target's settings
-    /// allow it.
+    /// allow it. `lock_waits` is that of all sources.
     ///
     /// # Errors
     /// What the target refuses.
-    pub fn with_workers(mut self, target: &ConnectOptions, count: usize) -> Result<Applier, Error> {
+    pub fn with_workers(
+        mut self,
+        target: &ConnectOptions,
+        count: usize,
+        lock_waits: &Arc<LockWaits>,
+    ) -> Result<Applier, Error> {
         let can = count > 1
             && can_run_side_by_side(&mut self.connection)
                 .map_err(|error| Error::Prepare { doing: "asking for the target's settings".to_owned(), error })?;
+        self.lock_waits = lock_waits.clone();
         self.workers = can.then(|| Workers::new(target.clone(), self.table.clone(), count));
         Ok(self)
     }
@@ -182,7 +188,7 @@ impl Applier {
                 }
                 Step::Stalled { connection, others } => {
                     self.waited_for.store(connection, Ordering::Relaxed);
-                    let asked = is_blocked_by_others_of(&mut self.connection, connection, &others);
+                    let asked = is_blocked_by_others_of(&mut self.connection, &self.lock_waits, connection, &others);
                     match asked {
                         Ok(true) => workers.clear_the_way(),
                         Ok(false) => {}

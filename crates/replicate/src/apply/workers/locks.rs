@@ -1,8 +1,8 @@
 //! Whether connections of one source can trust the target's locks and errors, and whether one waits for another.
 
-use hortator_mysql::{Connection, Error};
+use hortator_mysql::{Connection, Error, LockWaits};
 
-use crate::query::{first_column, first_value};
+use crate::query::first_value;
 
 /// The condition under which rows that come too early are refused, behind others.
 pub(super) const IS_STRICT: &[u8] =
@@ -23,6 +23,7 @@ pub(in crate::apply) fn can_run_side_by_side(connection: &mut Connection) -> Res
 /// and an account may lack the right to see who holds a row's. Then the lock wait ends by itself.
 pub(in crate::apply) fn is_blocked_by_others_of(
     asks: &mut Connection,
+    lock_waits: &LockWaits,
     connection: u32,
     others: &[u32],
 ) -> Result<bool, Error> {
@@ -32,16 +33,6 @@ pub(in crate::apply) fn is_blocked_by_others_of(
     if state.starts_with("Waiting for") && state.contains("lock") {
         return Ok(true);
     }
-    let holders = format!(
-        "SELECT b.trx_mysql_thread_id FROM information_schema.INNODB_LOCK_WAITS w \
-         JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id \
-         JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \
-         WHERE r.trx_mysql_thread_id = {connection}"
-    );
-    let holders = match first_column(asks, holders.as_bytes()) {
-        Ok(holders) => holders,
-        Err(Error::Server(_)) => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    Ok(holders.iter().filter_map(|holder| holder.parse().ok()).any(|holder: u32| others.contains(&holder)))
+    let holders = lock_waits.holders_for(asks, connection)?;
+    Ok(holders.iter().any(|holder| others.contains(holder)))
 }
