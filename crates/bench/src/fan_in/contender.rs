@@ -31,6 +31,8 @@ pub enum Contender {
     },
     /// `hortator replicate`.
     Hortator,
+    /// The same with the rule of older tools: `--order=schema`.
+    BySchema,
     /// `mariadb-binlog | mariadb`, from the files of the log.
     Client,
     /// `hortator replicate run --from-files`.
@@ -39,12 +41,13 @@ pub enum Contender {
 
 impl Contender {
     /// Those that read the log from a server.
-    pub const OF_SERVERS: [Contender; 5] = [
+    pub const OF_SERVERS: [Contender; 6] = [
         Contender::Own { threads: 0, is_optimistic: true },
         Contender::Own { threads: 4, is_optimistic: true },
         Contender::Own { threads: 16, is_optimistic: true },
         Contender::Own { threads: 16, is_optimistic: false },
         Contender::Hortator,
+        Contender::BySchema,
     ];
     /// Those that read the files of a server that is gone.
     pub const OF_FILES: [Contender; 2] = [Contender::Client, Contender::Files];
@@ -60,6 +63,9 @@ impl Contender {
                 "The target's own replication with slave_parallel_threads for all sources together."
             }
             Contender::Hortator => "One process outside the servers, with its defaults; its start is part of the time.",
+            Contender::BySchema => {
+                "The same, where transactions of one source that write to the same database wait for each other."
+            }
             Contender::Client => "One connection; the usual way of point-in-time recovery.",
             Contender::Files => "One process with its defaults; its start is part of the time.",
         }
@@ -81,6 +87,7 @@ impl fmt::Display for Contender {
                 write!(f, "own replication, {threads} threads {mode}")
             }
             Contender::Hortator => f.write_str("hortator replicate"),
+            Contender::BySchema => f.write_str("hortator replicate --order=schema"),
             Contender::Client => f.write_str("mariadb-binlog, piped into mariadb"),
             Contender::Files => f.write_str("hortator replicate run --from-files"),
         }
@@ -116,7 +123,10 @@ pub(super) fn drain(
         Contender::Own { threads, is_optimistic } => {
             own(sources, target, threads, is_optimistic).map(|wall| (wall, None))
         }
-        Contender::Hortator => agent(sources, target, hortator, folder).map(|(wall, agent)| (wall, Some(agent))),
+        Contender::Hortator => agent(sources, target, hortator, folder, &[]).map(|(wall, agent)| (wall, Some(agent))),
+        Contender::BySchema => {
+            agent(sources, target, hortator, folder, &["--order=schema"]).map(|(wall, agent)| (wall, Some(agent)))
+        }
         Contender::Client => {
             recovery::by_client(sources, target, folder, stop).map(|(wall, agent)| (wall, Some(agent)))
         }
@@ -159,7 +169,13 @@ fn own(sources: &[Source], target: &Temporary, threads: u16, is_optimistic: bool
     Ok(wall)
 }
 
-fn agent(sources: &[Source], target: &Temporary, hortator: &Path, folder: &Path) -> Result<(Duration, Agent), Error> {
+fn agent(
+    sources: &[Source],
+    target: &Temporary,
+    hortator: &Path,
+    folder: &Path,
+    options: &[&str],
+) -> Result<(Duration, Agent), Error> {
     let endpoint =
         |server: &Temporary| format!("socket = \"{}\"\nuser = \"root\"\n", server.node(0).socket().display());
     let mut text = format!("[target]\n{}", endpoint(target));
@@ -182,7 +198,8 @@ fn agent(sources: &[Source], target: &Temporary, hortator: &Path, folder: &Path)
     let log = folder.join("replicate.log");
     let errors = fs::File::create(&log).map_err(Error::io(format!("creating {}", log.display())))?;
     let begin = Instant::now();
-    let child = command("run").stderr(errors).spawn().map_err(Error::io("starting hortator replicate"))?;
+    let child =
+        command("run").args(options).stderr(errors).spawn().map_err(Error::io("starting hortator replicate"))?;
     let mut running = Running(child);
     let socket = folder.join("replicate.toml.sock");
     while !socket.exists() && running.0.try_wait().map_err(Error::io("watching hortator"))?.is_none() {

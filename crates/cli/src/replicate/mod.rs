@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use hortator_replicate::agent::{Agent, SourceFiles, SourceState, SourceStatus};
+use hortator_replicate::agent::{Agent, Order, SourceFiles, SourceState, SourceStatus};
 use hortator_replicate::control::{Answer, ControlServer, Request, ask};
 use hortator_replicate::monitoring::Listener;
 use hortator_replicate::preflight::{self, Severity};
@@ -89,6 +89,10 @@ struct File {
 struct RunArgs {
     #[command(flatten)]
     file: File,
+    /// Which transactions of one source wait for each other: those that use the same rows, or those that write to the same
+    /// database. The second is the rule of older tools, for comparison
+    #[arg(long, value_name = "RULE", default_value = "keys")]
+    order: OrderRule,
     /// Read the log of one source from the files in this folder, and end when they are applied
     #[arg(long, value_name = "DIR")]
     from_files: Option<PathBuf>,
@@ -99,6 +103,22 @@ struct RunArgs {
     /// or before FILE:POSITION, or before the first one that begins at a time (`2026-11-23 12:00:00`, UTC or with an offset)
     #[arg(long, value_name = "WHEN", requires = "from_files")]
     until: Option<Until>,
+}
+
+/// The values of `--order`.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OrderRule {
+    Keys,
+    Schema,
+}
+
+impl From<OrderRule> for Order {
+    fn from(rule: OrderRule) -> Order {
+        match rule {
+            OrderRule::Keys => Order::Keys,
+            OrderRule::Schema => Order::Schema,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -150,6 +170,7 @@ fn check(path: &Path) -> anyhow::Result<ExitCode> {
 
 fn run_agent(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mut setup = Setup::read(&args.file.path)?;
+    setup.options.order = args.order.into();
     let is_of_files = args.from_files.is_some();
     if let Some(folder) = args.from_files {
         setup.read_from_files(args.source.as_deref(), SourceFiles { folder, until: args.until })?;

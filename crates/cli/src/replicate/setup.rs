@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use hortator_mysql::options::Argument;
 use hortator_mysql::{ConnectOptions, Connection};
-use hortator_replicate::agent::{AgentOptions, SourceFiles, SourceOptions, SourceStatus};
+use hortator_replicate::agent::{AgentOptions, Order, SourceFiles, SourceOptions, SourceStatus};
 use hortator_replicate::apply::SourcePosition;
 use hortator_replicate::binlog::GtidState;
 use hortator_replicate::config::{Config, Endpoint, Host, Source, Target};
@@ -39,7 +39,7 @@ impl Setup {
         let target = resolve_all(&config.target.endpoint, &config.target.hosts).context("the target")?;
         let sources = config.sources.into_iter().map(source).collect::<anyhow::Result<_>>()?;
         let Target { schema, ignore_errors, workers, .. } = config.target;
-        let options = AgentOptions { target, schema, ignore_errors, workers, sources };
+        let options = AgentOptions { target, schema, ignore_errors, workers, order: Order::default(), sources };
         Ok(Setup { options, socket: PathBuf::from(socket), listen: config.agent.listen })
     }
 

@@ -42,6 +42,7 @@ use crate::rules::Rules;
 use crate::source::Until;
 use source_task::SourceTask;
 
+pub use crate::keys::Order;
 pub use hold::HoldState;
 pub(crate) use retry::PASSING;
 pub use source_task::Wish;
@@ -68,6 +69,8 @@ pub struct AgentOptions {
     pub ignore_errors: Vec<u16>,
     /// Connections to the target over which all sources together are applied; each has one at least.
     pub workers: usize,
+    /// Which transactions of one source wait for each other.
+    pub order: Order,
     /// The sources.
     pub sources: Vec<SourceOptions>,
 }
@@ -125,13 +128,14 @@ impl Agent {
     /// Starts a thread for each source.
     #[must_use]
     pub fn start(options: AgentOptions, notices: &Arc<Notices>) -> Agent {
-        let AgentOptions { target, schema, ignore_errors, workers, sources } = options;
+        let AgentOptions { target, schema, ignore_errors, workers, order, sources } = options;
         let target = Arc::new(source_task::Target {
             nodes: target,
             current: AtomicUsize::new(0),
             schema,
             ignore_errors,
             workers_per_source: workers / sources.len().max(1),
+            order,
             lock_waits: Arc::default(),
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
             copies: copying::CopySlots::default(),

@@ -121,7 +121,8 @@ impl<'t> Session<'t> {
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone())
             .with_conflict_policy(task.options.conflict, self.resolves)
-            .with_workers(self.target, task.target.workers_per_source, &task.target.lock_waits)?;
+            .with_workers(self.target, task.target.workers_per_source, &task.target.lock_waits)?
+            .ordered_by(task.target.order);
         task.track(|tracker, _| tracker.on_connected(applier.waited_for()));
         if let Some(files) = &task.options.files {
             if !copying::move_rest(task, self.target)? {

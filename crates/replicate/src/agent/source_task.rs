@@ -15,6 +15,7 @@ use super::status::{SourceState, SourceStatus};
 use super::tracker::{Now, Phase, Tracker};
 use super::{Notices, SourceOptions};
 use crate::apply::{self, InDoubt};
+use crate::keys::Order;
 
 /// What shall become of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(super) struct Target {
     pub(super) ignore_errors: Vec<u16>,
     /// Connections over which a source with a backlog is applied.
     pub(super) workers_per_source: usize,
+    /// Which transactions of a source wait for each other.
+    pub(super) order: Order,
     /// Who waits for whose row locks.
     pub(super) lock_waits: Arc<LockWaits>,
     /// What is read ahead of a source, in bytes.

@@ -27,6 +27,7 @@ fn a_thread_that_has_ended_is_no_source_that_runs() {
         schema: "hortator".to_owned(),
         ignore_errors: Vec::new(),
         workers: 1,
+        order: Order::Keys,
         sources: vec![source("broken"), source("other")],
     };
     let notices: Arc<Notices> = Arc::new(|name, _| assert_ne!(name, "broken", "an error of this program"));

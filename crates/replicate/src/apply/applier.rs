@@ -30,7 +30,7 @@ use super::target_tables::TargetTables;
 use super::tolerated::{explain, is_done};
 use super::workers::{Pace, Workers};
 use crate::binlog::{Content, Event, FormatDescription};
-use crate::keys::TableCache;
+use crate::keys::{Order, TableCache};
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
@@ -83,6 +83,8 @@ pub struct Applier {
     group: Group,
     /// Further connections for groups; none where all go over this one.
     workers: Option<Workers>,
+    /// Which groups wait for each other.
+    order: Order,
     /// Who waits for whose row locks, as all sources see it.
     lock_waits: Arc<LockWaits>,
     pace: Pace,
@@ -171,6 +173,7 @@ impl Applier {
             groups: 0,
             group: Group::default(),
             workers: None,
+            order: Order::default(),
             lock_waits: Arc::default(),
             pace: Pace::default(),
             paced_replays: 0,

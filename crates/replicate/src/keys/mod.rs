@@ -9,8 +9,11 @@
 //! does not depend on them: groups commit in the source's order, and the target's locks and errors tell of every use that
 //! was missed, see `apply/workers`.
 
+mod order;
 mod row_keys;
 mod table_keys;
+
+pub use order::Order;
 
 pub(crate) use row_keys::{KeyedTable, TableCache};
 pub(crate) use table_keys::{ForeignColumn, TableKeys, UniqueColumn};

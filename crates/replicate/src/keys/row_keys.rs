@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hortator_core::{Key, Mode, WriteSet};
 use hortator_mysql::catalog::TableName;
 
-use super::TableKeys;
 use super::table_keys::KeyColumns;
+use super::{Order, TableKeys};
 use crate::binlog::{ColumnFormat, Content, Event, FormatDescription, RowsForm, TableMap, Value};
 
 /// Tables that are remembered.
@@ -41,8 +41,10 @@ impl KeyedTable {
     }
 
     /// Adds what rows of this table use.
-    pub(crate) fn add(&self, event: &Event, format: &FormatDescription, set: &mut WriteSet) {
-        if self.add_each(event, format, set).is_none() {
+    pub(crate) fn add(&self, event: &Event, format: &FormatDescription, order: Order, set: &mut WriteSet) {
+        if let (Order::Schema, Some(schema)) = (order, self.table.parent()) {
+            set.add(schema, Mode::Exclusive);
+        } else if self.add_each(event, format, set).is_none() {
             set.add(self.table, Mode::Exclusive);
         }
     }

@@ -32,6 +32,10 @@ fn foreign(columns: &[(usize, &str)]) -> Vec<ForeignColumn> {
 
 /// What rows of three columns (INT, VARCHAR(20), INT) use. Values are as they stand in an image, behind the bits for NULLs.
 fn uses(table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> WriteSet {
+    uses_in_order(Order::Keys, table, keys, form, images)
+}
+
+fn uses_in_order(order: Order, table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> WriteSet {
     let map = TableMap {
         table_id: 0,
         schema: b"s".to_vec(),
@@ -57,7 +61,7 @@ fn uses(table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> Write
     let mut cache = TableCache::default();
     let table = cache.get(&map, |_| Ok::<_, ()>(Some(Arc::new(keys)))).unwrap().expect("its columns are known");
     let mut set = WriteSet::new();
-    table.add(&event, &FormatDescription::plain(), &mut set);
+    table.add(&event, &FormatDescription::plain(), order, &mut set);
     set
 }
 
@@ -97,6 +101,17 @@ fn rows_of_one_key_wait_for_each_other() {
         assert_eq!(insert(BOTH, &other).waits_for(&first), waits, "{other:?}");
     }
     assert!(!insert(BOTH, &image(2, 2, "", 6)).waits_for(&insert(BOTH, &image(2, 3, "", 6))));
+}
+
+#[test]
+fn transactions_of_one_schema_wait_for_each_other_in_the_order_of_schemas() {
+    let insert = |order, table, id| {
+        let keys = TableKeys::new(unique(BOTH), Vec::new());
+        uses_in_order(order, table, keys, RowsForm::Write, &[&image(2, id, "", 5)])
+    };
+    for (order, waits) in [(Order::Keys, false), (Order::Schema, true)] {
+        assert_eq!(insert(order, "u", 2).waits_for(&insert(order, "t", 1)), waits, "{order:?}");
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn all_files_of_a_server() {
     recovery.fan_in.sources[0].node(0).stop().unwrap();
     recovery.copy();
     recovery.copy_index();
-    let (shown, code) = recovery.run("");
+    let (shown, code) = recovery.run("--order schema");
     assert!(shown.trim_end().ends_with("all files are applied") && code == Some(0), "{shown}");
     recovery.fan_in.sources[0].node(0).start().unwrap();
     recovery.fan_in.assert_equal(&["d"]);

@@ -12,7 +12,7 @@ use super::group::Group;
 use crate::apply::error::Error;
 use crate::apply::workers::{Offer, RowGroup, Step, Until, Workers, can_run_side_by_side, is_blocked_by_others_of};
 use crate::binlog::{Content, FormatDescription};
-use crate::keys::KeyedTable;
+use crate::keys::{KeyedTable, Order};
 
 /// Keys of a group, before whole tables take their place.
 const KEYS_LIMIT: usize = 1 << 14;
@@ -35,6 +35,12 @@ impl Applier {
         self.lock_waits = lock_waits.clone();
         self.workers = can.then(|| Workers::new(target.clone(), self.table.clone(), count));
         Ok(self)
+    }
+
+    /// By which rule groups wait for each other.
+    #[must_use]
+    pub fn ordered_by(self, order: Order) -> Applier {
+        Applier { order, ..self }
     }
 
     /// The number of the connection that everything behind it waits for, as it changes.
@@ -149,7 +155,7 @@ impl Applier {
                 Content::Rows(_) if event.is_without_foreign_key_checks() => return Ok(None),
                 Content::Rows(rows) => {
                     let Some(table) = tables.get(&rows.table_id) else { return Ok(None) };
-                    table.add(event, format, &mut keys);
+                    table.add(event, format, self.order, &mut keys);
                 }
                 _ => return Ok(None),
             }
