@@ -153,7 +153,8 @@ impl Expectations {
         } else if first.is_word(b"INSERT") || first.is_word(b"REPLACE") {
             self.rows(text, dialect, context, location);
         } else if first.is_word(b"CREATE") {
-            let fills = info.is(Trait::CreatesTable) && matches!(info.kind, StatementKind::Exclusive { .. });
+            let is_exclusive = matches!(info.kind, StatementKind::Exclusive { .. });
+            let fills = info.is(Trait::CreatesTable) && is_exclusive && info.copies.is_none();
             self.create(rest, context, location);
             if let Some(named) = info.tables.first().filter(|_| fills) {
                 let name = Name { schema: named.schema.clone(), name: named.table.clone() };

@@ -125,9 +125,10 @@ fn names(number: u64) -> Vec<String> {
     ]
 }
 
-/// Definitions that change while the source is copied and followed.
+/// Definitions that change while the source is copied and followed: after longer and longer pauses, as each begins a copy
+/// anew, and on a busy machine one takes seconds.
 fn definitions(number: u64) -> Vec<String> {
-    thread::sleep(Duration::from_millis(300));
+    thread::sleep(Duration::from_millis(300 << number.min(4)));
     vec![
         format!("ALTER TABLE plain ADD COLUMN c{number} INT DEFAULT {number}"),
         "DROP TABLE IF EXISTS late, later".to_owned(),

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use super::fan_in::{Ends, FanIn, run, texts};
+use super::fan_in::{Ends, FanIn, Victim, run, texts};
 use super::line_of;
 use super::rules::{MERGE, says_ok, stops_with};
 use super::snapshot::{assert_copied, copied};
@@ -182,7 +182,7 @@ fn nothing_is_taken_away_before_the_source_can_be_read() {
 #[test]
 fn everything_is_killed_while_a_source_is_copied_again() {
     let seed = env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
-    let kills: u64 = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
+    let kills: usize = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(8);
     eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={kills}");
     let mut dice = Dice::new(seed);
     let fan_in = copied(2);
@@ -217,20 +217,8 @@ fn everything_is_killed_while_a_source_is_copied_again() {
             // Also in the middle of a copy.
             says_ok(&fan_in, "copy-again s1");
             thread::sleep(Duration::from_millis(dice.below(600)));
-            match number % 4 {
-                0 | 2 => {
-                    drop(agent.take());
-                    agent = Some(fan_in.start_only());
-                }
-                1 => {
-                    fan_in.target.node(0).kill().unwrap();
-                    fan_in.target.node(0).start().unwrap();
-                }
-                _ => {
-                    fan_in.sources[0].node(0).kill().unwrap();
-                    fan_in.sources[0].node(0).start().unwrap();
-                }
-            }
+            let victims = [Victim::Agent, Victim::Target, Victim::Agent, Victim::Source(0)];
+            fan_in.kill(victims[number % victims.len()], &mut agent);
         }
     });
     says_ok(&fan_in, "copy-again s1");

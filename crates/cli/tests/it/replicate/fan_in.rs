@@ -23,6 +23,14 @@ pub struct FanIn {
     folder: TempDir,
 }
 
+/// What a test kills.
+#[derive(Clone, Copy, Debug)]
+pub enum Victim {
+    Agent,
+    Target,
+    Source(usize),
+}
+
 impl FanIn {
     /// Starts the servers. Sources have the names s1, s2 …, and start now.
     pub fn new(sources: usize, of_target: &[(&str, &str)]) -> FanIn {
@@ -106,6 +114,21 @@ impl FanIn {
         let agent = Agent(child);
         self.wait_until("the agent to answer", |shown| shown.contains("source"));
         agent
+    }
+
+    /// Kills one of them, and starts it again.
+    pub fn kill(&self, victim: Victim, agent: &mut Option<Agent>) {
+        let server = match victim {
+            Victim::Agent => {
+                drop(agent.take());
+                *agent = Some(self.start_only());
+                return;
+            }
+            Victim::Target => &self.target,
+            Victim::Source(index) => &self.sources[index],
+        };
+        server.node(0).kill().unwrap();
+        server.node(0).start().unwrap();
     }
 
     /// Waits for the status to show something.

@@ -10,7 +10,7 @@ use std::{env, fs, process, thread};
 use hortator_check::state::{self, Options};
 use hortator_sandbox::Temporary;
 
-use super::fan_in::{Ends, FanIn, run, texts};
+use super::fan_in::{Ends, FanIn, Victim, run, texts};
 use super::line_of;
 use crate::random::Dice;
 
@@ -378,7 +378,7 @@ fn a_copy_that_is_stopped_begins_anew() {
 
 #[test]
 fn everything_is_killed_during_the_copy() {
-    const KILLS: u32 = 9;
+    const KILLS: usize = 9;
     let fan_in = copied(2);
     let source = &fan_in.sources[0];
     let seed = env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
@@ -403,20 +403,7 @@ fn everything_is_killed_during_the_copy() {
         scope.spawn(|| write_until(source, &ends, &[]));
         for kill in 0..KILLS {
             thread::sleep(Duration::from_millis(dice.below(900)));
-            match kill % 3 {
-                0 => {
-                    drop(agent.take());
-                    agent = Some(fan_in.start_only());
-                }
-                1 => {
-                    fan_in.target.node(0).kill().unwrap();
-                    fan_in.target.node(0).start().unwrap();
-                }
-                _ => {
-                    source.node(0).kill().unwrap();
-                    source.node(0).start().unwrap();
-                }
-            }
+            fan_in.kill([Victim::Agent, Victim::Target, Victim::Source(0)][kill % 3], &mut agent);
         }
         fan_in.wait_until("the copies", |shown| {
             assert!(!shown.contains(" stopped "), "{shown}");

@@ -8,7 +8,7 @@ use std::{env, fs, process, thread};
 use hortator_sandbox::Temporary;
 
 use super::compared::assert_verified;
-use super::fan_in::{Ends, FanIn, run, texts};
+use super::fan_in::{Ends, FanIn, Victim, run, texts};
 use super::line_of;
 use super::rules::{MERGE, assert_same, says_ok, stops_with};
 use super::snapshot::copied;
@@ -229,21 +229,12 @@ fn kill_everything(fan_in: &FanIn, first_of: fn(usize) -> u32) {
         }
         for _ in 0..KILLS {
             thread::sleep(Duration::from_millis(dice.below(1500)));
-            match dice.below(4) {
-                0 | 1 => {
-                    drop(agent.take());
-                    agent = Some(fan_in.start_only());
-                }
-                2 => {
-                    fan_in.target.node(0).kill().unwrap();
-                    fan_in.target.node(0).start().unwrap();
-                }
-                _ => {
-                    let source = &fan_in.sources[usize::try_from(dice.below(2)).unwrap()];
-                    source.node(0).kill().unwrap();
-                    source.node(0).start().unwrap();
-                }
-            }
+            let victim = match dice.below(4) {
+                0 | 1 => Victim::Agent,
+                2 => Victim::Target,
+                _ => Victim::Source(usize::try_from(dice.below(2)).unwrap()),
+            };
+            fan_in.kill(victim, &mut agent);
         }
         wait_for_copies(fan_in, fan_in.sources.len());
     });

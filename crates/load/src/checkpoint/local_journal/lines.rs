@@ -13,7 +13,7 @@
 //! statement is sent only when its line is there, and one whose end is not there has begun.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Write as _};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -61,11 +61,8 @@ pub(super) fn begun(checkpoint: &Checkpoint) -> Vec<u8> {
     let mut line = String::with_capacity(192);
     let _ = write!(
         line,
-        "B {} {} {:032x} {} {rows} {last_id} {} {} {} {} {} {}",
-        span.first,
-        span.last,
-        span.digest,
-        *state as u8,
+        "B {} {rows} {last_id} {} {} {} {} {} {}",
+        numbers(span, *state),
         span.line,
         span.byte,
         span.end_byte,
@@ -80,17 +77,13 @@ pub(super) fn begun(checkpoint: &Checkpoint) -> Vec<u8> {
 pub(super) fn ended(checkpoint: &Checkpoint) -> Vec<u8> {
     let Checkpoint { span, state, rows, last_id, recovery_hint, .. } = checkpoint;
     let mut line = String::with_capacity(128);
-    let _ = write!(
-        line,
-        "E {} {} {:032x} {} {rows} {last_id} {} {}",
-        span.first,
-        span.last,
-        span.digest,
-        *state as u8,
-        span.end_byte,
-        recovery_hint.to_text(),
-    );
+    let _ = write!(line, "E {} {rows} {last_id} {} {}", numbers(span, *state), span.end_byte, recovery_hint.to_text(),);
     checked(&line)
+}
+
+/// First and last statement, their hash, and the state.
+fn numbers(span: &Span, state: State) -> impl Display {
+    fmt::from_fn(move |f| write!(f, "{} {} {:032x} {}", span.first, span.last, span.digest, state as u8))
 }
 
 /// Nothing of it is there.
@@ -188,8 +181,8 @@ fn check(line: &str) -> String {
 /// A text of any bytes as one word; `-` is the empty one.
 pub(super) struct Hex<'t>(pub(super) &'t str);
 
-impl std::fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         if self.0.is_empty() {
             return f.write_str("-");
