@@ -31,7 +31,9 @@ pub(crate) fn is_durable(text: &[u8], info: &StatementInfo, is_of_plain_table: b
 }
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|found| found.eq_ignore_ascii_case(word))
+    let (upper, lower) = (word[0].to_ascii_uppercase(), word[0].to_ascii_lowercase());
+    let begins = |at: usize| text[at..].get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
+    memchr::memchr2_iter(upper, lower, text).any(begins)
 }
 
 #[cfg(test)]
