@@ -8,21 +8,29 @@
 //! text, and the caller shows it.
 
 pub mod auto_increment;
+mod child_inserts;
 pub mod contenders;
+mod convergence;
+pub mod deployment;
 pub mod employees;
 mod error;
 pub mod experiment;
 pub mod fan_in;
+mod foreign_key_proof;
+pub mod foreign_keys;
 pub mod galera;
+mod load_generator;
 pub mod measure;
 mod nodes;
 pub mod page;
 pub mod provider;
 mod quiesce;
 pub mod report;
+mod resource_usage;
 pub mod rounds;
 pub mod server;
 pub mod server_copy;
 pub mod shapes;
+pub mod stress;
 
 pub use error::Error;

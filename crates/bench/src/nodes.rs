@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Temporary, Topology};
 
@@ -46,9 +47,14 @@ impl Nodes {
 
     /// A connection to a node, counted from 0.
     pub(crate) fn connect(&self, node: usize) -> Result<Connection, Error> {
+        self.open(node).map_err(Error::server("connecting"))
+    }
+
+    /// The same with the connection's own error.
+    pub(crate) fn open(&self, node: usize) -> Result<Connection, hortator_mysql::Error> {
         let mut options = self.sandbox.node(node).connect_options();
         options.read_timeout = Some(READ_TIMEOUT);
-        Connection::open(&options).map_err(Error::server("connecting"))
+        Connection::open(&options)
     }
 
     /// A connection to each node.
@@ -56,7 +62,7 @@ impl Nodes {
         (0..self.count()).map(|node| self.connect(node)).collect()
     }
 
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.sandbox.topology().nodes()
     }
 
@@ -67,18 +73,24 @@ impl Nodes {
 
     /// The server's own client, on the first node.
     pub(crate) fn client(&self) -> Command {
-        let mut command = Command::new("mariadb");
+        self.program("mariadb")
+    }
+
+    /// A program of the server's own, on the first node.
+    pub(crate) fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
         command.args(["--no-defaults", "--default-character-set=utf8mb4", "-u", "root", "-S"]);
         command.arg(self.sandbox.node(0).socket());
         command
     }
 
-    /// `hortator load` with all nodes as arguments.
+    /// `hortator load` with the server, or all nodes of the cluster, as arguments.
     pub(crate) fn hortator(&self, program: &Path) -> Command {
         let sockets: Vec<String> =
             self.sandbox.nodes().map(|node| node.socket().to_string_lossy().into_owned()).collect();
         let mut command = Command::new(program);
-        command.args(["load", "--no-defaults", "--default-character-set=utf8mb4", "-u", "root", "--nodes"]);
+        command.args(["load", "--no-defaults", "--default-character-set=utf8mb4", "-u", "root"]);
+        command.arg(if self.sandbox.topology() == Topology::Standalone { "-S" } else { "--nodes" });
         command.arg(sockets.join(","));
         command
     }
@@ -102,9 +114,13 @@ impl Nodes {
         Ok(())
     }
 
-    /// The time for which flow control has stopped the cluster since its start.
+    /// The time for which flow control has stopped the cluster since its start: with Galera every node counts it, with
+    /// Hortator's provider the leader does.
     pub(crate) fn paused(&self) -> Result<Duration, Error> {
-        Ok(Duration::from_nanos(status_number(&mut self.connect(0)?, "wsrep_flow_control_paused_ns")?))
+        let mut connections = self.connect_all()?;
+        let paused = connections.iter_mut().map(|node| status_number(node, "wsrep_flow_control_paused_ns"));
+        let most_ns = paused.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(0);
+        Ok(Duration::from_nanos(most_ns))
     }
 
     /// Waits until every node has applied everything that any node has committed so far. A server without a provider
@@ -130,6 +146,19 @@ impl Nodes {
                     return Err(Error::Behind { node, applied, committed: last, limit_s });
                 }
                 thread::sleep(APPLIED_INTERVAL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that all nodes have the same definitions and rows in a schema; the expected ones, if there are any.
+    pub(crate) fn check_same_state(&self, schema: &str, expected: Option<&State>) -> Result<(), Error> {
+        let mut first = None;
+        for (connection, node) in self.connect_all()?.iter_mut().zip(1..) {
+            let state = state::describe(connection, schema).map_err(Error::server("reading the state"))?;
+            let expected = expected.unwrap_or_else(|| first.get_or_insert_with(|| state.clone()));
+            if let Some(difference) = expected.differences(&state).first() {
+                return Err(Error::Answer(format!("node {node} has another state: {difference}")));
             }
         }
         Ok(())

@@ -64,6 +64,17 @@ impl Spread {
     }
 }
 
+/// The median in a table; a dash where there is no figure.
+pub(crate) fn median(spread: Option<Spread>, decimals: usize) -> String {
+    spread.map_or_else(|| "—".to_owned(), |spread| format!("{:.decimals$}", spread.median))
+}
+
+/// The median with the range of all runs.
+pub(crate) fn median_and_range(spread: Option<Spread>, decimals: usize) -> String {
+    let shown = |Spread { median, least, most }| format!("{median:.decimals$} ({least:.decimals$}–{most:.decimals$})");
+    spread.map_or_else(|| "—".to_owned(), shown)
+}
+
 impl Line {
     fn of(contender: Contender, outcome: &Outcome) -> Option<Self> {
         let runs = || outcome.runs.iter().filter(move |run| run.contender == contender);
@@ -236,6 +247,12 @@ pub(crate) fn date(moment: SystemTime) -> String {
         (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
     }
     format!("{year:04}-{month:02}-{:02}", days + 1)
+}
+
+/// The text with a capital letter at its beginning.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// A number with thousands separators.

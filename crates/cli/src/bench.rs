@@ -2,10 +2,13 @@
 
 mod auto_increment;
 mod compare;
+mod extent;
 mod fan_in;
+mod foreign_keys;
 mod page_output;
 mod provider;
 mod shapes;
+mod stress;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +25,10 @@ use hortator_bench::{employees, galera, report};
 use auto_increment::AutoIncrementArgs;
 use compare::CompareArgs;
 use fan_in::{FanInArgs, RecoveryArgs};
+use foreign_keys::ForeignKeysArgs;
 use provider::{ClusterArgs, ProviderArgs};
 use shapes::ShapesArgs;
+use stress::StressArgs;
 
 /// The exit status that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -53,6 +58,10 @@ enum ExperimentCommand {
     Shapes(ShapesArgs),
     /// Load a table with an AUTO_INCREMENT column over 1 to 8 connections, with each innodb_autoinc_lock_mode
     AutoIncrement(AutoIncrementArgs),
+    /// Load the employees sample with foreign keys and without, into one server, Galera and Hortator's provider
+    ForeignKeys(ForeignKeysArgs),
+    /// Insert children with 1 and 8 threads, with foreign keys and without, into one server, Galera and Hortator's provider
+    Stress(StressArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
     Compare(CompareArgs),
 }
@@ -158,6 +167,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::Recovery(args) => fan_in::run_recovery(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
         ExperimentCommand::AutoIncrement(args) => auto_increment::run(args),
+        ExperimentCommand::ForeignKeys(args) => foreign_keys::run(args),
+        ExperimentCommand::Stress(args) => stress::run(args),
         ExperimentCommand::Compare(args) => compare::run(&args),
     }
 }

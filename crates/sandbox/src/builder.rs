@@ -13,7 +13,7 @@ use crate::program::Programs;
 use crate::sandbox::Sandbox;
 use crate::temporary::Temporary;
 use crate::watchdog::Watchdog;
-use crate::{Error, Topology, options, paths};
+use crate::{Error, Topology, options, paths, provider};
 
 /// The description of a sandbox to create.
 ///
@@ -86,6 +86,19 @@ impl Builder {
     pub fn interrupt_flag(mut self, flag: Arc<AtomicBool>) -> Builder {
         self.interrupt = Interrupt::new(flag);
         self
+    }
+
+    /// Whether this machine has the programs and libraries that the servers of this topology need.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] with the package; for Hortator's own provider, where it was looked for.
+    pub fn check_installed(&self) -> Result<(), Error> {
+        Programs::of(self.topology, self.mysql.as_deref(), Account::for_servers()?)?;
+        match self.topology {
+            Topology::Galera(_) => Programs::provider().map(drop),
+            Topology::Cluster(_) => provider::find().map(drop),
+            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => Ok(()),
+        }
     }
 
     /// Creates and starts a sandbox that ends when the returned value is dropped, and when this process ends for any

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::experiment::{ATTRIBUTES, CORES, LOADER_CPU, OTHER_CPU, RATE, WALL, cell};
 use super::{Contender, Experiment, LockMode, Outcome};
 use crate::page::{ContenderNote, JSON_VERSION, Line, Mark, Page, Plot, PlotForm, Point, Section, Table};
-use crate::report::{Spread, date, machine, thousands, warnings_of_cpu};
+use crate::report::{Spread, capitalized, date, machine, thousands, warnings_of_cpu};
 use crate::server::SETTINGS;
 
 const SURVIVES: &str = "a crash of the server and a power cut: innodb_flush_log_at_trx_commit=1, no binary log";
@@ -186,11 +186,6 @@ fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
         });
     }
     sections
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn row(page: &Page, mode: LockMode, attribute: bool, contender: Contender) -> Vec<String> {

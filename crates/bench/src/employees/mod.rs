@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-pub use schema::{ENTRY, TABLES};
+pub use schema::{ENTRY, ForeignKeys, TABLES};
+pub(crate) use schema::{FOREIGN_KEYS, entry_script};
 pub use shape::Shape;
 
 use crate::Error;
@@ -83,8 +84,8 @@ pub fn generate(folder: &Path, scale: f64) -> Result<Dump, Error> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(written(MARKER)(error)),
         _ => {}
     }
-    fs::write(folder.join(ENTRY), schema::entry_script()).map_err(written(ENTRY))?;
-    let department_rows = departments(folder).map_err(written("the departments"))?;
+    fs::write(folder.join(ENTRY), entry_script(ForeignKeys::With)).map_err(written(ENTRY))?;
+    let department_rows = write_departments(folder).map_err(written("the departments"))?;
     let (people_rows, _) = company::write(folder, &shape, SEED).map_err(written("the rows"))?;
 
     let (bytes, checksum) = measure(folder)?;
@@ -111,15 +112,20 @@ fn reuse(folder: &Path, scale: f64) -> Option<Dump> {
     let marker: Marker = serde_json::from_slice(&fs::read(folder.join(MARKER)).ok()?).ok()?;
     let (bytes, checksum) = measure(folder).ok()?;
     // The script is the cheapest sign of a dump of an older version of this program.
-    let script_is_ours = fs::read(folder.join(ENTRY)).ok()? == schema::entry_script().as_bytes();
+    let script_is_ours = fs::read(folder.join(ENTRY)).ok()? == entry_script(ForeignKeys::With).as_bytes();
     let whole = marker.checksum == format!("{checksum:032x}") && marker.scale == scale && script_is_ours;
     whole.then(|| Dump { folder: folder.to_owned(), rows: marker.rows, bytes, checksum })
 }
 
-fn departments(folder: &Path) -> io::Result<u64> {
+/// Number and name of each department.
+pub(crate) fn departments() -> impl Iterator<Item = (&'static str, &'static str)> {
+    names::DEPARTMENTS.into_iter()
+}
+
+fn write_departments(folder: &Path) -> io::Result<u64> {
     let (table, files) = TABLES[0];
     let mut file = statements::Statements::create(&folder.join(files[0]), table)?;
-    for (number, name) in names::DEPARTMENTS {
+    for (number, name) in departments() {
         file.row(format!("'{number}','{name}'").as_bytes())?;
     }
     file.finish().map(|(rows, _)| rows)

@@ -1,8 +1,63 @@
 //! The SQL around the rows: the shape of the well-known employees sample (six tables, two views, the order in which its
 //! script sources its files), in our own words.
 
+use std::fmt;
+
 /// The script that the client runs; it sources the others.
 pub const ENTRY: &str = "employees.sql";
+
+/// Whether the tables have their foreign keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignKeys {
+    /// As in the sample.
+    With,
+    /// The same tables and indexes without the constraints.
+    Without,
+}
+
+impl fmt::Display for ForeignKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::With => "yes",
+            Self::Without => "no",
+        })
+    }
+}
+
+impl ForeignKeys {
+    /// Both, as in the sample first.
+    pub const ALL: [Self; 2] = [Self::With, Self::Without];
+
+    /// The definitions before the first row.
+    pub(crate) fn definitions(self) -> String {
+        match self {
+            Self::With => DEFINITIONS.to_owned(),
+            Self::Without => {
+                DEFINITIONS.lines().filter_map(without_foreign_key).map(|line| line.to_owned() + "\n").collect()
+            }
+        }
+    }
+}
+
+/// A line of the definitions without its foreign key. What stays is the index that the server makes for one: only if no
+/// other index begins with its column, as the primary keys do with `emp_no`.
+fn without_foreign_key(line: &str) -> Option<&str> {
+    match line.trim_start() {
+        key if key.starts_with("FOREIGN KEY (emp_no)") => None,
+        key if key.starts_with("FOREIGN KEY (dept_no)") => Some("  KEY dept_no (dept_no),"),
+        _ => Some(line),
+    }
+}
+
+/// The foreign keys of [`ForeignKeys::With`]: child, column, parent.
+pub(crate) const FOREIGN_KEYS: [(&str, &str, &str); 6] = [
+    ("dept_manager", "emp_no", "employees"),
+    ("dept_manager", "dept_no", "departments"),
+    ("dept_emp", "emp_no", "employees"),
+    ("dept_emp", "dept_no", "departments"),
+    ("titles", "emp_no", "employees"),
+    ("salaries", "emp_no", "employees"),
+];
 
 /// The statements before the first row: the empty schema, its tables and views.
 pub const DEFINITIONS: &str = "\
@@ -97,10 +152,10 @@ pub const TABLES: [(&str, &[&str]); 6] = [
     ("salaries", &["load_salaries1.dump", "load_salaries2.dump", "load_salaries3.dump"]),
 ];
 
-/// The whole text of [`ENTRY`].
+/// The whole text of [`ENTRY`], or the same without foreign keys.
 #[must_use]
-pub fn entry_script() -> String {
-    let mut script = DEFINITIONS.to_owned();
+pub fn entry_script(keys: ForeignKeys) -> String {
+    let mut script = keys.definitions();
     for (table, files) in TABLES {
         script.push_str(&format!("\nSELECT 'LOADING {table}' AS 'INFO';\n"));
         for file in files {

@@ -218,6 +218,27 @@ impl Page {
         }
     }
 
+    /// A figure of one contender divided by that of another, round by round; `None` where a run of either failed. Each of the
+    /// two is named by its cell and its name.
+    #[must_use]
+    pub fn ratio(
+        &self,
+        figure: &str,
+        one: (&BTreeMap<String, String>, &str),
+        other: (&BTreeMap<String, String>, &str),
+    ) -> Option<Spread> {
+        let of = |(cell, contender): (&BTreeMap<String, String>, &str)| {
+            let runs = self.runs.iter().filter(|run| run.cell == *cell && run.contender == contender);
+            runs.map(|run| Some((run.round, run.figure(figure)?))).collect::<Option<Vec<_>>>()
+        };
+        let (one, other) = (of(one)?, of(other)?);
+        let pairs = one.iter().filter_map(|(round, value)| {
+            let (_, beside) = other.iter().find(|(other, _)| other == round)?;
+            Some(value / beside)
+        });
+        Spread::of_numbers(pairs)
+    }
+
     /// The JSON form.
     #[must_use]
     pub fn json(&self) -> String {

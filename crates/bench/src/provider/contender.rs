@@ -11,7 +11,7 @@ use crate::nodes::Nodes;
 
 /// The settings of every server beyond [`crate::server::SETTINGS`]: more connections than the default, and the lock
 /// mode that clusters need. No server has a binary log.
-pub(super) const COMMON_SETTINGS: [(&str, &str); 2] = [("max_connections", "250"), ("innodb_autoinc_lock_mode", "2")];
+pub(crate) const COMMON_SETTINGS: [(&str, &str); 2] = [("max_connections", "250"), ("innodb_autoinc_lock_mode", "2")];
 const FLUSH: &str = "innodb_flush_log_at_trx_commit";
 
 /// A server that is compared, with one node or several.
@@ -36,7 +36,7 @@ impl Contender {
         }
     }
 
-    fn topology(self, nodes: usize) -> Topology {
+    pub(crate) fn topology(self, nodes: usize) -> Topology {
         match self {
             Self::Hortator => Topology::Cluster(nodes),
             Self::Galera => Topology::Galera(nodes),
@@ -45,7 +45,7 @@ impl Contender {
     }
 
     /// The settings of this server for this durability.
-    pub(super) fn settings(self, durability: Durability) -> &'static [(&'static str, &'static str)] {
+    pub(crate) fn settings(self, durability: Durability) -> &'static [(&'static str, &'static str)] {
         match (self, durability) {
             (Self::Hortator, Durability::Synced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=yes")],
             (Self::Hortator, Durability::Unsynced) => &[(FLUSH, "0"), ("wsrep_provider_options", "log.sync=no")],

@@ -6,23 +6,24 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::load_generator::{SCHEMA, Task};
-use super::workload::Threads;
-use super::{Done, Workload};
+use super::{Done, SCHEMA, Workload, set_up};
 use crate::Error;
+use crate::load_generator::{Task, Threads};
 use crate::nodes::Nodes;
 
 pub(super) fn run(nodes: &Nodes, threads: Threads, time: Duration, stop: &AtomicBool) -> Result<Done, Error> {
     let update = format!("UPDATE {SCHEMA}.hot SET updates = updates + 1 WHERE id = 1");
+    let tables = [
+        "CREATE TABLE hot (id INT NOT NULL PRIMARY KEY, updates BIGINT UNSIGNED NOT NULL) ENGINE=InnoDB",
+        "INSERT INTO hot VALUES (1, 0)",
+    ];
     let task = Task {
-        work: Workload::HotRow(threads),
+        work: Workload::HotRow(threads).title(),
         threads,
-        setup: &[
-            "CREATE TABLE hot (id INT NOT NULL PRIMARY KEY, updates BIGINT UNSIGNED NOT NULL) ENGINE=InnoDB",
-            "INSERT INTO hot VALUES (1, 0)",
-        ],
+        set_up: &|connection| set_up(connection, &tables),
         rows: 1,
         count: &format!("SELECT updates FROM {SCHEMA}.hot"),
     };
-    task.run(nodes, time, stop, |_| |sql: &mut String| sql.push_str(&update))
+    let done = task.run(nodes, time, stop, |_| |sql: &mut String| sql.push_str(&update));
+    done.map(Done::from)
 }

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::load_generator::{SCHEMA, Task};
-use super::workload::Threads;
-use super::{Done, Workload};
+use super::{Done, SCHEMA, Workload, set_up};
 use crate::Error;
+use crate::load_generator::{Task, Threads};
 use crate::nodes::Nodes;
 
 /// The bytes of each row besides its key.
@@ -28,14 +27,14 @@ pub(super) fn run(
          ENGINE=InnoDB"
     );
     let task = Task {
-        work: Workload::Inserts { threads, rows },
+        work: Workload::Inserts { threads, rows }.title(),
         threads,
-        setup: &[&table],
+        set_up: &|connection| set_up(connection, &[&table]),
         rows,
         count: &format!("SELECT COUNT(*) FROM {SCHEMA}.inserted"),
     };
     let payload = "x".repeat(PAYLOAD_BYTES);
-    task.run(nodes, time, stop, |thread| {
+    let done = task.run(nodes, time, stop, |thread| {
         let mut keys = thread as u64 * KEYS_PER_THREAD..;
         let payload = &payload;
         move |sql: &mut String| {
@@ -44,5 +43,6 @@ pub(super) fn run(
                 let _ = write!(sql, "{}({key},'{payload}')", if row == 0 { "" } else { "," });
             }
         }
-    })
+    });
+    done.map(Done::from)
 }

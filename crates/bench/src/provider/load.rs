@@ -5,11 +5,11 @@ use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::resource_usage::Clocks;
-use super::{Done, Workload, convergence};
+use super::{Done, Workload};
 use crate::employees::Dump;
 use crate::nodes::Nodes;
-use crate::{Error, measure, server_copy};
+use crate::resource_usage::Clocks;
+use crate::{Error, convergence, measure, server_copy};
 
 /// The log of the client goes to the folder.
 pub(super) fn run(dump: &Dump, nodes: &Nodes, folder: &Path, stop: &AtomicBool) -> Result<Done, Error> {
@@ -21,6 +21,6 @@ pub(super) fn run(dump: &Dump, nodes: &Nodes, folder: &Path, stop: &AtomicBool) 
     nodes.wait_until_applied()?;
     let apply_lag = end.elapsed();
     let usage = Clocks::read(nodes)?.since(&before);
-    convergence::check(nodes, Workload::Load, dump.rows, server_copy::loaded_rows)?;
+    convergence::check(nodes, &Workload::Load.title(), dump.rows, server_copy::loaded_rows)?;
     Ok(Done { rows: dump.rows, conflicts: 0, usage, apply_lag })
 }

@@ -6,14 +6,11 @@
 //! them. After each workload all nodes must have the confirmed rows. On a shared machine, the servers' CPU time per row
 //! is a more stable figure than rows per second; for a cluster it is that of all its nodes together.
 
-mod contender;
-mod convergence;
+pub(crate) mod contender;
 mod hot_row;
 mod inserts;
 mod load;
-mod load_generator;
 mod report;
-mod resource_usage;
 mod suite;
 mod workload;
 
@@ -23,15 +20,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use hortator_mysql::Connection;
+use hortator_mysql::error::DEADLOCK;
+
 use crate::Error;
 use crate::employees::{self, Dump};
+use crate::load_generator::Generated;
 use crate::nodes::Nodes;
 
+pub use crate::load_generator::Threads;
+pub use crate::resource_usage::ResourceUsage;
 pub use contender::{Contender, Durability};
 pub use report::{markdown, table};
-pub use resource_usage::ResourceUsage;
 pub use suite::Suite;
-pub use workload::{Threads, Workload};
+pub use workload::Workload;
+
+/// The schema of the tables of inserts and updates.
+const SCHEMA: &str = "work";
 
 /// The parameters of the experiment.
 #[derive(Debug)]
@@ -76,6 +81,20 @@ pub struct Done {
     pub usage: ResourceUsage,
     /// The time from the end of the last statement until all nodes had applied everything.
     pub apply_lag: Duration,
+}
+
+impl From<Generated> for Done {
+    fn from(generated: Generated) -> Self {
+        let Generated { rows, errors, usage, apply_lag, .. } = generated;
+        Self { rows, conflicts: errors.get(&DEADLOCK).copied().unwrap_or(0), usage, apply_lag }
+    }
+}
+
+/// Creates [`SCHEMA`] and in it what these statements create.
+fn set_up(connection: &mut Connection, statements: &[&str]) -> Result<(), hortator_mysql::Error> {
+    connection.execute(format!("CREATE DATABASE {SCHEMA}").as_bytes())?;
+    connection.execute(format!("USE {SCHEMA}").as_bytes())?;
+    statements.iter().try_for_each(|sql| connection.execute(sql.as_bytes()).map(drop))
 }
 
 impl Run {
@@ -171,7 +190,7 @@ impl Experiment {
     }
 
     fn cell(&self, workload: Workload, dump: Option<&Dump>, nodes: &Nodes) -> Result<Done, Error> {
-        nodes.quiesce_without(load_generator::SCHEMA)?;
+        nodes.quiesce_without(SCHEMA)?;
         match (workload, dump) {
             (Workload::Inserts { threads, rows }, _) => inserts::run(nodes, threads, rows, self.time, &self.stop),
             (Workload::HotRow(threads), _) => hot_row::run(nodes, threads, self.time, &self.stop),

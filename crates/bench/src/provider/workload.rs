@@ -1,5 +1,7 @@
 //! The workloads of the servers.
 
+use crate::load_generator::Threads;
+
 /// A workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
@@ -14,15 +16,6 @@ pub enum Workload {
     HotRow(Threads),
     /// The employees dump with its foreign keys, loaded by the server's own client, until all nodes have all rows.
     Load,
-}
-
-/// Connections, each with a thread of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Threads {
-    /// The number on all nodes together.
-    pub count: usize,
-    /// The number of nodes, counted from the first, over which the threads are spread evenly.
-    pub nodes: usize,
 }
 
 impl Workload {

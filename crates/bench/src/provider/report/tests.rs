@@ -8,7 +8,7 @@ use crate::provider::{Done, ResourceUsage};
 /// A run of one second of wall time and of CPU time.
 fn run(contender: Contender, durability: Durability, workload: Workload, rows: u64) -> Run {
     let second = Duration::from_secs(1);
-    let usage = ResourceUsage { wall: second, server_cpu: second, other_cpu: Duration::ZERO };
+    let usage = ResourceUsage { wall: second, server_cpu: second, own_cpu: Duration::ZERO, other_cpu: Duration::ZERO };
     Run { durability, workload, contender, done: Done { rows, conflicts: rows / 4, usage, apply_lag: Duration::ZERO } }
 }
 

@@ -2,15 +2,14 @@
 
 use hortator_mysql::Connection;
 
-use super::Workload;
 use crate::Error;
 use crate::nodes::Nodes;
 
 /// Checks that every node has the confirmed number of rows, after it has applied everything that the cluster has
 /// committed.
-pub(super) fn check(
+pub(crate) fn check(
     nodes: &Nodes,
-    work: Workload,
+    work: &str,
     confirmed: u64,
     count: impl Fn(&mut Connection) -> Result<u64, Error>,
 ) -> Result<(), Error> {
@@ -24,15 +23,15 @@ pub(super) fn check(
     compare_counts(work, confirmed, found)
 }
 
-fn compare_counts(work: Workload, confirmed: u64, found: Vec<u64>) -> Result<(), Error> {
+fn compare_counts(work: &str, confirmed: u64, found: Vec<u64>) -> Result<(), Error> {
     if found.iter().all(|count| *count == confirmed) {
         return Ok(());
     }
-    Err(Error::NotConverged { work: work.title(), confirmed, found })
+    Err(Error::NotConverged { work: work.to_owned(), confirmed, found })
 }
 
 /// The number that a query returns.
-pub(super) fn number(connection: &mut Connection, query: &str) -> Result<u64, Error> {
+pub(crate) fn number(connection: &mut Connection, query: &str) -> Result<u64, Error> {
     let rows = connection.fetch(query.as_bytes()).map_err(Error::server("counting the rows"))?;
     let number = rows.into_iter().flatten().flatten().next().unwrap_or_default();
     Ok(String::from_utf8_lossy(&number).parse().unwrap_or(0))
@@ -44,10 +43,10 @@ mod tests {
 
     #[test]
     fn a_node_with_missing_or_extra_rows_is_an_error() {
-        compare_counts(Workload::Load, 7, vec![7, 7, 7]).unwrap();
+        compare_counts("load", 7, vec![7, 7, 7]).unwrap();
         for found in [vec![7, 6, 7], vec![8, 8, 8], vec![7, 7, 0]] {
             let counts = found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let message = compare_counts(Workload::Load, 7, found).unwrap_err().to_string();
+            let message = compare_counts("load", 7, found).unwrap_err().to_string();
             assert!(message.contains(&format!("the nodes have {counts} rows, but 7 rows were confirmed")), "{message}");
         }
     }

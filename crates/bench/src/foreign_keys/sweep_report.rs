@@ -1,0 +1,113 @@
+//! The inserts of one connection by rows per statement: tables, lines and answers.
+
+use super::Experiment;
+use super::experiment::{INSERTS, STATEMENT_ROWS, inserts_cell};
+use crate::child_inserts::{CORES, Parents, RATE};
+use crate::deployment::Deployment;
+use crate::employees::ForeignKeys;
+use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::{Spread, capitalized, median, median_and_range, thousands};
+use crate::resource_usage::cores_used;
+
+const HEADINGS: [&str; 6] = [
+    "servers",
+    "rows per statement",
+    "rows/s with FK, median (min–max)",
+    "rows/s without",
+    "FK ÷ no FK",
+    "cores with FK",
+];
+
+/// A section for each kind of parents.
+pub(super) fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
+    let parents = if experiment.sweep.is_empty() { &[][..] } else { &experiment.parents };
+    parents.iter().map(|parents| section(experiment, page, *parents)).collect()
+}
+
+fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
+    let rows =
+        experiment.sweep.iter().flat_map(|deployment| STATEMENT_ROWS.map(|rows| row(page, *deployment, rows, parents)));
+    let rates = experiment.sweep.iter().flat_map(|deployment| {
+        ForeignKeys::ALL.map(|keys| {
+            let with = if keys == ForeignKeys::With { "with" } else { "without" };
+            let y = |rows| page.spread(&inserts_cell(*deployment, keys, rows, parents), INSERTS, RATE);
+            line(format!("{deployment}, {with} foreign keys"), y)
+        })
+    });
+    let factors = experiment
+        .sweep
+        .iter()
+        .map(|deployment| line(deployment.to_string(), |rows| factor(page, *deployment, rows, parents)));
+    let plot = |title: &str, y: &str, lines: Vec<Line>| Plot {
+        title: title.to_owned(),
+        x: "rows per statement".to_owned(),
+        y: y.to_owned(),
+        form: PlotForm::Lines { is_log_x: true, lines },
+        marks: Vec::new(),
+    };
+    Section {
+        title: match parents {
+            Parents::One => "One connection, each statement's rows of one parent".to_owned(),
+            Parents::Many | Parents::Shared | Parents::Own => {
+                "One connection, each statement's rows of many parents".to_owned()
+            }
+        },
+        text: vec![format!(
+            "{}; {} rows are about 1 MB. \"FK ÷ no FK\" is the time of a row with foreign keys divided by the time without.",
+            capitalized(parents.description()),
+            thousands(STATEMENT_ROWS[STATEMENT_ROWS.len() - 1])
+        )],
+        tables: vec![Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 1, rows: rows.collect() }],
+        plots: vec![
+            plot("Rows per second by rows per statement", "rows/s", rates.collect()),
+            plot("Time of a row, with foreign keys ÷ without", "FK ÷ no FK", factors.collect()),
+        ],
+    }
+}
+
+fn line(name: String, y: impl Fn(u64) -> Option<Spread>) -> Line {
+    let points = STATEMENT_ROWS.into_iter().filter_map(|rows| Some(Point { x: rows as f64, y: y(rows)? }));
+    Line { name, points: points.collect() }
+}
+
+/// The time of a row with foreign keys divided by the time without.
+fn factor(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Option<Spread> {
+    let cell = |keys| inserts_cell(deployment, keys, rows, parents);
+    page.ratio(RATE, (&cell(ForeignKeys::Without), INSERTS), (&cell(ForeignKeys::With), INSERTS))
+}
+
+fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<String> {
+    let spread = |keys, figure| page.spread(&inserts_cell(deployment, keys, rows, parents), INSERTS, figure);
+    vec![
+        deployment.to_string(),
+        thousands(rows),
+        median_and_range(spread(ForeignKeys::With, RATE), 0),
+        median(spread(ForeignKeys::Without, RATE), 0),
+        median(factor(page, deployment, rows, parents), 2),
+        cores_used(spread(ForeignKeys::With, CORES)),
+    ]
+}
+
+/// A sentence for each deployment: the factor at the fewest rows, at the most, and where it is worst.
+pub(super) fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
+    let mut answers = Vec::new();
+    for deployment in &experiment.sweep {
+        for parents in &experiment.parents {
+            let factors: Vec<(u64, f64)> = STATEMENT_ROWS
+                .into_iter()
+                .filter_map(|rows| Some((rows, factor(page, *deployment, rows, *parents)?.median)))
+                .collect();
+            let worst = factors.iter().max_by(|(_, one), (_, other)| one.total_cmp(other));
+            if let ([(least, at_least), .., (most, at_most)], Some((rows, factor))) = (&factors[..], worst) {
+                let of = if *parents == Parents::One { "one parent" } else { "many parents" };
+                answers.push(format!(
+                    "{deployment}, one connection, statements with rows of {of}: with foreign keys a row takes {at_least:.2} times as \
+                     long at {least} row a statement, {at_most:.2} times at {}; most at {}, {factor:.2} times.",
+                    thousands(*most),
+                    thousands(*rows)
+                ));
+            }
+        }
+    }
+    answers
+}

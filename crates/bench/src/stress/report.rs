@@ -1,0 +1,191 @@
+//! The outcome as a page.
+
+use std::time::SystemTime;
+
+use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
+
+use super::experiment::Load;
+use super::{Experiment, Outcome, Parents};
+use crate::child_inserts::{CORES, LATENCIES, MEASURED, OTHER_CPU, RATE, error_figure};
+use crate::deployment::{self, Deployment};
+use crate::employees::ForeignKeys;
+use crate::load_generator::Threads;
+use crate::page::{JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::{Spread, capitalized, date, machine, median, median_and_range, thousands, warnings_of_cpu};
+use crate::resource_usage::cores_used;
+
+const HEADINGS: [&str; 13] = [
+    "servers",
+    "threads",
+    "rows per statement",
+    "foreign keys",
+    "rows/s, median (min–max)",
+    "FK ÷ no FK",
+    "p50 ms",
+    "p95 ms",
+    "p99 ms",
+    "error 1213",
+    "error 1205",
+    "cores",
+    "reported",
+];
+
+/// The page of an experiment.
+#[must_use]
+pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
+    let mut page = Page {
+        version: JSON_VERSION,
+        experiment: "stress".to_owned(),
+        title: "Foreign keys and concurrent small inserts".to_owned(),
+        question: "Do concurrent small inserts pay for foreign keys, too?".to_owned(),
+        reported: vec![
+            "Percona XtraDB Cluster 5.6.21 and 5.6.24 on a virtual machine with 8 cores (2015): 1 and 8 threads that insert up to 50 \
+             rows a statement into the employees tables; the difference was \"minimal if any\", without a figure."
+                .to_owned(),
+        ],
+        command: command(experiment),
+        date: date(SystemTime::now()),
+        machine: machine(),
+        versions: outcome.versions.clone(),
+        settings: deployment::settings(),
+        contenders: experiment.deployments.iter().map(|deployment| deployment.note()).collect(),
+        limits: limits(experiment),
+        runs: outcome.measured.runs.clone(),
+        ..Page::default()
+    };
+    page.warnings = outcome.measured.unfinished.iter().chain(&outcome.left_out).cloned().collect();
+    page.warnings
+        .extend(warnings_of_cpu(page.runs.iter().filter_map(|run| run.figure(MEASURED).zip(run.figure(OTHER_CPU)))));
+    page.answers =
+        experiment.deployments.iter().flat_map(|deployment| answers(experiment, &page, *deployment)).collect();
+    page.sections = experiment.parents.iter().map(|parents| section(experiment, &page, *parents)).collect();
+    page
+}
+
+fn command(experiment: &Experiment) -> String {
+    let Experiment { deployments, threads, rows, parents, time, rounds, .. } = experiment;
+    format!(
+        "hortator bench stress --rounds {rounds} --seconds {} --threads {} --rows {} --parents {} --only {}",
+        time.as_secs_f64(),
+        listed(threads),
+        listed(rows),
+        listed(parents),
+        listed(deployments)
+    )
+}
+
+fn listed<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn limits(experiment: &Experiment) -> Vec<String> {
+    let mut limits = vec![
+        "All nodes, and the threads that insert, share this machine.".to_owned(),
+        "The statements are ours: salaries and titles in turn, autocommit. The report does not tell its own.".to_owned(),
+        "Each figure is of the measured time after a warm-up; a statement's time includes its repetitions after an error."
+            .to_owned(),
+    ];
+    if experiment.rounds == 1 {
+        limits.push("One round: the spread of the runs is not known.".to_owned());
+    }
+    limits
+}
+
+/// Threads, and where they are.
+fn shown(threads: Threads) -> String {
+    let plural = if threads.count == 1 { "" } else { "s" };
+    let nodes = if threads.nodes == 1 { String::new() } else { format!(" on {} nodes", threads.nodes) };
+    format!("{} thread{plural}{nodes}", threads.count)
+}
+
+/// The time of a row with foreign keys divided by the time without.
+fn factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
+    let name = deployment.to_string();
+    page.ratio(RATE, (&load.cell(ForeignKeys::Without), &name), (&load.cell(ForeignKeys::With), &name))
+}
+
+/// A sentence for each kind of parents and number of threads.
+fn answers(experiment: &Experiment, page: &Page, deployment: Deployment) -> Vec<String> {
+    let mut answers = Vec::new();
+    for parents in &experiment.parents {
+        for threads in experiment.spreads(deployment) {
+            let factors = experiment.rows.iter().filter_map(|rows| {
+                let factor = factor(page, deployment, Load { threads, rows: *rows, parents: *parents })?;
+                let plural = if *rows == 1 { "row" } else { "rows" };
+                Some(format!("{:.2} times as long at {} {plural} a statement", factor.median, thousands(*rows)))
+            });
+            let factors: Vec<String> = factors.collect();
+            if !factors.is_empty() {
+                let (threads, factors) = (shown(threads), factors.join(", "));
+                answers.push(format!(
+                    "{deployment}, {threads}, parents {parents}: with foreign keys a row takes {factors}."
+                ));
+            }
+        }
+    }
+    answers
+}
+
+fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
+    let mut rows = Vec::new();
+    let mut plots = Vec::new();
+    for deployment in &experiment.deployments {
+        for load in experiment.loads(*deployment).into_iter().filter(|load| load.parents == parents) {
+            rows.extend(ForeignKeys::ALL.map(|keys| row(page, *deployment, load, keys)));
+        }
+    }
+    let mut spreads: Vec<Threads> = Vec::new();
+    for threads in experiment.deployments.iter().flat_map(|deployment| experiment.spreads(*deployment)) {
+        if !spreads.contains(&threads) {
+            spreads.push(threads);
+        }
+    }
+    for threads in spreads {
+        let with =
+            experiment.deployments.iter().filter(|deployment| experiment.spreads(**deployment).contains(&threads));
+        let lines = with.map(|deployment| line(experiment, page, *deployment, threads, parents));
+        plots.push(Plot {
+            title: format!("Time of a row, with foreign keys ÷ without: {}", shown(threads)),
+            x: "rows per statement".to_owned(),
+            y: "FK ÷ no FK".to_owned(),
+            form: PlotForm::Lines { is_log_x: true, lines: lines.collect() },
+            marks: Vec::new(),
+        });
+    }
+    Section {
+        title: format!("Parents {parents}"),
+        text: vec![format!(
+            "{}. \"FK ÷ no FK\" is the time of a row with foreign keys divided by the time without.",
+            capitalized(parents.description())
+        )],
+        tables: vec![Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 4, rows }],
+        plots,
+    }
+}
+
+fn line(experiment: &Experiment, page: &Page, deployment: Deployment, threads: Threads, parents: Parents) -> Line {
+    let point = |rows: &u64| {
+        Some(Point { x: *rows as f64, y: factor(page, deployment, Load { threads, rows: *rows, parents })? })
+    };
+    Line { name: deployment.to_string(), points: experiment.rows.iter().filter_map(point).collect() }
+}
+
+fn row(page: &Page, deployment: Deployment, load: Load, keys: ForeignKeys) -> Vec<String> {
+    let (cell, name) = (load.cell(keys), deployment.to_string());
+    let spread = |figure: &str| page.spread(&cell, &name, figure);
+    let has_keys = keys == ForeignKeys::With;
+    let is_reported = has_keys && load.rows <= 50 && matches!(deployment, Deployment::Galera(_));
+    let mut row = vec![
+        name.clone(),
+        shown(load.threads),
+        thousands(load.rows),
+        keys.to_string(),
+        median_and_range(spread(RATE), 0),
+        if has_keys { median(factor(page, deployment, load), 2) } else { median(None, 0) },
+    ];
+    row.extend(LATENCIES.map(|(figure, _)| median(spread(figure), 2)));
+    row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(spread(&error_figure(number)), 0)));
+    row.push(cores_used(spread(CORES)));
+    row.push(if is_reported { "minimal if any" } else { "" }.to_owned());
+    row
+}

@@ -1,0 +1,65 @@
+//! How much an experiment measures: quick or full, rounds, seconds.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use hortator_bench::deployment::Deployment;
+use hortator_bench::stress::Parents;
+
+/// Arguments of experiments that measure for a time.
+#[derive(Debug, Args)]
+pub struct ExtentArgs {
+    /// One round, at a small size (default)
+    #[arg(long)]
+    quick: bool,
+    /// Three rounds, at the size of the report
+    #[arg(long, conflicts_with = "quick")]
+    pub full: bool,
+    /// Runs of each cell [default: 1; with --full: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: Option<u16>,
+    /// Measured seconds of inserts [default: see the command's description]
+    #[arg(long, value_name = "N", value_parser = seconds)]
+    seconds: Option<Duration>,
+    /// Folder for dumps and logs; the dumps are kept for later experiments [default: beside the sandboxes in the user's
+    /// state folder]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+impl ExtentArgs {
+    pub fn rounds(&self) -> usize {
+        self.rounds.map_or_else(|| self.by_size(1, 3), usize::from)
+    }
+
+    pub fn time(&self, quick: Duration, full: Duration) -> Duration {
+        self.seconds.unwrap_or_else(|| self.by_size(quick, full))
+    }
+
+    pub fn by_size<T>(&self, quick: T, full: T) -> T {
+        if self.full { full } else { quick }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match (0.1..=3600.0).contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err("give 0.1 to 3600".to_owned()),
+    }
+}
+
+/// Servers by their name.
+pub fn deployment(text: &str) -> Result<Deployment, String> {
+    Deployment::named(text).ok_or_else(|| format!("the servers are {}", names(&Deployment::ALL)))
+}
+
+/// Parents by their name.
+pub fn parents(text: &str) -> Result<Parents, String> {
+    Parents::named(text).ok_or_else(|| format!("the parents are {}", names(&Parents::ALL)))
+}
+
+pub fn names<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
