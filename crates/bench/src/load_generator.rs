@@ -1,7 +1,8 @@
 //! Statements of many threads for a fixed time, counted when the servers confirm them.
 //!
 //! The threads never pause: the clocks and the counters are read while they run, after a warm-up and again at the end,
-//! so that neither connecting nor the last answers are part of the figures.
+//! so that neither connecting nor the last answers are part of the figures. A statement that is on its way at the beginning
+//! or the end of the measured time counts with its part of it: large statements are few.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,7 +49,7 @@ pub(crate) struct Task<'a> {
 #[derive(Debug)]
 pub(crate) struct Generated {
     /// Confirmed rows.
-    pub(crate) rows: u64,
+    pub(crate) rows: f64,
     /// Statements that got this error and were sent again.
     pub(crate) errors: BTreeMap<u16, u64>,
     pub(crate) usage: ResourceUsage,
@@ -73,9 +74,9 @@ impl Task<'_> {
         nodes.wait_until_applied()?;
         let connect = |thread| nodes.connect(thread % self.threads.nodes);
         let connections = (0..self.threads.count).map(connect).collect::<Result<Vec<_>, _>>()?;
-        let work = Work::default();
+        let work = Work::begin();
 
-        let (counted, usage, latencies_us) = thread::scope(|scope| {
+        let (confirmed, errors, usage, latencies_us) = thread::scope(|scope| {
             let spawn = |(thread, connection)| {
                 let (builder, work) = (thread::Builder::new().stack_size(STACK_BYTES), &work);
                 let statements = statements(thread);
@@ -88,10 +89,11 @@ impl Task<'_> {
             work.is_over.store(true, Ordering::Relaxed);
             let ends = workers.into_iter().map(|worker| worker.join().expect("a sending thread does not panic"));
             // The reason why a thread ended is more useful than the interruption of the wait.
-            let latencies = ends.collect::<Result<Vec<Vec<u32>>, _>>().map_err(Error::server("sending a statement"))?;
-            let mut latencies_us = latencies.concat();
+            let ends = ends.collect::<Result<Vec<Sent>, _>>().map_err(Error::server("sending a statement"))?;
+            let confirmed: f64 = ends.iter().map(|sent| sent.confirmed).sum();
+            let mut latencies_us: Vec<u32> = ends.into_iter().flat_map(|sent| sent.latencies_us).collect();
             latencies_us.sort_unstable();
-            outcome.map(|(counted, usage)| (counted, usage, latencies_us))
+            outcome.map(|(errors, usage)| (confirmed, errors, usage, latencies_us))
         })?;
         let end = Instant::now();
         nodes.wait_until_applied()?;
@@ -100,42 +102,56 @@ impl Task<'_> {
         convergence::check(nodes, &self.work, confirmed_in_all, |connection| {
             convergence::number(connection, self.count)
         })?;
-        let Counted { confirmed, deadlocks, lock_waits } = counted;
-        let errors = BTreeMap::from([(DEADLOCK, deadlocks), (LOCK_WAIT_TIMEOUT, lock_waits)]);
-        Ok(Generated { rows: confirmed * self.rows, errors, usage, apply_lag, latencies_us })
+        Ok(Generated { rows: confirmed * self.rows as f64, errors, usage, apply_lag, latencies_us })
     }
 }
 
 /// The state that all threads share.
-#[derive(Default)]
 struct Work {
+    /// Statements, also of the warm-up.
     confirmed: AtomicU64,
     deadlocks: AtomicU64,
     lock_waits: AtomicU64,
-    /// Between warm-up and end.
-    is_measured: AtomicBool,
+    began: Instant,
+    /// The measured time, in nanoseconds since the beginning; [`NOT_YET`] before.
+    from_ns: AtomicU64,
+    to_ns: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// The counters at a moment, or between two.
-struct Counted {
-    confirmed: u64,
-    deadlocks: u64,
-    lock_waits: u64,
+/// A moment that has not come.
+const NOT_YET: u64 = u64::MAX;
+
+/// What a thread sent in the measured time.
+#[derive(Default)]
+struct Sent {
+    confirmed: f64,
+    latencies_us: Vec<u32>,
 }
 
 impl Work {
-    /// The latencies of the statements that end in the measured time.
+    fn begin() -> Self {
+        Self {
+            confirmed: AtomicU64::new(0),
+            deadlocks: AtomicU64::new(0),
+            lock_waits: AtomicU64::new(0),
+            began: Instant::now(),
+            from_ns: AtomicU64::new(NOT_YET),
+            to_ns: AtomicU64::new(NOT_YET),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
     fn send(
         &self,
         mut connection: Connection,
         mut statements: impl FnMut(&mut String),
-    ) -> Result<Vec<u32>, hortator_mysql::Error> {
-        let (mut sql, mut latencies_us) = (String::new(), Vec::new());
+    ) -> Result<Sent, hortator_mysql::Error> {
+        let (mut sql, mut sent) = (String::new(), Sent::default());
         while !self.is_over.load(Ordering::Relaxed) {
             sql.clear();
             statements(&mut sql);
-            let start = Instant::now();
+            let start_ns = self.now_ns();
             while let Err(error) = connection.execute(sql.as_bytes()) {
                 match error.code() {
                     Some(DEADLOCK) => self.deadlocks.fetch_add(1, Ordering::Relaxed),
@@ -146,41 +162,41 @@ impl Work {
                     }
                 };
                 if self.is_over.load(Ordering::Relaxed) {
-                    return Ok(latencies_us);
+                    return Ok(sent);
                 }
             }
             self.confirmed.fetch_add(1, Ordering::Relaxed);
-            if self.is_measured.load(Ordering::Relaxed) {
-                latencies_us.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
-            }
+            let (from_ns, to_ns) = (self.from_ns.load(Ordering::Relaxed), self.to_ns.load(Ordering::Relaxed));
+            sent.count(start_ns, self.now_ns(), from_ns, to_ns);
         }
-        Ok(latencies_us)
+        Ok(sent)
     }
 
-    /// Lets the threads run for a warm-up, and then for the time that counts.
-    fn measure(&self, nodes: &Nodes, measured: Duration, stop: &AtomicBool) -> Result<(Counted, ResourceUsage), Error> {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(NOT_YET)
+    }
+
+    /// Lets the threads run for a warm-up, and then for the time that counts; the errors in it by number.
+    fn measure(
+        &self,
+        nodes: &Nodes,
+        measured: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(BTreeMap<u16, u64>, ResourceUsage), Error> {
         self.wait(measured / WARM_UP_DIVISOR, stop)?;
-        let (before, clocks) = (self.counted(), Clocks::read(nodes)?);
-        self.is_measured.store(true, Ordering::Relaxed);
+        let (before, clocks) = (self.errors(), Clocks::read(nodes)?);
+        self.from_ns.store(self.now_ns(), Ordering::Relaxed);
         self.wait(measured, stop)?;
-        self.is_measured.store(false, Ordering::Relaxed);
+        self.to_ns.store(self.now_ns(), Ordering::Relaxed);
         let usage = Clocks::read(nodes)?.since(&clocks);
-        let after = self.counted();
-        let counted = Counted {
-            confirmed: after.confirmed - before.confirmed,
-            deadlocks: after.deadlocks - before.deadlocks,
-            lock_waits: after.lock_waits - before.lock_waits,
-        };
-        Ok((counted, usage))
+        let after = self.errors();
+        let errors = after.into_iter().map(|(number, count)| (number, count - before.get(&number).unwrap_or(&0)));
+        Ok((errors.collect(), usage))
     }
 
-    fn counted(&self) -> Counted {
+    fn errors(&self) -> BTreeMap<u16, u64> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counted {
-            confirmed: read(&self.confirmed),
-            deadlocks: read(&self.deadlocks),
-            lock_waits: read(&self.lock_waits),
-        }
+        BTreeMap::from([(DEADLOCK, read(&self.deadlocks)), (LOCK_WAIT_TIMEOUT, read(&self.lock_waits))])
     }
 
     /// Lets the threads run for that time.
@@ -193,5 +209,39 @@ impl Work {
             thread::sleep(rest.min(STOP_CHECK_INTERVAL));
         }
         Ok(())
+    }
+}
+
+impl Sent {
+    /// Counts a confirmed statement with the part of it that is in the measured time.
+    fn count(&mut self, start_ns: u64, end_ns: u64, from_ns: u64, to_ns: u64) {
+        let inside_ns = end_ns.min(to_ns).saturating_sub(start_ns.max(from_ns));
+        if inside_ns == 0 {
+            return;
+        }
+        self.confirmed += inside_ns as f64 / (end_ns - start_ns) as f64;
+        if end_ns <= to_ns {
+            self.latencies_us.push(u32::try_from((end_ns - start_ns) / 1_000).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_counts_with_its_part_of_the_measured_time() {
+        let mut sent = Sent::default();
+        let mut counted = |start_ns, end_ns, from_ns, to_ns| {
+            sent.count(start_ns, end_ns, from_ns, to_ns);
+            (sent.confirmed, sent.latencies_us.len())
+        };
+        assert_eq!(counted(0, 900, NOT_YET, NOT_YET), (0.0, 0));
+        assert_eq!(counted(0, 900, 900, NOT_YET), (0.0, 0));
+        assert_eq!(counted(900, 1_300, 1_000, NOT_YET), (0.75, 1));
+        assert_eq!(counted(1_300, 1_900, 1_000, 2_000), (1.75, 2));
+        assert_eq!(counted(1_900, 2_300, 1_000, 2_000), (2.0, 2));
+        assert_eq!(counted(2_300, 2_400, 1_000, 2_000), (2.0, 2));
     }
 }

@@ -1,5 +1,6 @@
 //! `hortator bench`: reproducible experiments.
 
+mod all;
 mod auto_increment;
 mod compare;
 mod extent;
@@ -22,6 +23,7 @@ use hortator_bench::contenders::Contender;
 use hortator_bench::experiment::{Experiment, KEPT_NAME, Verdict};
 use hortator_bench::{employees, galera, report};
 
+use all::AllArgs;
 use auto_increment::AutoIncrementArgs;
 use compare::CompareArgs;
 use fan_in::{FanInArgs, RecoveryArgs};
@@ -62,6 +64,8 @@ enum ExperimentCommand {
     ForeignKeys(ForeignKeysArgs),
     /// Insert children with 1 and 8 threads, with foreign keys and without, into one server, Galera and Hortator's provider
     Stress(StressArgs),
+    /// Run all experiments that write a page, at a small size, and write an index of their reports
+    All(AllArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
     Compare(CompareArgs),
 }
@@ -169,6 +173,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::AutoIncrement(args) => auto_increment::run(args),
         ExperimentCommand::ForeignKeys(args) => foreign_keys::run(args),
         ExperimentCommand::Stress(args) => stress::run(args),
+        ExperimentCommand::All(args) => all::run(&args),
         ExperimentCommand::Compare(args) => compare::run(&args),
     }
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hortator_check::state::{self, State};
+use hortator_mysql::{Connection, Row};
 
 use super::Loader;
 use crate::deployment::Deployment;
 use crate::employees::{self, Dump, ForeignKeys, SCHEMA, entry_script};
-use crate::{Error, measure};
+use crate::{Error, convergence, foreign_key_proof, measure, server_copy};
 
 /// The script without foreign keys, beside the sample's own.
 const WITHOUT_KEYS: &str = "employees-without-foreign-keys.sql";
@@ -34,9 +35,13 @@ impl Dumps {
             .map_err(Error::io(format!("writing {}", script.display())))?;
         let log = folder.join("foreign-keys-prepare.log");
         let server = Deployment::Alone.start(stop)?;
+        let mut indexes = Vec::new();
         for keys in ForeignKeys::ALL {
             let mut load = Loader::ClientSource.command(keys, &dumps, &server, Path::new(""))?;
             measure::run(&mut load, &log, stop)?;
+            convergence::check(&server, "the client's load", dumps.sample.rows, server_copy::loaded_rows)?;
+            foreign_key_proof::check(&server)?;
+            indexes.push(read_indexes(&mut server.connect(0)?)?);
             let mut dump = server.program("mariadb-dump");
             dump.arg("--databases").arg(SCHEMA).arg("--result-file").arg(dumps.dumped(keys)).stdin(Stdio::null());
             measure::run(&mut dump, &log, stop)?;
@@ -45,6 +50,11 @@ impl Dumps {
                 ForeignKeys::With => dumps.with = Some(found),
                 ForeignKeys::Without => dumps.without = Some(found),
             }
+        }
+        if indexes.windows(2).any(|pair| pair[0] != pair[1]) {
+            let text =
+                "the tables with foreign keys and without have different indexes: not only the checks would differ";
+            return Err(Error::Answer(text.to_owned()));
         }
         Ok(dumps)
     }
@@ -77,4 +87,13 @@ impl Dumps {
             ForeignKeys::Without => self.without.as_ref(),
         }
     }
+}
+
+/// Every column of every index.
+fn read_indexes(connection: &mut Connection) -> Result<Vec<Row>, Error> {
+    let query = format!(
+        "SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SEQ_IN_INDEX, COLUMN_NAME FROM information_schema.STATISTICS WHERE \
+         TABLE_SCHEMA = '{SCHEMA}' ORDER BY 1, 2, 3, 4"
+    );
+    connection.fetch(query.as_bytes()).map_err(Error::server("reading the indexes"))
 }

@@ -129,11 +129,7 @@ impl Experiment {
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let wanted: Vec<Deployment> = Deployment::ALL
-            .into_iter()
-            .filter(|deployment| self.loads.contains(deployment) || self.sweep.contains(deployment))
-            .collect();
-        let (deployments, left_out) = installed(&wanted)?;
+        let (deployments, left_out) = installed(&self.deployments())?;
         let tasks: Vec<Task<Work>> = deployments.iter().flat_map(|deployment| self.tasks(*deployment)).collect();
         let mut dumps = None;
         let mut current = Current::default();
@@ -148,6 +144,12 @@ impl Experiment {
         });
         let rows = dumps.and_then(Result::ok).map_or(0, |dumps| dumps.sample.rows);
         Ok(Outcome { measured, versions: current.versions, left_out, rows })
+    }
+
+    /// All that are loaded or swept, each once.
+    pub(super) fn deployments(&self) -> Vec<Deployment> {
+        let only_swept = self.sweep.iter().filter(|deployment| !self.loads.contains(deployment));
+        self.loads.iter().chain(only_swept).copied().collect()
     }
 
     /// All runs on the servers of a deployment: loads, then inserts; in each round another one is first.

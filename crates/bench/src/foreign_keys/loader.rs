@@ -38,15 +38,15 @@ impl Loader {
     pub fn description(self) -> &'static str {
         match self {
             Self::ClientSource => {
-                "`mariadb < employees.sql` on node 1, one connection; statements of 1 MB, all checks on."
+                "mariadb < employees.sql on node 1, one connection; statements of 1 MB, all checks on."
             }
             Self::ClientDump => {
-                "`mariadb < FILE` on node 1, with a file that `mariadb-dump` wrote of the same rows: it sets \
+                "mariadb < FILE on node 1, with a file that mariadb-dump wrote of the same rows: it sets \
                  foreign_key_checks=0 and unique_checks=0."
             }
-            Self::Load => "`hortator load employees.sql`; all checks on.",
+            Self::Load => "hortator load employees.sql; all checks on.",
             Self::Deferred => {
-                "`hortator load --foreign-keys=deferred employees.sql`: rows load without checks, then every foreign key is \
+                "hortator load --foreign-keys=deferred employees.sql: rows load without checks, then every foreign key is \
                  validated, within the measured time."
             }
         }
@@ -93,7 +93,7 @@ impl fmt::Display for Loader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ClientSource => "client, SOURCE files",
-            Self::ClientDump => "client, mariadb-dump's form",
+            Self::ClientDump => "client, mariadb-dump form",
             Self::Load => "hortator load",
             Self::Deferred => "hortator load, keys deferred",
         })

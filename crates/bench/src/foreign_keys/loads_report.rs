@@ -44,7 +44,7 @@ pub(super) fn section(experiment: &Experiment, page: &Page) -> Option<Section> {
         title: "Loads of the employees sample".to_owned(),
         text: vec![
             "Each load goes into an empty schema on servers at rest, and ends when all nodes have all rows. \"FK ÷ no FK\" \
-             divides by the same loader's time without foreign keys; for deferred keys by that of `hortator load`. \"× client\" \
+             divides by the same loader's time without foreign keys; for deferred keys by that of hortator load. \"× client\" \
              is the speed relative to the client on the SOURCE files with the same keys. \"Reported\" stands beside the \
              combination that the report had."
                 .to_owned(),

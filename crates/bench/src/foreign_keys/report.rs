@@ -65,8 +65,7 @@ fn command(experiment: &Experiment) -> String {
 }
 
 fn contenders(experiment: &Experiment) -> Vec<ContenderNote> {
-    let used = |deployment: &Deployment| experiment.loads.contains(deployment) || experiment.sweep.contains(deployment);
-    let mut notes: Vec<ContenderNote> = Deployment::ALL.into_iter().filter(used).map(Deployment::note).collect();
+    let mut notes: Vec<ContenderNote> = experiment.deployments().into_iter().map(Deployment::note).collect();
     let survives = "what its servers promise".to_owned();
     for loader in Loader::of(ForeignKeys::With) {
         let (name, description) = (loader.to_string(), loader.description().to_owned());

@@ -2,18 +2,21 @@
 
 use super::Experiment;
 use super::experiment::{INSERTS, STATEMENT_ROWS, inserts_cell};
-use crate::child_inserts::{CORES, Parents, RATE};
+use crate::child_inserts::{CORES, Parents, RATE, ROW_CPU};
 use crate::deployment::Deployment;
 use crate::employees::ForeignKeys;
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, capitalized, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 6] = [
+const HEADINGS: [&str; 9] = [
     "servers",
     "rows per statement",
     "rows/s with FK, median (min–max)",
-    "rows/s without",
+    "without",
+    "FK ÷ no FK",
+    "server CPU µs/row with FK",
+    "without",
     "FK ÷ no FK",
     "cores with FK",
 ];
@@ -34,10 +37,11 @@ fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
             line(format!("{deployment}, {with} foreign keys"), y)
         })
     });
-    let factors = experiment
-        .sweep
-        .iter()
-        .map(|deployment| line(deployment.to_string(), |rows| factor(page, *deployment, rows, parents)));
+    let factors = |factor: fn(&Page, Deployment, u64, Parents) -> Option<Spread>| {
+        let of =
+            |deployment: &Deployment| line(deployment.to_string(), |rows| factor(page, *deployment, rows, parents));
+        experiment.sweep.iter().map(of).collect()
+    };
     let plot = |title: &str, y: &str, lines: Vec<Line>| Plot {
         title: title.to_owned(),
         x: "rows per statement".to_owned(),
@@ -60,7 +64,8 @@ fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
         tables: vec![Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 1, rows: rows.collect() }],
         plots: vec![
             plot("Rows per second by rows per statement", "rows/s", rates.collect()),
-            plot("Time of a row, with foreign keys ÷ without", "FK ÷ no FK", factors.collect()),
+            plot("Time of a row, with foreign keys ÷ without", "FK ÷ no FK", factors(factor)),
+            plot("Server CPU of a row, with foreign keys ÷ without", "FK ÷ no FK", factors(cpu_factor)),
         ],
     }
 }
@@ -76,6 +81,12 @@ fn factor(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> O
     page.ratio(RATE, (&cell(ForeignKeys::Without), INSERTS), (&cell(ForeignKeys::With), INSERTS))
 }
 
+/// The servers' CPU time of a row with foreign keys divided by that without.
+fn cpu_factor(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Option<Spread> {
+    let cell = |keys| inserts_cell(deployment, keys, rows, parents);
+    page.ratio(ROW_CPU, (&cell(ForeignKeys::With), INSERTS), (&cell(ForeignKeys::Without), INSERTS))
+}
+
 fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<String> {
     let spread = |keys, figure| page.spread(&inserts_cell(deployment, keys, rows, parents), INSERTS, figure);
     vec![
@@ -84,6 +95,9 @@ fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<
         median_and_range(spread(ForeignKeys::With, RATE), 0),
         median(spread(ForeignKeys::Without, RATE), 0),
         median(factor(page, deployment, rows, parents), 2),
+        median(spread(ForeignKeys::With, ROW_CPU), 1),
+        median(spread(ForeignKeys::Without, ROW_CPU), 1),
+        median(cpu_factor(page, deployment, rows, parents), 2),
         cores_used(spread(ForeignKeys::With, CORES)),
     ]
 }

@@ -24,6 +24,11 @@ pub(super) fn page(page: &Page) -> String {
         page.runs.len(),
         table(&runs(&page.runs))
     );
+    document(&title, &body)
+}
+
+/// A whole document; the title is escaped.
+pub(super) fn document(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
@@ -31,7 +36,8 @@ pub(super) fn page(page: &Page) -> String {
     )
 }
 
-fn summary(body: &mut String, page: &Page) {
+/// Question and answers.
+pub(super) fn summary(body: &mut String, page: &Page) {
     body.push_str("<dl class=\"summary\">\n");
     let question = [page.question.clone()];
     for (head, items) in
@@ -115,6 +121,6 @@ fn table(table: &Table) -> String {
     text + "</table></div>\n"
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -11,6 +11,7 @@
 
 mod compare;
 mod html;
+mod index;
 mod markdown;
 mod plot;
 mod terminal;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::Spread;
 
 pub use compare::{Change, CompareError, compare, table as changes_table};
+pub use index::{IndexEntry, index};
 
 /// The version of the JSON form: `docs/benchmarks/report-json.md` describes it.
 pub const JSON_VERSION: u32 = 1;
@@ -236,7 +238,7 @@ impl Page {
             let (_, beside) = other.iter().find(|(other, _)| other == round)?;
             Some(value / beside)
         });
-        Spread::of_numbers(pairs)
+        Spread::of_numbers(pairs.filter(|ratio| ratio.is_finite()))
     }
 
     /// The JSON form.

@@ -86,7 +86,7 @@ pub struct Done {
 impl From<Generated> for Done {
     fn from(generated: Generated) -> Self {
         let Generated { rows, errors, usage, apply_lag, .. } = generated;
-        Self { rows, conflicts: errors.get(&DEADLOCK).copied().unwrap_or(0), usage, apply_lag }
+        Self { rows: rows.round() as u64, conflicts: errors.get(&DEADLOCK).copied().unwrap_or(0), usage, apply_lag }
     }
 }
 

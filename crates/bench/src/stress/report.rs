@@ -6,7 +6,7 @@ use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::experiment::Load;
 use super::{Experiment, Outcome, Parents};
-use crate::child_inserts::{CORES, LATENCIES, MEASURED, OTHER_CPU, RATE, error_figure};
+use crate::child_inserts::{CORES, LATENCIES, MEASURED, OTHER_CPU, RATE, ROW_CPU, error_figure};
 use crate::deployment::{self, Deployment};
 use crate::employees::ForeignKeys;
 use crate::load_generator::Threads;
@@ -14,13 +14,15 @@ use crate::page::{JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Tabl
 use crate::report::{Spread, capitalized, date, machine, median, median_and_range, thousands, warnings_of_cpu};
 use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 13] = [
+const HEADINGS: [&str; 15] = [
     "servers",
     "threads",
     "rows per statement",
     "foreign keys",
     "rows/s, median (min–max)",
     "FK ÷ no FK",
+    "server CPU µs/row",
+    "CPU FK ÷ no FK",
     "p50 ms",
     "p95 ms",
     "p99 ms",
@@ -104,15 +106,23 @@ fn factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
     page.ratio(RATE, (&load.cell(ForeignKeys::Without), &name), (&load.cell(ForeignKeys::With), &name))
 }
 
+/// The servers' CPU time of a row with foreign keys divided by that without.
+fn cpu_factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
+    let name = deployment.to_string();
+    page.ratio(ROW_CPU, (&load.cell(ForeignKeys::With), &name), (&load.cell(ForeignKeys::Without), &name))
+}
+
 /// A sentence for each kind of parents and number of threads.
 fn answers(experiment: &Experiment, page: &Page, deployment: Deployment) -> Vec<String> {
     let mut answers = Vec::new();
     for parents in &experiment.parents {
         for threads in experiment.spreads(deployment) {
             let factors = experiment.rows.iter().filter_map(|rows| {
-                let factor = factor(page, deployment, Load { threads, rows: *rows, parents: *parents })?;
+                let load = Load { threads, rows: *rows, parents: *parents };
+                let (time, cpu) = (factor(page, deployment, load)?.median, cpu_factor(page, deployment, load)?.median);
                 let plural = if *rows == 1 { "row" } else { "rows" };
-                Some(format!("{:.2} times as long at {} {plural} a statement", factor.median, thousands(*rows)))
+                let at = format!("at {} {plural} a statement", thousands(*rows));
+                Some(format!("{time:.2} times as long and {cpu:.2} times the server CPU {at}"))
             });
             let factors: Vec<String> = factors.collect();
             if !factors.is_empty() {
@@ -183,6 +193,8 @@ fn row(page: &Page, deployment: Deployment, load: Load, keys: ForeignKeys) -> Ve
         median_and_range(spread(RATE), 0),
         if has_keys { median(factor(page, deployment, load), 2) } else { median(None, 0) },
     ];
+    row.push(median(spread(ROW_CPU), 1));
+    row.push(if has_keys { median(cpu_factor(page, deployment, load), 2) } else { median(None, 0) });
     row.extend(LATENCIES.map(|(figure, _)| median(spread(figure), 2)));
     row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(spread(&error_figure(number)), 0)));
     row.push(cores_used(spread(CORES)));

@@ -19,8 +19,11 @@
 
 mod accounts;
 mod added_keys;
+mod bench_foreign_keys;
 mod bench_pages;
 mod bench_shapes;
+#[path = "../../../sandbox/tests/it/provider.rs"]
+mod build_provider;
 mod cases;
 mod cluster;
 mod cluster_lost;
