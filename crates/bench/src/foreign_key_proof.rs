@@ -32,6 +32,7 @@ pub(crate) fn check(nodes: &Nodes) -> Result<(), Error> {
             let Constraint::ForeignKey(key) = &finding.constraint else { continue };
             let column = String::from_utf8_lossy(&key.columns.concat()).into_owned();
             let why = match &finding.violation {
+                Violation::Rows { count: 1, .. } => format!("1 row without its parent in {}", key.parent),
                 Violation::Rows { count, .. } => format!("{count} rows without their parent in {}", key.parent),
                 other => format!("{other:?}"),
             };

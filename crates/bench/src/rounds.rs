@@ -83,7 +83,11 @@ fn progress(run: &Run, done: usize, all: usize, elapsed: Duration) -> String {
     let what = match &run.result {
         RunResult::Figures(figures) => match figures.get("wall_s") {
             Some(wall) => format!("{wall:.2} s"),
-            None => figures.iter().next().map_or_else(String::new, |(name, value)| format!("{name} {value:.2}")),
+            None => {
+                let rate = figures.iter().find(|(name, _)| name.ends_with("_per_s"));
+                let shown = rate.or_else(|| figures.iter().next());
+                shown.map_or_else(String::new, |(name, value)| format!("{name} {value:.2}"))
+            }
         },
         RunResult::Failed(reason) => format!("failed: {reason}"),
     };
