@@ -12,7 +12,7 @@ use crate::employees::{ForeignKeys, SCHEMA, departments};
 use crate::load_generator::{Generated, Task, Threads};
 use crate::nodes::Nodes;
 use crate::rounds::Figures;
-use crate::{Error, foreign_key_proof};
+use crate::{Error, foreign_key_validation};
 
 /// Employees that are there before.
 const EMPLOYEES: u64 = 10_000;
@@ -157,7 +157,7 @@ impl ChildInserts {
                 number += 1;
             }
         })?;
-        foreign_key_proof::check(nodes)?;
+        foreign_key_validation::check(nodes)?;
         Ok(generated)
     }
 

@@ -16,7 +16,7 @@ pub mod employees;
 mod error;
 pub mod experiment;
 pub mod fan_in;
-mod foreign_key_proof;
+mod foreign_key_validation;
 pub mod foreign_keys;
 pub mod galera;
 mod load_generator;

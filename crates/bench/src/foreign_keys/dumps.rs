@@ -12,7 +12,7 @@ use hortator_mysql::{Connection, Row};
 use super::Loader;
 use crate::deployment::Deployment;
 use crate::employees::{self, Dump, ForeignKeys, SCHEMA, entry_script};
-use crate::{Error, convergence, foreign_key_proof, measure, server_copy};
+use crate::{Error, convergence, foreign_key_validation, measure, server_copy};
 
 /// The script without foreign keys, beside the sample's own.
 const WITHOUT_KEYS: &str = "employees-without-foreign-keys.sql";
@@ -40,7 +40,7 @@ impl Dumps {
             let mut load = Loader::ClientSource.command(keys, &dumps, &server, Path::new(""))?;
             measure::run(&mut load, &log, stop)?;
             convergence::check(&server, "the client's load", dumps.sample.rows, server_copy::loaded_rows)?;
-            foreign_key_proof::check(&server)?;
+            foreign_key_validation::check(&server)?;
             indexes.push(read_indexes(&mut server.connect(0)?)?);
             let mut dump = server.program("mariadb-dump");
             dump.arg("--databases").arg(SCHEMA).arg("--result-file").arg(dumps.dumped(keys)).stdin(Stdio::null());

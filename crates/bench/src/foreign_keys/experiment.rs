@@ -16,7 +16,7 @@ use crate::load_generator::Threads;
 use crate::nodes::Nodes;
 use crate::resource_usage::Clocks;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
-use crate::{Error, convergence, foreign_key_proof, measure, server_copy};
+use crate::{Error, convergence, foreign_key_validation, measure, server_copy};
 
 /// Rows of a statement; the last ones are about 1 MB.
 pub(super) const STATEMENT_ROWS: [u64; 6] = [1, 10, 50, 500, 5_000, 20_000];
@@ -257,7 +257,7 @@ impl Experiment {
         let rows = dumps.sample.rows;
         convergence::check(nodes, &loader.to_string(), rows, server_copy::loaded_rows)?;
         if !loader.is_checked() {
-            foreign_key_proof::check(nodes)?;
+            foreign_key_validation::check(nodes)?;
         }
         if is_first {
             nodes.check_same_state(SCHEMA, dumps.expected(keys))?;

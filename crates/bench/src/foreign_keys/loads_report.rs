@@ -10,7 +10,7 @@ use crate::page::{BarGroup, Mark, Page, Plot, PlotForm, Section, Table};
 use crate::report::{Spread, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 13] = [
     "servers",
     "loader",
     "foreign keys",
@@ -21,6 +21,7 @@ const HEADINGS: [&str; 12] = [
     "reported",
     "× client",
     "server CPU s",
+    "CPU FK ÷ no FK",
     "cores",
     "flow control s",
 ];
@@ -37,7 +38,7 @@ pub(super) fn section(experiment: &Experiment, page: &Page) -> Option<Section> {
         }
     }
     let bars = |deployment: &Deployment| {
-        let bar = |loader: &Loader| (loader.to_string(), factor(page, *deployment, *loader));
+        let bar = |loader: &Loader| (loader.to_string(), factor(page, ALL, *deployment, *loader));
         BarGroup { name: deployment.to_string(), bars: Loader::of(ForeignKeys::With).iter().map(bar).collect() }
     };
     Some(Section {
@@ -60,18 +61,18 @@ pub(super) fn section(experiment: &Experiment, page: &Page) -> Option<Section> {
     })
 }
 
-/// Time with foreign keys divided by time without.
-fn factor(page: &Page, deployment: Deployment, loader: Loader) -> Option<Spread> {
+/// A figure with foreign keys divided by that without.
+fn factor(page: &Page, figure: &str, deployment: Deployment, loader: Loader) -> Option<Spread> {
     let beside = if loader == Loader::Deferred { Loader::Load } else { loader };
     let (with, without) = (load_cell(deployment, ForeignKeys::With), load_cell(deployment, ForeignKeys::Without));
-    page.ratio(ALL, (&with, &loader.to_string()), (&without, &beside.to_string()))
+    page.ratio(figure, (&with, &loader.to_string()), (&without, &beside.to_string()))
 }
 
 fn row(page: &Page, deployment: Deployment, keys: ForeignKeys, loader: Loader) -> Vec<String> {
     let (cell, name) = (load_cell(deployment, keys), loader.to_string());
     let spread = |figure| page.spread(&cell, &name, figure);
     let has_keys = keys == ForeignKeys::With;
-    let factor = if has_keys { factor(page, deployment, loader) } else { None };
+    let factor = |figure| if has_keys { factor(page, figure, deployment, loader) } else { None };
     let is_reported = has_keys && loader == Loader::ClientSource && matches!(deployment, Deployment::Galera(_));
     let client = page.ratio(ALL, (&cell, &Loader::ClientSource.to_string()), (&cell, &name));
     vec![
@@ -81,10 +82,11 @@ fn row(page: &Page, deployment: Deployment, keys: ForeignKeys, loader: Loader) -
         median_and_range(spread(ALL), 2),
         median(spread(WALL), 2),
         spread(RATE).map_or_else(|| median(None, 0), |rate| thousands(rate.median as u64)),
-        median(factor, 2),
+        median(factor(ALL), 2),
         if is_reported { format!("{REPORTED_FACTOR}") } else { String::new() },
         median(client, 2),
         median(spread(SERVER_CPU), 1),
+        median(factor(SERVER_CPU), 2),
         cores_used(spread(CORES)),
         median(spread(FLOW_CONTROL), 2),
     ]
@@ -97,15 +99,17 @@ pub(super) fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
 
 fn answer(page: &Page, deployment: Deployment) -> Option<String> {
     let time = |keys, loader: Loader| Some(page.spread(&load_cell(deployment, keys), &loader.to_string(), ALL)?.median);
-    let client = factor(page, deployment, Loader::ClientSource)?;
+    let client = factor(page, ALL, deployment, Loader::ClientSource)?;
     let mut text = format!(
-        "{deployment}: with foreign keys the client takes {:.2} times as long as without ({:.2} s and {:.2} s)",
+        "{deployment}: with foreign keys the client takes {:.2} times as long as without and {:.2} times the server CPU ({:.2} s and \
+         {:.2} s)",
         client.median,
+        factor(page, SERVER_CPU, deployment, Loader::ClientSource)?.median,
         time(ForeignKeys::With, Loader::ClientSource)?,
         time(ForeignKeys::Without, Loader::ClientSource)?
     );
     for (loader, name) in [(Loader::ClientDump, "mariadb-dump's form"), (Loader::Load, "hortator load")] {
-        if let Some(factor) = factor(page, deployment, loader) {
+        if let Some(factor) = factor(page, ALL, deployment, loader) {
             text.push_str(&format!(", {name} {:.2} times", factor.median));
         }
     }

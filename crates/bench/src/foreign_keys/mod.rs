@@ -5,7 +5,7 @@
 //! `hortator load`. Then one connection inserts children with 1 to 20,000 rows a statement.
 //!
 //! Each load must leave, on every node, what the client leaves on a server alone. After loads without checks every foreign
-//! key is proven on every node.
+//! key is validated on every node.
 
 mod dumps;
 mod experiment;

@@ -1,4 +1,4 @@
-//! The proof that every foreign key of the employees tables holds on every node, also where it is not declared.
+//! Validates every foreign key of the employees tables on every node, also where it is not declared.
 
 use hortator_check::constraints::{Constraint, ForeignKey, Observer, Validator, Violation};
 use hortator_mysql::catalog::TableName;
@@ -27,7 +27,7 @@ pub(crate) fn check(nodes: &Nodes) -> Result<(), Error> {
     for node in 0..nodes.count() {
         let open = || nodes.open(node);
         let validator = Validator { open: &open, threads: THREADS, rows_limit: 1, observer: &NoObserver };
-        let findings = validator.validate(&keys).map_err(Error::server("proving the foreign keys"))?;
+        let findings = validator.validate(&keys).map_err(Error::server("validating the foreign keys"))?;
         if let Some(finding) = findings.first() {
             let Constraint::ForeignKey(key) = &finding.constraint else { continue };
             let column = String::from_utf8_lossy(&key.columns.concat()).into_owned();
