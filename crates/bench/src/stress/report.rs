@@ -100,6 +100,9 @@ fn shown(threads: Threads) -> String {
     format!("{} thread{plural}{nodes}", threads.count)
 }
 
+/// What foreign keys cost in a load.
+type Factor = fn(&Page, Deployment, Load) -> Option<Spread>;
+
 /// The time of a row with foreign keys divided by the time without.
 fn factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
     let name = deployment.to_string();
@@ -153,14 +156,17 @@ fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
     for threads in spreads {
         let with =
             experiment.deployments.iter().filter(|deployment| experiment.spreads(**deployment).contains(&threads));
-        let lines = with.map(|deployment| line(experiment, page, *deployment, threads, parents));
-        plots.push(Plot {
-            title: format!("Time of a row, with foreign keys ÷ without: {}", shown(threads)),
-            x: "rows per statement".to_owned(),
-            y: "FK ÷ no FK".to_owned(),
-            form: PlotForm::Lines { is_log_x: true, lines: lines.collect() },
-            marks: Vec::new(),
-        });
+        let shown = shown(threads);
+        for (title, factor) in [("Time", factor as Factor), ("Server CPU", cpu_factor)] {
+            let lines = with.clone().map(|deployment| line(experiment, page, *deployment, threads, parents, factor));
+            plots.push(Plot {
+                title: format!("{title} of a row, with foreign keys ÷ without: {shown}"),
+                x: "rows per statement".to_owned(),
+                y: "FK ÷ no FK".to_owned(),
+                form: PlotForm::Lines { is_log_x: true, lines: lines.collect() },
+                marks: Vec::new(),
+            });
+        }
     }
     Section {
         title: format!("Parents {parents}"),
@@ -173,7 +179,14 @@ fn section(experiment: &Experiment, page: &Page, parents: Parents) -> Section {
     }
 }
 
-fn line(experiment: &Experiment, page: &Page, deployment: Deployment, threads: Threads, parents: Parents) -> Line {
+fn line(
+    experiment: &Experiment,
+    page: &Page,
+    deployment: Deployment,
+    threads: Threads,
+    parents: Parents,
+    factor: Factor,
+) -> Line {
     let point = |rows: &u64| {
         Some(Point { x: *rows as f64, y: factor(page, deployment, Load { threads, rows: *rows, parents })? })
     };
