@@ -77,6 +77,26 @@ pub fn run<C: ToString>(
     measured
 }
 
+/// Carries out a plan in which the runs of a cell share what `prepare` makes: servers and data. What the cell before had ends
+/// first.
+pub fn run_prepared<C: ToString, P>(
+    tasks: &[Task<C>],
+    say: &mut dyn FnMut(&str),
+    mut prepare: impl FnMut(&Cell, &mut dyn FnMut(&str)) -> Result<P, Error>,
+    mut measure: impl FnMut(&Task<C>, &P) -> Result<Figures, Error>,
+) -> Measured {
+    let mut current: Option<(Cell, P)> = None;
+    run(tasks, say, |task, say| {
+        let prepared = match current.take().filter(|(cell, _)| *cell == task.cell) {
+            Some((_, prepared)) => prepared,
+            None => prepare(&task.cell, say)?,
+        };
+        let figures = measure(task, &prepared);
+        current = Some((task.cell.clone(), prepared));
+        figures
+    })
+}
+
 /// A run that has just ended, and the time that is left if the others take as long as those before.
 fn progress(run: &Run, done: usize, all: usize, elapsed: Duration) -> String {
     let factors = run.cell.iter().map(|(name, value)| format!("{name} {value}, ")).collect::<String>();
@@ -132,6 +152,26 @@ mod tests {
         assert!(lines[0].starts_with("1/4 rows 1, good: 2.00 s; about 0 s left"), "{lines:?}");
         assert_eq!(lines[2], "3/4 rows 1, bad: failed: 3 rows are missing; about 0 s left");
         assert_eq!(lines[3], "4/4 rows 1, good: 2.00 s");
+    }
+
+    /// One that cannot be made is tried again for the next run.
+    #[test]
+    fn the_runs_of_a_cell_share_what_is_prepared() {
+        let tasks = plan(&cells(&["1", "50"]), &["a", "b"], 2);
+        let (mut prepared, mut is_refused) = (Vec::new(), true);
+        let prepare = |cell: &Cell, _: &mut dyn FnMut(&str)| match std::mem::take(&mut is_refused) {
+            true => Err(Error::Answer("no server".to_owned())),
+            false => {
+                prepared.push(cell["rows"].clone());
+                Ok(cell["rows"].parse::<f64>().unwrap())
+            }
+        };
+        let measured = run_prepared(&tasks, &mut |_| {}, prepare, |task, rows| {
+            assert_eq!(task.cell["rows"], rows.to_string());
+            Ok(Figures::from([("wall_s".to_owned(), *rows)]))
+        });
+        let failed = measured.runs.iter().filter(|run| matches!(run.result, RunResult::Failed(_))).count();
+        assert_eq!((prepared.join(" "), failed, measured.runs.len()), ("1 50".to_owned(), 1, 8));
     }
 
     #[test]

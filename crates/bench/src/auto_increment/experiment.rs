@@ -91,7 +91,6 @@ pub(super) const OTHER_CPU: &str = "other_cpu_s";
 
 /// The server and the dump of a cell, and what the client makes of it.
 struct Prepared {
-    cell: Cell,
     server: Server,
     dump: Dump,
     /// Definitions with the next AUTO_INCREMENT value, and rows.
@@ -116,22 +115,14 @@ impl Experiment {
         let cells: Vec<Cell> = self.cells().map(|(mode, attribute)| cell(mode, attribute)).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
         let (mut version, mut row_bytes) = (String::new(), None);
-        let mut current: Option<Prepared> = None;
-        let measured = rounds::run(&tasks, say, |task, say| {
-            if current.as_ref().is_none_or(|prepared| prepared.cell != task.cell) {
-                // The server before it ends first.
-                current = None;
-                let prepared = self.prepare(&task.cell, say)?;
-                let mut connection = prepared.server.connect()?;
-                version = format!("MariaDB {}", text(&mut connection, "SELECT VERSION()")?);
-                row_bytes = Some(self.row_bytes(&mut connection)?);
-                current = Some(prepared);
-            }
-            match &current {
-                Some(prepared) => self.measure(task, prepared),
-                None => Ok(Figures::new()),
-            }
-        });
+        let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
+            let prepared = self.prepare(cell, say)?;
+            let mut connection = prepared.server.connect()?;
+            version = format!("MariaDB {}", text(&mut connection, "SELECT VERSION()")?);
+            row_bytes = Some(self.row_bytes(&mut connection)?);
+            Ok(prepared)
+        };
+        let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| self.measure(task, prepared));
         Ok(Outcome { measured, version, row_bytes })
     }
 
@@ -154,14 +145,14 @@ impl Experiment {
         }
         contender::load(Contender::Client, &dump, &server, &self.hortator, &self.folder, &self.stop)?;
         let expected = end_state(&mut connection)?;
-        Ok(Prepared { cell: wanted.clone(), server, dump, expected })
+        Ok(Prepared { server, dump, expected })
     }
 
     fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let Prepared { server, dump, expected, .. } = prepared;
+        let Prepared { server, dump, expected } = prepared;
         server.quiesce_without(SCHEMA)?;
         let machine = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
         let (before, all_before) = (server.cpu_time()?, machine()?);

@@ -63,7 +63,6 @@ pub(super) const OTHER_CPU: &str = "other_cpu_s";
 
 /// The sources of the cell that is measured, with their backlogs.
 struct Backlog {
-    cell: Cell,
     workload: Workload,
     sources: Vec<Source>,
 }
@@ -78,21 +77,14 @@ impl Experiment {
         let cells: Vec<Cell> = self.cells().into_iter().map(|(cell, ..)| cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
         let mut version = String::new();
-        let mut current: Option<Backlog> = None;
-        let measured = rounds::run(&tasks, say, |task, say| {
-            if current.as_ref().is_none_or(|backlog| backlog.cell != task.cell) {
-                current = None;
-                let backlog = self.backlog(&task.cell, say)?;
-                if let Some(first) = backlog.sources.first() {
-                    version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
-                }
-                current = Some(backlog);
+        let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
+            let backlog = self.backlog(cell, say)?;
+            if let Some(first) = backlog.sources.first() {
+                version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
             }
-            match &current {
-                Some(backlog) => self.measure(task, backlog),
-                None => Ok(Figures::new()),
-            }
-        });
+            Ok(backlog)
+        };
+        let measured = rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog));
         Ok(Outcome { measured, version })
     }
 
@@ -109,17 +101,17 @@ impl Experiment {
 
     fn backlog(&self, cell: &Cell, say: &mut dyn FnMut(&str)) -> Result<Backlog, Error> {
         let found = self.cells().into_iter().find(|(other, ..)| other == cell);
-        let (cell, workload, sources) = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
+        let (_, workload, sources) = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
         say(&format!("{}: {sources} sources write their backlogs", workload.name()));
         let start = |number| Source::start(number, workload, self.transactions, &self.stop);
-        Ok(Backlog { cell, workload, sources: (0..sources).map(start).collect::<Result<_, Error>>()? })
+        Ok(Backlog { workload, sources: (0..sources).map(start).collect::<Result<_, Error>>()? })
     }
 
     fn measure(&self, task: &Task<Contender>, backlog: &Backlog) -> Result<Figures, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let Backlog { workload, sources, .. } = backlog;
+        let Backlog { workload, sources } = backlog;
         let contender = task.contender;
         let builder =
             server::SETTINGS.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));

@@ -187,7 +187,8 @@ impl Coordinator<'_> {
             // A GRANT may create an account.
             let sql_mode = self.main.state().value("sql_mode");
             let creates_none = memchr::memmem::find(sql_mode, b"NO_AUTO_CREATE_USER").is_some();
-            if info.journal == JournalMode::Repeated && !creates_none {
+            // FLUSH PRIVILEGES: rows of the server's own tables may have made some.
+            if info.journal == JournalMode::Repeated && !creates_none || info.is(Trait::MayLockServer) {
                 self.catalog.existing_names.forget();
             }
             return;

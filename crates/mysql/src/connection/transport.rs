@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
 use rustls::{ClientConnection, StreamOwned};
 
@@ -39,7 +40,8 @@ impl WokenOnce {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let timeout = self.read_timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let mut readable = [PollFd::new(&self.stream, PollFlags::IN)];
-        match poll(&mut readable, timeout.as_ref())? {
+        // A signal ends `poll`, whatever its handler says.
+        match retry_on_intr(|| poll(&mut readable, timeout.as_ref()))? {
             0 => Err(io::ErrorKind::WouldBlock.into()),
             _ => (&self.stream).read(buffer),
         }
