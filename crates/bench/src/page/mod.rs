@@ -11,6 +11,7 @@
 
 mod compare;
 mod html;
+mod image;
 mod index;
 mod markdown;
 mod plot;
@@ -265,6 +266,12 @@ impl Page {
     #[must_use]
     pub fn markdown(&self) -> String {
         markdown::page(self)
+    }
+
+    /// All plots as one SVG image.
+    #[must_use]
+    pub fn image(&self) -> String {
+        image::image(self)
     }
 
     /// One HTML file that needs no network.

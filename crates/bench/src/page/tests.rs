@@ -189,3 +189,16 @@ fn plots_of_little() {
         assert!(drawn.starts_with("<svg") && drawn.ends_with("</svg>\n") && !drawn.contains("NaN"), "{drawn}");
     }
 }
+
+#[test]
+fn the_image_has_every_plot_with_its_legend() {
+    let page = example();
+    let image = page.image();
+    let plots = page.sections.iter().flat_map(|section| &section.plots).count();
+    // The shapes of two lines, and the image itself.
+    assert_eq!((image.matches("<svg ").count(), image.matches("</svg>").count()), (plots + 3, plots + 3), "{image}");
+    for part in ["Rows per second by connections", "load &amp; more", "load, deferred", "prefers-color-scheme"] {
+        assert!(image.contains(part), "{part} is not in {image}");
+    }
+    assert_eq!(Page::default().image(), "");
+}

@@ -13,7 +13,7 @@ use super::INTERRUPTED;
 /// Arguments of every experiment that writes a page.
 #[derive(Debug, Args)]
 pub struct PageArgs {
-    /// Write the report with plots (.html) or as Markdown (.md); may be given twice
+    /// Write the report with plots (.html), as Markdown (.md), or its plots alone (.svg); may be given several times
     #[arg(long, value_name = "FILE", value_parser = report_path)]
     report: Vec<PathBuf>,
     /// Write all runs and figures as JSON, for `hortator bench compare`
@@ -25,7 +25,7 @@ fn report_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match form(&path) {
         Some(_) => Ok(path),
-        None => Err("the name of a report ends in .html or .md".to_owned()),
+        None => Err("the name of a report ends in .html, .md or .svg".to_owned()),
     }
 }
 
@@ -34,6 +34,7 @@ fn form(path: &Path) -> Option<fn(&Page) -> String> {
     match path.extension()?.to_str()? {
         "html" => Some(Page::html),
         "md" => Some(Page::markdown),
+        "svg" => Some(Page::image),
         _ => None,
     }
 }

@@ -178,7 +178,7 @@ fn a_stopped_experiment_says_so() {
 #[test]
 fn reports_that_cannot_be_written_are_refused_before_anything_runs() {
     for (arguments, status, expected) in [
-        (&["fan-in", "--report", "page.pdf"][..], 2, "the name of a report ends in .html or .md"),
+        (&["fan-in", "--report", "page.pdf"][..], 2, "the name of a report ends in .html, .md or .svg"),
         (&["fan-in", "--report", "no/such/page.md"], 1, "the directory no/such does not exist"),
         (&["fan-in", "--quick", "--full"], 2, "cannot be used with"),
         (&["fan-in", "--only", "x"], 2, "the backlogs are small, hot-row, families, large"),
