@@ -24,8 +24,10 @@ const HEIGHT: u32 = 330;
 const BAR_HEIGHT: u32 = 24;
 /// Around the bars.
 const BARS_MARGIN: u32 = 64;
-/// Where bars begin: their names stand before.
-const NAMES_WIDTH: u32 = 190;
+/// Where bars begin, at least and at most: their names stand before.
+const NAMES_WIDTH: (usize, usize) = (100, 310);
+/// Of a letter of a name, about.
+const LETTER_WIDTH: usize = 7;
 /// In units of plotters: 12.9 pixels.
 const FONT_SIZE: i32 = 16;
 
@@ -234,7 +236,9 @@ fn draw_bars<'b>(
 ) -> Drawn<'b> {
     let values = groups.iter().flat_map(|group| &group.bars).filter_map(|(_, value)| Some(value.as_ref()?.most));
     let axis = from_zero(values.chain(plot.marks.iter().map(|mark| mark.value)).fold(0.0, f64::max) * 1.15);
-    let (left, right) = (NAMES_WIDTH as i32, WIDTH as i32 - 20);
+    let longest = groups.iter().flat_map(|group| &group.bars).map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let names_width = (longest * LETTER_WIDTH + 12).clamp(NAMES_WIDTH.0, NAMES_WIDTH.1);
+    let (left, right) = (names_width as i32, WIDTH as i32 - 20);
     let (top, bottom) = (18, height as i32 - 42);
     let place = |value: f64| axis.map(&value, (left, right));
     let small = TextStyle::from(("sans-serif", FONT_SIZE - 1).into_font()).color(&MARK);
