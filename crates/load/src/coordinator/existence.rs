@@ -77,8 +77,9 @@ impl<N: std::hash::Hash + Eq> Listed<N> {
         list: impl FnOnce() -> Result<Option<HashSet<N>>, Error>,
     ) -> Result<Existence, Error> {
         if self.names.is_none() && self.lists < LISTS_LIMIT {
-            self.lists += 1;
             self.names = list()?;
+            // Where they are not shown once, they never are.
+            self.lists = if self.names.is_some() { self.lists + 1 } else { LISTS_LIMIT };
         }
         Ok(match &self.names {
             None => Existence::Unknown,
@@ -152,7 +153,9 @@ impl Coordinator<'_> {
     pub(super) fn existence(&mut self, statement: &AnalyzedStatement) -> Result<Existence, Stopped> {
         let info = &statement.info;
         let Some(target) = &info.ddl_target else { return Ok(Existence::Unknown) };
-        let has_intent = self.main.is_recorded() && !self.main.is_bound && !self.main.is_idempotent(statement);
+        // Under the dump's own locks, a look from another session might wait for them.
+        let is_open = self.main.is_recorded() && !self.main.is_bound && !self.main.is_closed_to_others();
+        let has_intent = is_open && !self.main.is_idempotent(statement);
         if !has_intent || !is_one_definition(info) || info.is_idempotent() {
             return Ok(Existence::Unknown);
         }
