@@ -10,7 +10,7 @@ use super::source_task::{SourceTask, Wish};
 use super::tracker::Phase;
 use crate::apply::{self, Applier, SourcePosition};
 use crate::rules::Rules;
-use crate::snapshot::{self, Copied, Copy, CopyStatus, Monitor, Wanted, has_record, move_staged};
+use crate::snapshot::{self, Copied, Copy, CopyStatus, Monitor, OtherSource, Wanted, has_record, move_staged};
 
 /// Copies that run side by side: each has its connections to the target, and its memory.
 const COPIES_LIMIT: usize = 4;
@@ -84,7 +84,10 @@ pub(super) fn forget(
     host: &ConnectOptions,
     rules: &Rules,
 ) -> Result<(), Error> {
-    Ok(of(task, target, host, rules).forget()?)
+    let others = task.target.sources.iter().filter(|source| source.name != task.name() && source.files.is_none());
+    let others: Vec<OtherSource<'_>> =
+        others.map(|source| OtherSource { name: &source.name, hosts: &source.hosts, rules: &source.rules }).collect();
+    Ok(of(task, target, host, rules).forget(&others)?)
 }
 
 fn of<'c>(task: &'c SourceTask, target: &'c ConnectOptions, host: &'c ConnectOptions, rules: &'c Rules) -> Copy<'c> {

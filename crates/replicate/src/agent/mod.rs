@@ -139,6 +139,7 @@ impl Agent {
             lock_waits: Arc::default(),
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
             copies: copying::CopySlots::default(),
+            sources: sources.clone(),
         });
         let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));
         let tasks: Vec<Arc<SourceTask>> = sources.into_iter().map(make).collect();

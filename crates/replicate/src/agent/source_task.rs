@@ -55,6 +55,8 @@ pub(super) struct Target {
     pub(super) queue_limit_bytes: usize,
     /// Copies that are under way.
     pub(super) copies: CopySlots,
+    /// All sources.
+    pub(super) sources: Vec<SourceOptions>,
 }
 
 impl Target {

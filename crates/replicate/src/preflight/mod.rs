@@ -12,11 +12,22 @@ mod of_mysql;
 #[cfg(test)]
 mod tests;
 
+use hortator_mysql::{ConnectOptions, Error};
+
 use crate::agent::AgentOptions;
 use crate::apply::ConflictPolicy;
+use crate::rules::Rules;
 
 pub use facts::{MySqlFacts, SourceFacts, TargetFacts};
 pub use findings::{Finding, Severity};
+
+/// The tables of a source that reach the target, as `schema.table` there.
+///
+/// # Errors
+/// When no host can be reached, or does not say.
+pub(crate) fn tables_on_target(hosts: &[ConnectOptions], rules: &Rules) -> Result<Vec<String>, Error> {
+    Ok(facts::of_source(hosts)?.under(rules).tables)
+}
 
 /// Asks the target and all sources, and says what was found.
 #[must_use]

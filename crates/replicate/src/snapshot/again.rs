@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use hortator_mysql::{Connection, quote_string};
+use hortator_mysql::{ConnectOptions, Connection, quote_string};
 
 use super::claims::Claims;
 use super::copy::Copy;
@@ -23,7 +23,9 @@ use super::objects::{Kind, Object};
 use super::staged::has_staged;
 use super::{Error, frozen};
 use crate::apply::PositionTable;
+use crate::preflight::tables_on_target;
 use crate::query::texts;
+use crate::rules::Rules;
 
 /// What a copy is to take away.
 pub(super) struct Belonging {
@@ -32,13 +34,20 @@ pub(super) struct Belonging {
     pub(super) source_column: String,
 }
 
+/// A source that writes to the same target.
+pub(crate) struct OtherSource<'o> {
+    pub(crate) name: &'o str,
+    pub(crate) hosts: &'o [ConnectOptions],
+    pub(crate) rules: &'o Rules,
+}
+
 impl Copy<'_> {
     /// Turns a source that is copied into one of which a copy is to begin anew. Nothing is changed unless it is sure what that
-    /// copy will take away, and that the source can be read.
+    /// copy will take away, that none of the others has rows in it, and that the source can be read.
     ///
     /// # Errors
     /// See [`Error`]: then the source is as it was.
-    pub(crate) fn forget(&self) -> Result<(), Error> {
+    pub(crate) fn forget(&self, others: &[OtherSource<'_>]) -> Result<(), Error> {
         let mut control = frozen::connect(self.source)?;
         self.check_source(&mut control)?;
         let (Inventory { definitions, tables, .. }, _) = self.inventory(&mut control)?;
@@ -57,6 +66,7 @@ impl Copy<'_> {
         let positions = PositionTable::create(&mut target, self.schema, self.name).map_err(cannot)?;
         let mut claims = Claims::open(target, self.schema, self.name)?;
         let belongings = self.belongings(&mut claims, &definitions, &tables)?;
+        check_others(&belongings, others)?;
         self.tell_what_stays(&mut claims, &definitions, &belongings)?;
         claims.take_over(&belongings, &positions.forget())?;
         self.monitor.tell(&format!("copies again: takes away {} things that the target has of it", belongings.len()));
@@ -134,6 +144,28 @@ impl Copy<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses where a table that is to be dropped is one that another source writes to as well.
+fn check_others(belongings: &[Belonging], others: &[OtherSource<'_>]) -> Result<(), Error> {
+    let is_table = |belonging: &&Belonging| belonging.object.kind == Kind::Table;
+    // Servers fold names by their platform; here all do.
+    let name = |belonging: &Belonging| belonging.object.shown().to_lowercase();
+    let own: HashSet<String> = belongings.iter().filter(is_table).map(name).collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    for OtherSource { name, hosts, rules } in others {
+        let doing = format!("asking {name} which tables it has: its rows in them would be dropped, too");
+        let tables = tables_on_target(hosts, rules).map_err(Error::source(&doing))?;
+        if let Some(shared) = tables.iter().find(|table| own.contains(&table.to_lowercase())) {
+            return Err(Error::Refused(format!(
+                "{name} has a table {shared}, too, whose rows go into the same table of the target and cannot be told apart: \
+                 they would be dropped. Keep them apart by rules, or empty the target and copy both sources"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What the target has under the name of a table: it may be a view by now.

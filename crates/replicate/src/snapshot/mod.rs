@@ -55,6 +55,7 @@ mod under_rules;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use again::OtherSource;
 pub(crate) use claims::{RECORD_TABLE, has_record};
 pub(crate) use copy::{Copied, Copy, Monitor, Wanted};
 pub(crate) use destination::STAGING;

@@ -178,6 +178,39 @@ fn nothing_is_taken_away_before_the_source_can_be_read() {
     assert_equal(&fan_in);
 }
 
+/// Their rows cannot be told apart, and all of them would go.
+#[test]
+fn a_table_that_another_source_writes_to_is_not_dropped() {
+    let fan_in = copied(2);
+    run(
+        &fan_in.sources[0],
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"],
+    );
+    let _agent = started(&fan_in);
+    run(
+        &fan_in.sources[1],
+        &[
+            "SET sql_log_bin = 0",
+            "CREATE DATABASE d",
+            "CREATE TABLE d.T (id INT PRIMARY KEY)",
+            "RENAME TABLE d.T TO d.t",
+            "SET sql_log_bin = 1",
+            "INSERT INTO d.t VALUES (2)",
+        ],
+    );
+    fan_in.catch_up();
+    let rows = || texts(&fan_in.target, "SELECT id FROM d.t ORDER BY id").concat();
+    assert_eq!(rows(), ["1", "2"]);
+    says_ok(&fan_in, "copy-again s1");
+    stops_with(&fan_in, "s1", "s2 has a table d.t, too");
+    assert_eq!(rows(), ["1", "2"]);
+    // The source goes on where it was.
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (3)"]);
+    says_ok(&fan_in, "resume s1");
+    fan_in.catch_up();
+    assert_eq!(rows(), ["1", "2", "3"]);
+}
+
 /// The agent, the target or the source is killed at any time behind the command.
 #[test]
 fn everything_is_killed_while_a_source_is_copied_again() {
