@@ -77,8 +77,10 @@ fn check_crash(last: &str, bytes: u64, what: &str) {
     let (shown, code) = recovery.run("");
     assert!(shown.contains(&said) && shown.contains("all files are applied") && code == Some(0), "{shown}");
     assert_eq!(recovery.ids(), "1");
-    // The server has not committed it either.
     node.start().unwrap();
+    // The server has not committed it either, unless InnoDB, which writes its log at least each second, has been faster
+    // than the kill.
+    run(&recovery.fan_in.sources[0], &["SET sql_log_bin = 0", "DELETE FROM d.t WHERE id > 1", "SET sql_log_bin = 1"]);
     recovery.write(&["INSERT INTO d.t VALUES (7, 'after the crash')"]);
     recovery.copy();
     let (shown, code) = recovery.run("");
