@@ -1,6 +1,6 @@
-//! Repository tasks for which cargo has no command: `cargo xtask tidy`, `cargo xtask kills`, `cargo xtask mysql`,
-//! `cargo xtask mtr`, `cargo xtask mtr-as-dumps`, `cargo xtask replicate-streams`, `cargo xtask provider-kills`, `cargo xtask sim`, `cargo xtask fire`.
+//! Repository tasks for which cargo has no command: [`TASKS`].
 
+mod deb;
 mod fire;
 mod jobs;
 mod kills;
@@ -12,90 +12,115 @@ mod replicate_streams;
 mod sim;
 mod tidy;
 
+use std::env::Args;
+use std::iter::Skip;
 use std::path::Path;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("tidy") => run_tidy(),
-        Some("kills") => report("kills", kills::run(repository(), std::env::args().nth(2).as_deref())),
-        Some("mysql") => report("mysql", mysql::run(repository())),
-        Some("mtr") => report("mtr", mtr::run(repository(), std::env::args().skip(2))),
-        Some("mtr-as-dumps") => report("mtr-as-dumps", mtr_as_dumps::run(repository(), std::env::args().skip(2))),
-        Some("replicate-streams") => {
-            report("replicate-streams", replicate_streams::run(repository(), std::env::args().skip(2)))
-        }
-        Some("provider-kills") => report("provider-kills", provider_kills::run(repository(), std::env::args().skip(2))),
-        Some("sim") => report("sim", sim::run(repository(), std::env::args().skip(2))),
-        Some("fire") => report("fire", fire::run(repository(), std::env::args().skip(2))),
-        _ => {
-            eprintln!("usage: cargo xtask tidy     checks the rules of this repository");
-            eprintln!(
-                "       cargo xtask kills [N]  kills a load and its server N times (120), and compares the results (minutes)"
-            );
-            eprintln!(
-                "       cargo xtask mysql    compares `hortator load` with MySQL's client, on MySQL servers (slow)"
-            );
-            eprintln!("       cargo xtask mtr [--provider ours|galera|both] [SUITE | single | SUITE.TEST]...");
-            eprintln!(
-                "                            runs the server's own suites with Hortator's provider and Galera (slow)"
-            );
-            eprintln!(
-                "       cargo xtask mtr-as-dumps [SUITE | SUITE.TEST | FILE.sql]... [--seed N] [--limit N] [--jobs N]"
-            );
-            eprintln!(
-                "                            [--variant whole|cut] [--hortator PATH] [--timeout SECONDS] [--keep DIR]"
-            );
-            eprintln!("                            [--reduce] [--explained PAGE] [--set NAME=VALUE]... [-- OPTION...]");
-            eprintln!(
-                "                            loads the server's own tests with the client and with Hortator (hours)"
-            );
-            eprintln!(
-                "       cargo xtask replicate-streams [SUITE | SUITE.TEST]... [--only SUITE.TEST] [--format ROW|MIXED]"
-            );
-            eprintln!(
-                "                            [--limit N] [--jobs N] [--hortator PATH] [--timeout SECONDS] [--keep DIR] [--page FILE]"
-            );
-            eprintln!(
-                "                            applies the server's own tests of replication to a target, and compares (an hour)"
-            );
-            eprintln!("       cargo xtask provider-kills [N] [--provider ours|galera]");
-            eprintln!(
-                "                            kills a server under its clients N times (200), and checks the data (ten minutes)"
-            );
-            eprintln!("       cargo xtask sim [SEEDS] [--seed N]");
-            eprintln!("                            simulates clusters and all their faults, 20,000 seeds of each kind");
-            eprintln!("       cargo xtask fire [MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]");
-            eprintln!("                            kills, stops and isolates three nodes under their clients");
-            ExitCode::from(2)
-        }
-    }
+/// A task: how it is called, what it does, and the function that does it with the arguments behind its name.
+struct Task {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    about: &'static str,
+    run: fn(&Path, Skip<Args>) -> anyhow::Result<()>,
 }
 
-fn report(chore: &str, outcome: anyhow::Result<()>) -> ExitCode {
-    match outcome {
+const TASKS: [Task; 10] = [
+    Task {
+        name: "tidy",
+        arguments: &[],
+        about: "checks the rules of this repository",
+        run: |repository, _| tidy::run(repository),
+    },
+    Task {
+        name: "kills",
+        arguments: &["[N]"],
+        about: "kills a load and its server N times (120), and compares the results (minutes)",
+        run: |repository, mut arguments| kills::run(repository, arguments.next().as_deref()),
+    },
+    Task {
+        name: "mysql",
+        arguments: &[],
+        about: "compares `hortator load` with MySQL's client, on MySQL servers (slow)",
+        run: |repository, _| mysql::run(repository),
+    },
+    Task {
+        name: "mtr",
+        arguments: &["[--provider ours|galera|both] [SUITE | single | SUITE.TEST]..."],
+        about: "runs the server's own suites with Hortator's provider and Galera (slow)",
+        run: |repository, arguments| mtr::run(repository, arguments),
+    },
+    Task {
+        name: "mtr-as-dumps",
+        arguments: &[
+            "[SUITE | SUITE.TEST | FILE.sql]... [--seed N] [--limit N] [--jobs N]",
+            "[--variant whole|cut] [--hortator PATH] [--timeout SECONDS] [--keep DIR]",
+            "[--reduce] [--explained PAGE] [--set NAME=VALUE]... [-- OPTION...]",
+        ],
+        about: "loads the server's own tests with the client and with Hortator (hours)",
+        run: |repository, arguments| mtr_as_dumps::run(repository, arguments),
+    },
+    Task {
+        name: "replicate-streams",
+        arguments: &[
+            "[SUITE | SUITE.TEST]... [--only SUITE.TEST] [--format ROW|MIXED]",
+            "[--limit N] [--jobs N] [--hortator PATH] [--timeout SECONDS] [--keep DIR] [--page FILE]",
+        ],
+        about: "applies the server's own tests of replication to a target, and compares (an hour)",
+        run: |repository, arguments| replicate_streams::run(repository, arguments),
+    },
+    Task {
+        name: "provider-kills",
+        arguments: &["[N] [--provider ours|galera]"],
+        about: "kills a server under its clients N times (200), and checks the data (ten minutes)",
+        run: |repository, arguments| provider_kills::run(repository, arguments),
+    },
+    Task {
+        name: "sim",
+        arguments: &["[SEEDS] [--seed N]"],
+        about: "simulates clusters and all their faults, 20,000 seeds of each kind",
+        run: |repository, arguments| sim::run(repository, arguments),
+    },
+    Task {
+        name: "fire",
+        arguments: &["[MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]"],
+        about: "kills, stops and isolates three nodes under their clients",
+        run: |repository, arguments| fire::run(repository, arguments),
+    },
+    Task {
+        name: "deb",
+        arguments: &["[--check]"],
+        about: "makes Debian packages in target/debian; --check installs and uses them in a new system (root)",
+        run: |repository, arguments| deb::run(repository, arguments),
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        usage();
+        return ExitCode::from(2);
+    };
+    match (task.run)(repository(), arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{chore}: {error:#}");
+            eprintln!("{name}: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run_tidy() -> ExitCode {
-    match tidy::check(repository()) {
-        Ok(findings) if findings.is_empty() => ExitCode::SUCCESS,
-        Ok(findings) => {
-            for finding in &findings {
-                eprintln!("{finding}");
-            }
-            eprintln!("tidy: {} findings", findings.len());
-            ExitCode::FAILURE
+fn usage() {
+    for (index, task) in TASKS.iter().enumerate() {
+        let begin = if index == 0 { "usage:" } else { "      " };
+        let mut arguments = task.arguments.iter();
+        let first = arguments.next().copied().unwrap_or_default();
+        eprintln!("{begin} cargo xtask {} {first}", task.name);
+        for further in arguments {
+            eprintln!("                         {further}");
         }
-        Err(error) => {
-            eprintln!("tidy: {error:#}");
-            ExitCode::FAILURE
-        }
+        eprintln!("           {}", task.about);
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use cargo_metadata::{Metadata, MetadataCommand};
 
 /// A violation of a rule.
@@ -60,6 +60,18 @@ const SINGLE_FILES: &[(&str, Rule)] = &[
     ("deny.toml", licenses::check_deny_file),
     ("rust-toolchain.toml", crates::check_toolchain),
 ];
+
+/// Prints what breaks a rule; an error if anything does.
+pub fn run(root: &Path) -> Result<()> {
+    let findings = check(root)?;
+    for finding in &findings {
+        eprintln!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("{} findings", findings.len());
+    }
+    Ok(())
+}
 
 /// All findings in a repository.
 ///

@@ -6,9 +6,11 @@
 mod bench;
 mod connection_args;
 mod load;
+mod manuals;
 mod replicate;
 mod sandbox;
 mod verify;
+mod version;
 
 use std::process::ExitCode;
 
@@ -16,7 +18,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Loads rows into MariaDB and MySQL servers: in parallel, in order, without losing any.
 #[derive(Debug, Parser)]
-#[command(name = "hortator", version, max_term_width = 120)]
+#[command(name = "hortator", version, long_version = version::LONG.as_str(), max_term_width = 120)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,6 +36,10 @@ enum Command {
     Sandbox(sandbox::SandboxArgs),
     /// Run reproducible experiments and print their reports
     Bench(bench::BenchArgs),
+    /// Print a script that completes the command line in bash, zsh or fish
+    Completions(manuals::CompletionsArgs),
+    /// Write the man pages into a folder
+    Man(manuals::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +53,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Sandbox(args) => sandbox::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Completions(args) => manuals::completions(&mut Cli::command(), &args),
+        Command::Man(args) => manuals::man_pages(Cli::command(), &args),
     };
     result.unwrap_or_else(|error| {
         eprintln!("hortator: {error:#}");

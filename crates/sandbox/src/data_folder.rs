@@ -87,7 +87,8 @@ fn install(data: &Path, node_folder: &Path, programs: &Programs, account: Accoun
     let mut command = Command::new(&programs.installer);
     command
         .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
-        .args(["--skip-name-resolve", TEMPLATE_LOG_SIZE])
+        // Without --force it ends where the machine's own name has no address, as in a container; the name is not used.
+        .args(["--force", "--skip-name-resolve", TEMPLATE_LOG_SIZE])
         .arg(argument("--datadir=", data))
         .arg(argument("--extra-file=", &accounts));
     initialise(command, node_folder, account)?;

@@ -40,6 +40,7 @@ mod large;
 mod load_verify;
 mod local_journal;
 mod lock_waits;
+mod manuals;
 mod mysql;
 mod plan_predictions;
 mod programs;

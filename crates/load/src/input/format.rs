@@ -41,6 +41,9 @@ impl fmt::Display for Format {
 }
 
 impl Format {
+    /// Every format.
+    pub const ALL: [Format; 6] = [Format::Plain, Format::Gzip, Format::Zstd, Format::Xz, Format::Bzip2, Format::Lz4];
+
     /// Bytes that [`Format::of`] looks at.
     pub(crate) const MAGIC_BYTES: usize = 6;
 

@@ -1,0 +1,86 @@
+//! What the program says of itself: `hortator man`, `hortator completions`, `hortator --version`.
+
+use std::fs;
+use std::process::{Command, Output};
+
+fn hortator(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_hortator")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn text(arguments: &[&str]) -> String {
+    String::from_utf8(hortator(arguments).stdout).unwrap()
+}
+
+/// The commands that a help text lists.
+fn commands(help: &str) -> Vec<String> {
+    let list = help.split_once("Commands:\n").map_or("", |(_, rest)| rest.split_once("\n\n").unwrap().0);
+    let names = list.lines().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn each_command_has_a_man_page_with_its_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man");
+    hortator(&["man", pages.to_str().unwrap()]);
+    let top = commands(&text(&["--help"]));
+    assert!(top.contains(&"load".to_owned()), "{top:?}");
+    for name in top {
+        let page = fs::read_to_string(pages.join(format!("hortator-{name}.1"))).unwrap();
+        assert!(page.contains(".TH"), "{name}: {page}");
+        for further in commands(&text(&[&name, "--help"])) {
+            fs::metadata(pages.join(format!("hortator-{name}-{further}.1"))).unwrap();
+        }
+    }
+    let load = fs::read_to_string(pages.join("hortator-load.1")).unwrap();
+    assert!(load.contains("\\-\\-resume") && load.contains("\\-\\-host"), "{load}");
+    assert!(!load.contains("chunk\\-bytes"), "an option that the help does not show");
+}
+
+#[test]
+fn bash_completes_commands_and_options() {
+    let script = "source <(\"$1\" completions bash); shift
+        COMP_WORDS=(hortator \"$@\"); COMP_CWORD=$#; _hortator hortator \"${!#}\" \"${@: -2:1}\"; echo \"${COMPREPLY[@]}\"";
+    let complete = |words: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_hortator");
+        let output = Command::new("bash").args(["-c", script, "bash", program]).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(complete(&["repl"]), "replicate");
+    assert_eq!(complete(&["load", "--resu"]), "--resume");
+    assert_eq!(complete(&["replicate", "copy"]), "copy-again");
+}
+
+#[test]
+fn every_shell_has_a_script() {
+    for (shell, sign) in [("bash", "complete -F"), ("zsh", "#compdef hortator"), ("fish", "complete -c hortator")] {
+        let script = text(&["completions", shell]);
+        assert!(script.contains(sign), "{shell}: {script}");
+    }
+}
+
+#[test]
+fn the_version_names_the_commit_and_the_formats() {
+    let version = text(&["--version"]);
+    let lines: Vec<&str> = version.lines().collect();
+    assert_eq!(lines[0], format!("hortator {}", env!("CARGO_PKG_VERSION")));
+    assert_eq!(text(&["-V"]).trim(), lines[0]);
+    let commit = lines[1].strip_prefix("commit: ").unwrap();
+    let head = Command::new("git").args(["log", "-1", "--format=%h of %cs"]).output();
+    match head.ok().filter(|output| output.status.success()) {
+        Some(output) => assert_eq!(commit, String::from_utf8_lossy(&output.stdout).trim()),
+        None => assert_eq!(commit, "unknown"),
+    }
+    assert_eq!(lines[2], "dumps: plain, gzip, zstd, xz, bzip2, lz4");
+}
+
+#[test]
+fn a_folder_for_man_pages_that_cannot_be_made_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_hortator")).args(["man", "/proc/nowhere"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.starts_with("hortator: creating /proc/nowhere: "), "{message}");
+}

@@ -1,0 +1,84 @@
+# What people do with the packages, in a new system. Ends at the first thing that does not work.
+set -eu
+mount -t proc proc /proc
+export DEBIAN_FRONTEND=noninteractive
+say() { printf '== %s\n' "$*"; }
+
+# No service starts in a folder.
+printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+chmod 755 /usr/sbin/policy-rc.d
+
+say "install hortator"
+apt-get --quiet --quiet update
+apt-get --quiet --quiet --yes --no-install-recommends install /packages/hortator_*.deb >/dev/null
+hortator --version
+for file in /usr/share/man/man1/hortator.1.gz /usr/share/man/man1/hortator-load.1.gz \
+    /usr/share/bash-completion/completions/hortator /usr/share/zsh/vendor-completions/_hortator \
+    /usr/share/fish/vendor_completions.d/hortator.fish /usr/lib/systemd/system/hortator-replicate@.service \
+    /usr/share/doc/hortator/docs/load.md; do
+    [ -s "$file" ] || { echo "the package lacks $file" >&2; exit 1; }
+done
+size=$(stat -c %s /usr/bin/hortator)
+[ "$size" -lt 20000000 ] || { echo "the program has $size bytes: are its debug symbols in it?" >&2; exit 1; }
+
+say "load without a server: one message"
+if hortator load /dev/null 2>/tmp/message; then echo "a load without a server succeeded" >&2; exit 1; fi
+cat /tmp/message
+
+say "load a dump into a private server, as another user"
+apt-get --quiet --quiet --yes --no-install-recommends install mariadb-server mariadb-client rsync >/dev/null
+useradd --create-home visitor
+su visitor -c 'set -e; cd
+    echo "CREATE DATABASE shop; USE shop; CREATE TABLE t (id INT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, '"'a'"'), (2, '"'b'"');" >dump.sql
+    hortator sandbox up --name shop >/dev/null
+    hortator load -S ~/.local/state/hortator/sandbox/shop/node1/socket -u root --verify dump.sql
+    hortator sandbox down shop'
+
+say "the provider"
+apt-get --quiet --quiet --yes --no-install-recommends install /packages/hortator-provider_*.deb >/dev/null
+su visitor -c 'set -e; cd
+    hortator sandbox up cluster 1 --name node >/dev/null
+    hortator sandbox status node
+    hortator sandbox kill node; hortator sandbox start node
+    hortator sandbox down node'
+
+say "a server of the packages with the provider: started as galera_new_cluster does, killed, and recovered by galera_recovery"
+cat >/etc/mysql/mariadb.conf.d/70-hortator.cnf <<END
+[mariadbd]
+wsrep_on = ON
+wsrep_provider = /usr/lib/hortator/libhortator_wsrep.so
+wsrep_cluster_name = shop
+wsrep_cluster_address = gcomm://127.0.0.1
+wsrep_node_address = 127.0.0.1
+binlog_format = ROW
+skip_networking
+END
+install -d -o mysql -g mysql /run/mysqld
+start() { # further options: waits until the server takes statements
+    setpriv --reuid=mysql --regid=mysql --clear-groups mariadbd "$@" 2>>/tmp/server.log &
+    server=$!
+    for _ in $(seq 300); do
+        if mariadb -N -e "SHOW STATUS LIKE 'wsrep_ready'" 2>/dev/null | grep -q ON; then return; fi
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    cat /tmp/server.log >&2
+    exit 1
+}
+start --wsrep-new-cluster
+mariadb -e 'CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY); INSERT INTO shop.t VALUES (1), (2), (3)'
+kill -KILL "$server"
+wait "$server" || true
+position=$(runuser -u mysql -- galera_recovery)
+echo "$position"
+case $position in *--wsrep_start_position=*:[1-9]*) ;; *) echo "galera_recovery found no position" >&2; exit 1 ;; esac
+# shellcheck disable=SC2086 # options, as in the unit of the server
+start $position
+[ "$(mariadb -N -e 'SELECT COUNT(*) FROM shop.t')" = 3 ]
+mariadb-admin shutdown
+wait "$server" || true
+
+say "remove"
+apt-get --quiet --quiet --yes purge hortator hortator-provider >/dev/null
+[ ! -e /usr/bin/hortator ] && [ ! -e /usr/lib/hortator ]
+say "done"
