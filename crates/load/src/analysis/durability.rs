@@ -7,13 +7,23 @@
 
 use super::{StatementInfo, Trait};
 
+/// A word to look for, and its rarest letter: every statement of the main session is searched.
+struct Word {
+    letters: &'static [u8],
+    rarest: usize,
+}
+
+const fn word(letters: &'static [u8], rarest: usize) -> Word {
+    Word { letters, rarest }
+}
+
 /// Words of statements that may change a sequence.
-const WORDS: [&[u8]; 4] = [b"SEQUENCE", b"NEXT", b"SETVAL", b"SELECT"];
-const LIKE: &[u8] = b"LIKE";
+const SEQUENCES: &[Word] = &[word(b"SEQUENCE", 2), word(b"NEXT", 2), word(b"SETVAL", 3), word(b"SELECT", 4)];
+const LIKE: &[Word] = &[word(b"LIKE", 2)];
 
 /// Whether the text of a definition of a table, or of anything else, changes no sequence.
 pub(crate) fn is_durable_ddl(text: &[u8]) -> bool {
-    !has_word(text, LIKE) && !WORDS.into_iter().any(|word| has_word(text, word))
+    !has_any(text, LIKE) && !has_any(text, SEQUENCES)
 }
 
 /// Whether a statement that commits by itself changes no sequence. `is_of_plain_table`: it writes rows of a base table on
@@ -24,16 +34,21 @@ pub(crate) fn is_durable(text: &[u8], info: &StatementInfo, is_of_plain_table: b
         return false;
     }
     match &info.ddl_target {
-        Some(_) if info.copies.is_some() && is_of_plain_table => !WORDS.into_iter().any(|word| has_word(text, word)),
+        Some(_) if info.copies.is_some() && is_of_plain_table => !has_any(text, SEQUENCES),
         Some(_) => is_durable_ddl(text),
-        None => is_of_plain_table && !WORDS.into_iter().any(|word| has_word(text, word)),
+        None => is_of_plain_table && !has_any(text, SEQUENCES),
     }
 }
 
-fn has_word(text: &[u8], word: &[u8]) -> bool {
-    let (upper, lower) = (word[0].to_ascii_uppercase(), word[0].to_ascii_lowercase());
-    let begins = |at: usize| text[at..].get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
-    memchr::memchr2_iter(upper, lower, text).any(begins)
+fn has_any(text: &[u8], words: &[Word]) -> bool {
+    words.iter().any(|Word { letters, rarest }| {
+        let letter = letters[*rarest];
+        let is_here = |at: usize| {
+            let found = at.checked_sub(*rarest).and_then(|begin| text.get(begin..begin + letters.len()));
+            found.is_some_and(|found| found.eq_ignore_ascii_case(letters))
+        };
+        memchr::memchr2_iter(letter, letter.to_ascii_lowercase(), text).any(is_here)
+    })
 }
 
 #[cfg(test)]

@@ -49,6 +49,27 @@ impl Checkpoints {
         self.on_internal_connection(|checkpoints, internal| checkpoints.close(internal, checkpoint).map(drop))
     }
 
+    /// The same for a statement behind which the next intent is likely to come at once: until then, or until
+    /// [`Checkpoints::write_ends`], its end is in memory only.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn close_with_next(&self, checkpoint: &Checkpoint, text: &[u8], is_durable: bool) -> Result<(), Error> {
+        if is_durable {
+            let mut local = self.local();
+            if local.has_begun(checkpoint.span.first) {
+                let ended = local.end_with_next(checkpoint, Some(text));
+                return ended.or_else(|error| self.give_up(&mut local, &error));
+            }
+        }
+        self.close_apart(checkpoint, Some(text), is_durable)
+    }
+
+    /// Writes the ends that wait for the next intent. Where that fails, so does the next intent.
+    pub fn write_ends(&self) {
+        let _ = self.local().write_ends();
+    }
+
     /// Takes an intent back, in the same way.
     ///
     /// # Errors
@@ -143,6 +164,7 @@ impl Checkpoints {
     pub fn keep_local_journal(&self, until: &Receiver<()>) {
         while until.recv_timeout(KEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let mut local = self.local();
+            let _ = local.write_ends();
             if local.is_idle() {
                 // What does not get there stays in the file, and the next statement or the end of the load tries again.
                 let _ = self.settle_locked(&mut local);
@@ -237,7 +259,8 @@ impl Checkpoints {
     }
 
     fn write_all(&self, internal: &mut Connection, open: Option<&Open>, after: After<'_>) -> Result<(), Error> {
-        write_all(internal, &self.statements, self.load_id, open.into_iter().flat_map(Open::checkpoints), after)
+        let checkpoints: Vec<Checkpoint> = open.into_iter().flat_map(Open::checkpoints).collect();
+        write_all(internal, &self.statements, self.load_id, checkpoints.iter(), after)
     }
 
     fn server_facts(&self, internal: &mut Connection) -> Result<ServerFacts, Error> {

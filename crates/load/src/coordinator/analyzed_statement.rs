@@ -13,8 +13,8 @@ pub(super) struct AnalyzedStatement {
     pub(super) location: Location,
     /// Its rows are shown one value a line.
     pub(super) is_vertical: bool,
-    /// What it is and does.
-    pub(super) info: StatementInfo,
+    /// What it is and does; in a box, since statements go from hand to hand.
+    pub(super) info: Box<StatementInfo>,
 }
 
 impl AnalyzedStatement {

@@ -133,7 +133,7 @@ impl Coordinator<'_> {
         };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
         let location = statement.location.clone();
-        let info = Arc::new(statement.info);
+        let info = Arc::from(statement.info);
         let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: None };
         if let (Some(adds), [table]) = (&adds, &tables[..])
             && !drains

@@ -17,7 +17,7 @@ impl Coordinator<'_> {
         if info.is(Trait::DefinesFunction)
             && let Some(name) = &info.function
         {
-            self.functions.remove(name);
+            self.main.look_ahead.define_function(name);
         }
         if info.is(Trait::HasBody) {
             self.catalog.forget_routines();
@@ -77,7 +77,7 @@ impl Coordinator<'_> {
                 self.catalog.note_changed(table);
             }
             DefinitionChanges::Schema(schema) => {
-                self.known = None;
+                self.main.look_ahead.known = None;
                 self.deferral.emptied(None);
                 self.catalog.forget_schema(schema);
             }
@@ -107,7 +107,7 @@ impl Coordinator<'_> {
         };
         let runs_text = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::RunText);
         if is_known && !self.ask(location, runs_text)? {
-            self.known = None;
+            self.main.look_ahead.known = None;
             self.deferral.emptied(None);
             self.catalog.forget_all_but_routines();
         } else {
@@ -120,13 +120,13 @@ impl Coordinator<'_> {
     }
 
     pub(super) fn forget(&mut self, table: &TableName) {
-        self.known = None;
+        self.main.look_ahead.known = None;
         self.deferral.emptied(Some(table));
         self.catalog.forget(table);
     }
 
     pub(super) fn forget_all(&mut self) {
-        self.known = None;
+        self.main.look_ahead.known = None;
         self.deferral.emptied(None);
         self.catalog.forget_all();
     }

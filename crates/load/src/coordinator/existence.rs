@@ -188,10 +188,10 @@ impl Coordinator<'_> {
     pub(super) fn note_existence(&mut self, info: &StatementInfo, has_failed: bool) {
         let Some(target) = info.ddl_target.as_ref().filter(|_| is_of_accounts(info) || info.is(Trait::OfSchema)) else {
             // A GRANT may create an account.
-            let sql_mode = self.main.state().value("sql_mode");
-            let creates_none = memchr::memmem::find(sql_mode, b"NO_AUTO_CREATE_USER").is_some();
+            let may_create =
+                info.journal == JournalMode::Repeated && !self.main.state().has_mode("NO_AUTO_CREATE_USER");
             // FLUSH PRIVILEGES: rows of the server's own tables may have made some.
-            if info.journal == JournalMode::Repeated && !creates_none || info.is(Trait::MayLockServer) {
+            if may_create || info.is(Trait::MayLockServer) {
                 self.catalog.existing_names.forget();
             }
             return;

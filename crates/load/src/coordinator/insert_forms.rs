@@ -22,7 +22,7 @@ impl Coordinator<'_> {
         if self.serial(&statement.info).is_some() {
             return Ok(None);
         }
-        if let Some(known) = &self.known
+        if let Some(known) = &self.main.look_ahead.known
             && known.form.offset == offset
             && statement.text.starts_with(&known.text)
             && Arc::ptr_eq(&known.session, self.main.state())
@@ -56,13 +56,18 @@ impl Coordinator<'_> {
             Err(reason) => return Ok(Some(Err(reason))),
         };
         let text = statement.text[..offset].to_vec();
-        self.known = Some(KnownForm { text, session: self.main.state().clone(), form: form.clone() });
+        self.main.look_ahead.known =
+            Some(Arc::new(KnownForm { text, session: self.main.state().clone(), form: form.clone() }));
         self.prescan_again(statement, &form);
         Ok(Some(Ok(Form::Known(form))))
     }
 
     pub(super) fn prescan_again(&self, statement: &mut AnalyzedStatement, form: &InsertForm) {
-        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None };
+        let facts = SessionFacts {
+            dialect: self.main.dialect(),
+            functions: self.main.look_ahead.functions(),
+            known_head: None,
+        };
         if form.id_value.is_some()
             && let StatementKind::Rows(rows) = &mut statement.info.kind
             && let Ok(values) = prescan(&statement.text, rows.offset, form.id_value, &facts)
@@ -71,15 +76,22 @@ impl Coordinator<'_> {
         }
     }
 
-    pub(super) fn analyze_anew(&self, text: &[u8]) -> StatementInfo {
-        analyze(text, &SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head: None })
+    pub(super) fn analyze_anew(&self, text: &[u8]) -> Box<StatementInfo> {
+        Box::new(analyze(
+            text,
+            &SessionFacts {
+                dialect: self.main.dialect(),
+                functions: self.main.look_ahead.functions(),
+                known_head: None,
+            },
+        ))
     }
 
     /// The table whose rows a statement writes, where it is one.
     pub(super) fn written_table(&self, info: &StatementInfo) -> Option<TableName> {
         let named = match &info.kind {
             StatementKind::Rows(RowsStatement { head: None, .. }) => {
-                return self.known.as_ref().map(|known| known.form.name.clone());
+                return self.main.look_ahead.known.as_ref().map(|known| known.form.name.clone());
             }
             _ => info.tables.first().filter(|_| info.is(Trait::WritesRows))?,
         };

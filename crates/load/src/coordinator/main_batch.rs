@@ -212,8 +212,9 @@ impl Coordinator<'_> {
         let mut effects = self.row_effects(&statement.info, table.as_ref(), &statement.location)?;
         self.note_constraints(&statement)?;
         if effects.is_non_transactional || effects.names_other_engines || effects.must_stand_alone {
+            let is_first = self.batch.statements.is_empty() && self.batch.blocks.is_empty();
             self.run_batch()?;
-            return self.run_exclusive(&statement, Asked::No);
+            return self.run_exclusive_with(&statement, Asked::No, is_first.then_some(effects));
         }
         let may_change_session = effects.may_change_session;
         if may_change_session && self.batch.statements.iter().any(BatchStatement::is_setting) {

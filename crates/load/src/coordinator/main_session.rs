@@ -13,11 +13,12 @@ use super::analyzed_statement::AnalyzedStatement;
 use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
-use crate::analysis::{StatementInfo, StatementKind, Trait};
+use super::look_ahead::{Analysis, ItemAhead, LookAhead};
+use crate::analysis::{FunctionSet, StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, packet_limit_bytes};
 use crate::checkpoint::{Checkpoints, MAIN_SESSION};
 use crate::cluster::{Targets, WriterConnection};
-use crate::lexer::{Dialect, Location};
+use crate::lexer::{self, Dialect, Location};
 use crate::output::Output;
 use crate::planner::Reason;
 use crate::progress::Progress;
@@ -40,6 +41,8 @@ pub(super) struct MainSession<'l> {
     /// The home that the connection leads to: see [`Targets::is_current`].
     failover_epoch: u64,
     pub(super) connection: Connection,
+    /// Reads the stream while the connection waits.
+    pub(super) look_ahead: LookAhead,
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) checkpoints: Option<&'l Checkpoints>,
     pub(super) journal: Journal,
@@ -80,6 +83,7 @@ impl<'l> MainSession<'l> {
         progress: &'l Progress,
         targets: &'l Targets,
         checkpoints: Option<&'l Checkpoints>,
+        functions: FunctionSet,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let WriterConnection { mut connection, failover_epoch, autocommits } =
@@ -112,6 +116,7 @@ impl<'l> MainSession<'l> {
             targets,
             failover_epoch,
             connection,
+            look_ahead: LookAhead::new(functions),
             checkpoints,
             unrecorded: Unrecorded::default(),
             is_bound: false,
@@ -141,6 +146,21 @@ impl<'l> MainSession<'l> {
 
     pub(super) fn dialect(&self) -> Dialect {
         Dialect { no_backslash_escapes: self.connection.status().no_backslash_escapes(), ..self.dialect }
+    }
+
+    /// The next item of the stream.
+    pub(super) fn next_item(&mut self) -> Option<Result<ItemAhead, lexer::Error>> {
+        if !self.look_ahead.has_next() {
+            // The input may be silent for long.
+            self.write_ends();
+        }
+        let dialect = self.dialect();
+        self.look_ahead.next(dialect)
+    }
+
+    /// What a text is and does at this place. `ahead`: what was found of it when it was read ahead.
+    pub(super) fn analyze(&self, text: &[u8], ahead: Option<Analysis>) -> Box<StatementInfo> {
+        self.look_ahead.analyze(text, self.dialect(), self.tracker.state(), ahead)
     }
 
     pub(super) fn has_locks(&self) -> bool {

@@ -23,6 +23,7 @@ mod journal;
 mod large_transaction;
 mod left_behind;
 mod load_context;
+mod look_ahead;
 mod lost_journal;
 mod main_batch;
 mod main_session;
@@ -44,13 +45,11 @@ use std::sync::Arc;
 use hortator_mysql::catalog::{Table, TableName};
 use hortator_mysql::{Error, Flavor};
 
-use crate::analysis::{
-    FunctionSet, JournalMode, KnownHead, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
-};
+use crate::analysis::{FunctionSet, JournalMode, StatementKind, Trait};
 use crate::apply::{Pool, Stopped};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
-use crate::lexer::{Dialect, Location, Statement, Terminator};
+use crate::lexer::{self, Dialect, Location, Statement, Statements, Terminator};
 use crate::output::Output;
 use crate::planner::insert_form::InsertForm;
 use crate::planner::{DdlEffect, Reason, Step, write_sets};
@@ -66,6 +65,7 @@ use held::Held;
 use journal::{Asked, RowEffects, Unrecorded};
 use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
+pub(crate) use look_ahead::{Analysis, ItemAhead};
 use main_batch::MainBatch;
 pub(crate) use main_session::IN_TRANSACTION;
 use main_session::MainSession;
@@ -87,8 +87,6 @@ pub(crate) struct Coordinator<'l> {
     catalog: CatalogCache<'l>,
     /// Table names are the same in any case.
     folds_case: bool,
-    /// Functions that values may call on any connection.
-    functions: FunctionSet,
     held: Held,
     open: Option<OpenChunk>,
     /// SETs that are not sent yet.
@@ -98,7 +96,6 @@ pub(crate) struct Coordinator<'l> {
     /// A transaction of the dump that a worker may apply.
     transaction: Option<RowTransaction>,
     large: LargeTransactions,
-    known: Option<KnownForm>,
     prepared: PreparedTexts,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
@@ -111,6 +108,7 @@ pub(crate) struct Coordinator<'l> {
 }
 
 /// The form of the last INSERT: the next one is most often of the same.
+#[derive(Debug)]
 struct KnownForm {
     text: Vec<u8>,
     /// The default schema that its names were resolved with.
@@ -126,8 +124,6 @@ impl<'l> Coordinator<'l> {
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
         let LoadContext { pool, progress, targets, catalog, deferral, checkpoints } = load_context;
-        let mut main = MainSession::open(pool, progress, targets, checkpoints, output)?;
-        main.unrecorded = Unrecorded::new(resume.is_some());
         let catalog = CatalogCache::new(catalog);
         let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
@@ -139,6 +135,8 @@ impl<'l> Coordinator<'l> {
                 FunctionSet::of_server(listed.as_ref())
             }
         };
+        let mut main = MainSession::open(pool, progress, targets, checkpoints, functions, output)?;
+        main.unrecorded = Unrecorded::new(resume.is_some());
         Ok(Self {
             pool,
             progress,
@@ -147,7 +145,6 @@ impl<'l> Coordinator<'l> {
             main,
             catalog,
             folds_case,
-            functions,
             held: Held::default(),
             open: None,
             sets: Vec::new(),
@@ -155,7 +152,6 @@ impl<'l> Coordinator<'l> {
             batch: MainBatch::default(),
             transaction: None,
             large: LargeTransactions::default(),
-            known: None,
             prepared: PreparedTexts::default(),
             resume,
             left_out_locks: BTreeSet::new(),
@@ -169,11 +165,21 @@ impl<'l> Coordinator<'l> {
         self.main.dialect()
     }
 
-    /// Takes the next statement of the stream.
-    pub(crate) fn statement(&mut self, statement: Statement) -> Result<(), Stopped> {
+    /// Reads this stream from here on: [`Coordinator::next`].
+    pub(crate) fn read_from(&mut self, statements: Statements) {
+        self.main.look_ahead.read_from(statements);
+    }
+
+    /// The next item of the stream.
+    pub(crate) fn next(&mut self) -> Option<Result<ItemAhead, lexer::Error>> {
+        self.main.next_item()
+    }
+
+    /// Takes the next statement of the stream. `ahead`: what was found of it when it was read ahead.
+    pub(crate) fn statement(&mut self, statement: Statement, ahead: Option<Analysis>) -> Result<(), Stopped> {
         let Statement { text, location, terminator, .. } = statement;
         self.progress.statement_read(&text);
-        let info = self.analyze(&text);
+        let info = self.prepared.resolve(self.main.analyze(&text, ahead));
         let mut statement =
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         self.main.check_released(&statement.text, &statement.location)?;
@@ -194,7 +200,7 @@ impl<'l> Coordinator<'l> {
         }
         if !self.sets.is_empty() && !self.goes_behind_sets(&statement) {
             self.run_sets(if asks { Joining::Off } else { Joining::Allowed })?;
-            statement.info = self.analyze(&statement.text);
+            statement.info = self.prepared.resolve(self.main.analyze(&statement.text, None));
         }
         if statement.info.reads_diagnostics() {
             self.run_asked(&statement.info)?;
@@ -254,16 +260,6 @@ impl<'l> Coordinator<'l> {
         }
         self.count_committed();
         self.take_back_large();
-    }
-
-    fn analyze(&self, text: &[u8]) -> StatementInfo {
-        let known_head = self
-            .known
-            .as_ref()
-            .filter(|known| Arc::ptr_eq(&known.session, self.main.state()))
-            .map(|known| KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value });
-        let facts = SessionFacts { dialect: self.main.dialect(), functions: &self.functions, known_head };
-        self.prepared.resolve(analyze(text, &facts))
     }
 
     /// Gives a statement its place: plans it, and carries the step out.
@@ -394,6 +390,16 @@ impl<'l> Coordinator<'l> {
 
     /// Runs a statement in the main session while nothing else runs.
     fn run_exclusive(&mut self, statement: &AnalyzedStatement, asked: Asked) -> Result<(), Stopped> {
+        self.run_exclusive_with(statement, asked, None)
+    }
+
+    /// The same. `effects`: what the statement does with rows, if that was asked already and nothing ran since.
+    fn run_exclusive_with(
+        &mut self,
+        statement: &AnalyzedStatement,
+        asked: Asked,
+        effects: Option<RowEffects>,
+    ) -> Result<(), Stopped> {
         let (info, location) = (&statement.info, &statement.location);
         self.run_batch()?;
         self.flush()?;
@@ -417,7 +423,10 @@ impl<'l> Coordinator<'l> {
         }
         self.prepared.note(info, self.main.state().database.as_deref());
         let table = self.written_table(info);
-        let effects = self.row_effects(info, table.as_ref(), location)?;
+        let effects = match effects {
+            Some(effects) => effects,
+            None => self.row_effects(info, table.as_ref(), location)?,
+        };
         self.note_constraints(statement)?;
         let existence = self.existence(statement)?;
         let changes = self.definition_changes(info);

@@ -47,9 +47,12 @@ impl PreparedTexts {
     }
 
     /// What a statement does that may be an EXECUTE.
-    pub(super) fn resolve(&self, info: StatementInfo) -> StatementInfo {
+    pub(super) fn resolve(&self, info: Box<StatementInfo>) -> Box<StatementInfo> {
         match &info.prepared {
-            Some(Prepared::Executed(name)) => self.of_rows.get(name).map(StatementInfo::executed).unwrap_or(info),
+            Some(Prepared::Executed(name)) => match self.of_rows.get(name) {
+                Some(prepared) => Box::new(prepared.executed()),
+                None => info,
+            },
             _ => info,
         }
     }

@@ -149,7 +149,7 @@ impl Coordinator<'_> {
 
     /// Whether each row has a number of its own: the counter is then behind it, however often the row is stored.
     fn gives_ids(&self, info: &StatementInfo, table: &TableName) -> bool {
-        let (StatementKind::Rows(rows), Some(known)) = (&info.kind, &self.known) else { return false };
+        let (StatementKind::Rows(rows), Some(known)) = (&info.kind, &self.main.look_ahead.known) else { return false };
         let form = &known.form;
         form.name == *table
             && rows.head.as_ref().is_none_or(|head| *head == form.head)
@@ -200,7 +200,7 @@ impl Coordinator<'_> {
             facts.may_change_session |= memchr::memmem::find(&body, b"@@").is_some()
                 || names.iter().any(|name| changing.iter().any(|word| name.eq_ignore_ascii_case(word)))
                 || sets_variables(&body, &dialect)
-                || self.functions.may_be_called_in(&body, &dialect);
+                || self.main.look_ahead.functions().may_be_called_in(&body, &dialect);
             facts.names.extend(names);
         }
         self.catalog.triggers.insert(name.clone(), facts.clone());

@@ -32,7 +32,7 @@ impl Coordinator<'_> {
             let definition = self.ask(location, |catalog| catalog.view_definition(&view))?;
             let Some(definition) = definition else { return Ok(None) };
             // As the server prints it.
-            if self.functions.may_be_called_in(&definition, &Dialect::mariadb(u32::MAX)) {
+            if self.main.look_ahead.functions().may_be_called_in(&definition, &Dialect::mariadb(u32::MAX)) {
                 return Ok(None);
             }
             for name in pairs(&definition) {

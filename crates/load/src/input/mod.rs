@@ -11,7 +11,7 @@ pub use error::Error;
 pub use feed::Progress;
 pub use format::Format;
 pub use source::{STANDARD_INPUT, Source};
-pub(crate) use window::{Position, Window};
+pub(crate) use window::{Position, Window, WindowMark};
 
 #[cfg(test)]
 mod tests;

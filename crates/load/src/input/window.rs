@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 use super::error::Error;
 use super::source::Source;
@@ -34,6 +34,18 @@ pub(crate) struct Window {
     /// Newlines before this index are in `line`.
     counted: usize,
     line: u64,
+    /// Nothing is read: see [`Window::hold`].
+    is_held: bool,
+    /// Bytes that are not in memory were wanted while it was held.
+    fell_short: bool,
+}
+
+/// A place in a window to come back to. It holds until the window reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WindowMark {
+    position: usize,
+    counted: usize,
+    line: u64,
 }
 
 impl Window {
@@ -47,6 +59,8 @@ impl Window {
             at_end: false,
             counted: 0,
             line: 1,
+            is_held: false,
+            fell_short: false,
         }
     }
 
@@ -71,12 +85,42 @@ impl Window {
         &self.block[self.position..self.end]
     }
 
-    /// Makes at least `length` bytes of [`Window::ahead`] available, or all that are left.
+    /// Makes at least `length` bytes of [`Window::ahead`] available, or the rest of the line with its newline, or all
+    /// that are left. What stands behind the line is not waited for: a person may type it later.
     pub(crate) fn ensure(&mut self, length: usize) -> Result<(), Error> {
+        let mut searched = 0;
         while self.end - self.position < length && !self.at_end {
+            let ahead = self.ahead();
+            if memchr(b'\n', &ahead[searched..]).is_some() {
+                return Ok(());
+            }
+            searched = ahead.len();
+            if self.is_held {
+                self.fell_short = true;
+                return Ok(());
+            }
             self.fill(length)?;
         }
         Ok(())
+    }
+
+    /// From here on, nothing is read: [`Window::ensure`] gives what is in memory. Until [`Window::release`].
+    pub(crate) fn hold(&mut self) -> WindowMark {
+        self.is_held = true;
+        self.fell_short = false;
+        WindowMark { position: self.position, counted: self.counted, line: self.line }
+    }
+
+    /// Reads again where more is wanted; tells whether all that was wanted since [`Window::hold`] was in memory.
+    pub(crate) fn release(&mut self) -> bool {
+        self.is_held = false;
+        !self.fell_short
+    }
+
+    /// Goes back to a mark, since which nothing was read.
+    pub(crate) fn rewind(&mut self, mark: WindowMark) {
+        debug_assert!(mark.position <= self.position);
+        WindowMark { position: self.position, counted: self.counted, line: self.line } = mark;
     }
 
     fn fill(&mut self, length: usize) -> Result<(), Error> {

@@ -17,7 +17,7 @@ pub use charset::Charset;
 pub use dialect::Dialect;
 pub use error::{Error, Location};
 pub use statements::{
-    Item, SOURCE_DEPTH_LIMIT, STATEMENT_LIMIT_BYTES, Statement, Statements, StatementsOptions, Terminator,
+    Item, Mark, SOURCE_DEPTH_LIMIT, STATEMENT_LIMIT_BYTES, Statement, Statements, StatementsOptions, Terminator,
 };
 pub use token::{Kind, Token, Tokens, decode_string, tokens};
 

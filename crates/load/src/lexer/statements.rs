@@ -7,16 +7,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::dialect::Dialect;
 use super::error::{Error, Location};
-use super::splitter::{Lexical, Split, Splitter};
-use crate::input::{self, Position, Progress, Source, Window};
+use super::splitter::{Lexical, Split, Splitter, SplitterMark};
+use crate::input::{self, Position, Progress, Source, Window, WindowMark};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
 pub const STATEMENT_LIMIT_BYTES: usize = 1 << 30;
 
 /// How deep files may source files.
 pub const SOURCE_DEPTH_LIMIT: usize = 32;
+
+/// How far it is looked for the end of a statement that is read ahead.
+const READ_AHEAD_LIMIT_BYTES: usize = 64 << 10;
 
 /// Buffers kept from [`Statements::recycle`], and their largest size.
 const SPARE_BUFFERS_LIMIT: usize = 4;
@@ -123,6 +128,14 @@ pub struct Statements {
     over: bool,
 }
 
+/// A place between two items to come back to: see [`Statements::read_ahead`].
+#[derive(Debug)]
+pub struct Mark {
+    window: WindowMark,
+    splitter: SplitterMark,
+    ordinal: u64,
+}
+
 /// One input of the stack, the last being read.
 #[derive(Debug)]
 struct Input {
@@ -161,6 +174,40 @@ impl Statements {
         let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
         let splitter = Splitter::new(options);
         Statements { inputs: vec![input], waiting: VecDeque::new(), splitter, progress, ordinal: 0, over: false }
+    }
+
+    /// The next item, if it is a statement that is in memory and not long; the place before it. Else nothing has happened. It
+    /// waits for no input, and it opens no file.
+    pub fn read_ahead(&mut self) -> Option<(Statement, Mark)> {
+        let input = self.inputs.last_mut().filter(|_| !self.over)?;
+        let ahead = input.window.ahead();
+        let near = &ahead[..ahead.len().min(READ_AHEAD_LIMIT_BYTES)];
+        memmem::find(near, self.splitter.delimiter_bytes())?;
+        let splitter = self.splitter.mark()?;
+        let mark = Mark { window: input.window.hold(), splitter, ordinal: self.ordinal };
+        let split = self.splitter.next(&mut input.window);
+        let is_whole = input.window.release();
+        match split {
+            Ok(Split::Statement { text, position, end_byte, terminator })
+                if is_whole && terminator != Terminator::EndOfInput =>
+            {
+                self.ordinal += 1;
+                let location = Location { ordinal: self.ordinal, ..locate(input.window.name(), position) };
+                Some((Statement { text, location, end_byte, terminator }, mark))
+            }
+            _ => {
+                self.rewind(mark);
+                None
+            }
+        }
+    }
+
+    /// Goes back to the place before the statement that was read ahead, if nothing was read since.
+    pub fn rewind(&mut self, mark: Mark) {
+        let Some(input) = self.inputs.last_mut() else { return };
+        input.window.rewind(mark.window);
+        self.splitter.rewind(mark.splitter);
+        self.ordinal = mark.ordinal;
     }
 
     /// What the session is like from here on: of the dialect, the SQL modes count, which the client follows by the

@@ -111,24 +111,24 @@ impl Load {
             Some(source) => Ok(Statements::new(source, options)),
             None => Statements::open(&self.options.files, options),
         };
-        let mut statements = match opened {
+        let statements = match opened {
             Ok(statements) => statements,
             Err(error) => return self.handle_input_error(&error.into()),
         };
         self.state.progress.follow(statements.progress());
-        while let Some(item) = statements.next() {
+        coordinator.read_from(statements);
+        while let Some(item) = coordinator.next() {
             match item {
-                Ok(Item::Statement(statement)) => coordinator.statement(statement)?,
-                Ok(Item::Use { database, location }) => coordinator.use_database(&database, &location)?,
-                Ok(Item::Charset { name, location }) => coordinator.use_charset(&name, &location)?,
-                Ok(Item::Quit { .. } | Item::Ignored { .. }) => {}
+                Ok((Item::Statement(statement), ahead)) => coordinator.statement(statement, ahead)?,
+                Ok((Item::Use { database, location }, _)) => coordinator.use_database(&database, &location)?,
+                Ok((Item::Charset { name, location }, _)) => coordinator.use_charset(&name, &location)?,
+                Ok((Item::Quit { .. } | Item::Ignored { .. }, _)) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.
                     coordinator.finish_stream()?;
                     self.handle_input_error(&error)?;
                 }
             }
-            statements.set_dialect(coordinator.dialect());
         }
         coordinator.finish_stream()
     }

@@ -6,7 +6,7 @@
 
 mod tracker;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
@@ -75,7 +75,7 @@ pub struct SessionState {
     /// with. Another session's `ALTER DATABASE` does not reach it.
     collation_database: Option<Vec<u8>>,
     /// The session's variables when it began.
-    initial: Arc<Variables>,
+    initial: Arc<HashMap<String, Option<Vec<u8>>>>,
     /// Those that have another value now.
     changed: Variables,
     /// Unique keys are validated later: the one case in which a worker may go without their checks.

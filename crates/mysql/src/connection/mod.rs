@@ -135,6 +135,22 @@ impl Connection {
         self.command("a statement", &[COM_QUERY], sql, Some(rows))
     }
 
+    /// The same; calls `meanwhile` when the statement is sent, before it waits for the answer.
+    ///
+    /// # Errors
+    /// As in [`Connection::query`].
+    pub fn query_while(
+        &mut self,
+        sql: &[u8],
+        rows: &mut dyn RowSink,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<ExecResult, Error> {
+        self.send("a statement", &[COM_QUERY], sql)?;
+        meanwhile();
+        let outcome = self.response().read(Some(rows));
+        outcome.map_err(|failure| self.explain("waiting for the answer to a statement", failure))
+    }
+
     /// Runs one statement and drops its rows. Errors as in [`Connection::query`].
     pub fn execute(&mut self, sql: &[u8]) -> Result<ExecResult, Error> {
         self.command("a statement", &[COM_QUERY], sql, None)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::lines::{FileId, Hex, unhex};
+use super::lines::{FileId, hexed, unhex};
 
 /// The row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Anchor {
     /// The text in the row. `None` where the path is no text.
     pub(in crate::checkpoint) fn to_text(&self) -> Option<String> {
         let FileId { journal_id, generation, boot_id, .. } = &self.id;
-        let (host, path, server) = (Hex(&self.host), Hex(self.path.to_str()?), Hex(&self.server));
+        let (host, path, server) = (hexed(&self.host), hexed(self.path.to_str()?), hexed(&self.server));
         Some(format!("{KIND} {journal_id:016x} {generation} {boot_id} {host} {path} {server}"))
     }
 

@@ -14,7 +14,7 @@ pub(super) struct Entries(BTreeMap<u64, Entry>);
 #[derive(Debug)]
 struct Entry {
     checkpoint: Checkpoint,
-    /// Of the texts so far, where the next statement can join.
+    /// Of the texts so far, where the next statement can join: the checkpoint has the hash of the first of them.
     digest: Option<Digest>,
 }
 
@@ -45,7 +45,6 @@ impl Entries {
             && run.span.file == checkpoint.span.file
         {
             digest.add(text);
-            run.span.digest = digest.value();
             run.span.last = checkpoint.span.last;
             run.span.end_byte = checkpoint.span.end_byte;
             run.rows += checkpoint.rows;
@@ -68,7 +67,11 @@ impl Entries {
     }
 
     /// In the order of the stream.
-    pub(super) fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
-        self.0.values().map(|entry| &entry.checkpoint)
+    pub(super) fn checkpoints(&self) -> impl Iterator<Item = Checkpoint> {
+        self.0.values().map(|Entry { checkpoint, digest }| {
+            let mut checkpoint = checkpoint.clone();
+            checkpoint.span.digest = digest.as_ref().map_or(checkpoint.span.digest, Digest::value);
+            checkpoint
+        })
     }
 }

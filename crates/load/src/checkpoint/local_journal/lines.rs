@@ -13,7 +13,6 @@
 //! statement is sent only when its line is there, and one whose end is not there has begun.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display, Write as _};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -58,37 +57,34 @@ pub(super) fn header(id: &FileId) -> Vec<u8> {
 /// A statement begins, or is recorded at once.
 pub(super) fn begun(checkpoint: &Checkpoint) -> Vec<u8> {
     let Checkpoint { span, state, table, rows, last_id, recovery_hint } = checkpoint;
-    let mut line = String::with_capacity(192);
-    let _ = write!(
-        line,
-        "B {} {rows} {last_id} {} {} {} {} {} {}",
-        numbers(span, *state),
-        span.line,
-        span.byte,
-        span.end_byte,
-        Hex(&span.file),
-        Hex(table),
-        recovery_hint.to_text(),
-    );
-    checked(&line)
+    let mut line = Line::new("B", 224 + 2 * (span.file.len() + table.len()));
+    line.numbers(span, *state);
+    for number in [*rows, *last_id, span.line, span.byte, span.end_byte] {
+        line.number(number);
+    }
+    line.hex(span.file.as_bytes());
+    line.hex(table.as_bytes());
+    line.word(&recovery_hint.to_text());
+    line.finish()
 }
 
 /// It has ended so.
 pub(super) fn ended(checkpoint: &Checkpoint) -> Vec<u8> {
     let Checkpoint { span, state, rows, last_id, recovery_hint, .. } = checkpoint;
-    let mut line = String::with_capacity(128);
-    let _ = write!(line, "E {} {rows} {last_id} {} {}", numbers(span, *state), span.end_byte, recovery_hint.to_text(),);
-    checked(&line)
-}
-
-/// First and last statement, their hash, and the state.
-fn numbers(span: &Span, state: State) -> impl Display {
-    fmt::from_fn(move |f| write!(f, "{} {} {:032x} {}", span.first, span.last, span.digest, state as u8))
+    let mut line = Line::new("E", 192);
+    line.numbers(span, *state);
+    for number in [*rows, *last_id, span.end_byte] {
+        line.number(number);
+    }
+    line.word(&recovery_hint.to_text());
+    line.finish()
 }
 
 /// Nothing of it is there.
 pub(super) fn retracted(first: u64) -> Vec<u8> {
-    checked(&format!("R {first}"))
+    let mut line = Line::new("R", 32);
+    line.number(first);
+    line.finish()
 }
 
 /// Nothing follows.
@@ -160,39 +156,102 @@ fn read_ended(line: &str, found: &mut BTreeMap<u64, Checkpoint>) -> Option<()> {
 }
 
 fn checked(line: &str) -> Vec<u8> {
-    let mut whole = Vec::with_capacity(CHECK_DIGITS + line.len() + 2);
-    whole.extend_from_slice(check(line).as_bytes());
-    whole.push(b' ');
-    whole.extend_from_slice(line.as_bytes());
-    whole.push(b'\n');
-    whole
+    Line::new(line, CHECK_DIGITS + line.len() + 2).finish()
+}
+
+/// A line that is being written, word by word: without the machinery of `format!`, since there are two for each
+/// statement.
+struct Line(Vec<u8>);
+
+impl Line {
+    /// Begins with this word.
+    fn new(word: &str, bytes: usize) -> Self {
+        let mut line = Vec::with_capacity(bytes);
+        line.extend_from_slice(&[b'0'; CHECK_DIGITS]);
+        line.push(b' ');
+        line.extend_from_slice(word.as_bytes());
+        Self(line)
+    }
+
+    fn word(&mut self, word: &str) {
+        self.0.push(b' ');
+        self.0.extend_from_slice(word.as_bytes());
+    }
+
+    fn number(&mut self, mut number: u64) {
+        // The most that 64 bits hold has 20 digits.
+        let mut digits = [0; 20];
+        let mut from = digits.len();
+        loop {
+            from -= 1;
+            digits[from] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.0.push(b' ');
+        self.0.extend_from_slice(&digits[from..]);
+    }
+
+    /// A text of any bytes as one word; `-` is the empty one.
+    fn hex(&mut self, text: &[u8]) {
+        self.0.push(b' ');
+        push_hex(&mut self.0, text);
+    }
+
+    /// First and last statement, their hash, and the state.
+    fn numbers(&mut self, span: &Span, state: State) {
+        self.number(span.first);
+        self.number(span.last);
+        self.0.push(b' ');
+        self.0.extend_from_slice(&hex_digits::<16, 32>(span.digest.to_be_bytes()));
+        self.number(state as u64);
+    }
+
+    /// With its hash, and its end.
+    fn finish(mut self) -> Vec<u8> {
+        let digits = check(&self.0[CHECK_DIGITS + 1..]);
+        self.0[..CHECK_DIGITS].copy_from_slice(&digits);
+        self.0.push(b'\n');
+        self.0
+    }
 }
 
 fn unchecked(line: &[u8]) -> Option<&str> {
     let line = std::str::from_utf8(line).ok()?;
     let (found, rest) = (line.get(..CHECK_DIGITS)?, line.get(CHECK_DIGITS..)?.strip_prefix(' ')?);
-    (found == check(rest)).then_some(rest)
+    (found.as_bytes() == check(rest.as_bytes())).then_some(rest)
 }
 
-fn check(line: &str) -> String {
-    format!("{:08x}", xxh3_64(line.as_bytes()) & 0xffff_ffff)
+/// The last half of a line's hash.
+fn check(line: &[u8]) -> [u8; CHECK_DIGITS] {
+    let [.., a, b, c, d] = xxh3_64(line).to_be_bytes();
+    hex_digits::<4, CHECK_DIGITS>([a, b, c, d])
+}
+
+/// The digits of these bytes: `DIGITS` are twice as many.
+fn hex_digits<const BYTES: usize, const DIGITS: usize>(bytes: [u8; BYTES]) -> [u8; DIGITS] {
+    std::array::from_fn(|at| hex_digit(bytes[at / 2] >> if at % 2 == 0 { 4 } else { 0 }))
+}
+
+fn hex_digit(half: u8) -> u8 {
+    b"0123456789abcdef"[usize::from(half & 15)]
 }
 
 /// A text of any bytes as one word; `-` is the empty one.
-pub(super) struct Hex<'t>(pub(super) &'t str);
-
-impl Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        if self.0.is_empty() {
-            return f.write_str("-");
-        }
-        for byte in self.0.bytes() {
-            f.write_char(char::from(DIGITS[usize::from(byte >> 4)]))?;
-            f.write_char(char::from(DIGITS[usize::from(byte & 15)]))?;
-        }
-        Ok(())
+fn push_hex(target: &mut Vec<u8>, text: &[u8]) {
+    if text.is_empty() {
+        target.push(b'-');
     }
+    target.extend(text.iter().flat_map(|byte| [hex_digit(byte >> 4), hex_digit(*byte)]));
+}
+
+/// A text as it stands in a line.
+pub(super) fn hexed(text: &str) -> String {
+    let mut word = Vec::with_capacity(2 * text.len() + 1);
+    push_hex(&mut word, text.as_bytes());
+    word.into_iter().map(char::from).collect()
 }
 
 pub(super) fn unhex(word: &str) -> Option<String> {

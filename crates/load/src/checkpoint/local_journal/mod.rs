@@ -1,7 +1,8 @@
 //! The local journal: checkpoints of statements that commit by themselves, in a file of the loader's machine.
 //!
 //! Such a statement has an intent before it and an end behind it. On the server these are two commits, each of which waits
-//! for the disk; in a file they are two writes to the page cache, which outlives a killed load. The server keeps one row
+//! for the disk; in a file they are lines in the page cache, which outlives a killed load. The end of a statement and the
+//! intent of the next are one write, unless something else is sent or waited for in between. The server keeps one row
 //! that says so, the [`Anchor`]: from which statement on, and which file. It is renewed now and then, together with all
 //! checkpoints of the file so far, and then there is a new file:
 //!
@@ -129,6 +130,8 @@ pub(super) struct Open {
     file: JournalFile,
     since: Instant,
     entries: Entries,
+    /// Ends that are written with what comes next, or soon: [`LocalJournal::write_ends`].
+    ends: Vec<u8>,
 }
 
 impl LocalJournal {
@@ -177,7 +180,7 @@ impl LocalJournal {
         let from = Beginning { ordinal: from.span.first, file: from.span.file.clone(), line: from.span.line };
         let path = file.path().to_path_buf();
         let anchor = Anchor { id, host: host.clone(), path, server: server.to_owned(), from };
-        Ok(Some(Open { anchor, file, since: Instant::now(), entries: Entries::default() }))
+        Ok(Some(Open { anchor, file, since: Instant::now(), entries: Entries::default(), ends: Vec::new() }))
     }
 
     /// The server has all of the old file, and names the new one, if there is one.
@@ -196,7 +199,7 @@ impl LocalJournal {
     /// A statement begins.
     pub(super) fn begin(&mut self, checkpoint: &Checkpoint) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        open.file.write(&lines::begun(checkpoint))?;
+        open.write(&lines::begun(checkpoint))?;
         open.entries.begin(checkpoint);
         Ok(())
     }
@@ -208,9 +211,23 @@ impl LocalJournal {
 
     /// It has ended. An error means that it is in memory only.
     pub(super) fn end(&mut self, checkpoint: &Checkpoint, text: Option<&[u8]>) -> io::Result<()> {
+        self.end_with_next(checkpoint, text)?;
+        self.write_ends()
+    }
+
+    /// The same; it is written with what comes next, or by [`LocalJournal::write_ends`].
+    pub(super) fn end_with_next(&mut self, checkpoint: &Checkpoint, text: Option<&[u8]>) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.entries.end(checkpoint, text);
-        open.write_end(&lines::ended(checkpoint))
+        open.add_end(&lines::ended(checkpoint))
+    }
+
+    /// Writes the ends that are not written yet.
+    pub(super) fn write_ends(&mut self) -> io::Result<()> {
+        match &mut self.open {
+            Some(open) if !open.ends.is_empty() => open.write(b""),
+            _ => Ok(()),
+        }
     }
 
     /// Replaces, in memory only, what is known of a statement that has begun in the file that is open; gives what it was.
@@ -222,14 +239,15 @@ impl LocalJournal {
     pub(super) fn retract(&mut self, first: u64) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.entries.retract(first);
-        open.write_end(&lines::retracted(first))
+        open.add_end(&lines::retracted(first))?;
+        self.write_ends()
     }
 
     /// The server cannot be reached, and the load ends: the file is to last.
     pub(super) fn close(&mut self) {
         if let Some(open) = &mut self.open {
             // Without the last line, the file is good for this run of the machine.
-            let _ = open.file.close();
+            let _ = open.write(b"").and_then(|()| open.file.close());
         }
         self.home = None;
     }
@@ -247,15 +265,32 @@ impl Open {
     }
 
     /// All that the file says.
-    pub(super) fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
+    pub(super) fn checkpoints(&self) -> impl Iterator<Item = Checkpoint> {
         self.entries.checkpoints()
     }
 
-    fn write_end(&mut self, line: &[u8]) -> io::Result<()> {
-        if !self.file.has_room(line.len()) {
+    fn add_end(&mut self, line: &[u8]) -> io::Result<()> {
+        if !self.file.has_room(self.ends.len() + line.len()) {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
-        self.file.write(line)
+        self.ends.extend_from_slice(line);
+        Ok(())
+    }
+
+    /// Writes the ends that are not written yet, and a line behind them.
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        let ends = self.ends.len();
+        self.ends.extend_from_slice(line);
+        match self.file.write(&self.ends) {
+            Ok(()) => {
+                self.ends.clear();
+                Ok(())
+            }
+            Err(error) => {
+                self.ends.truncate(ends);
+                Err(error)
+            }
+        }
     }
 
     /// It is of no use.

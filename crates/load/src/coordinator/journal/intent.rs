@@ -68,7 +68,7 @@ impl MainSession<'_> {
             self.journal.dump_transaction().push(Run { state: checkpoint.state, rows, ..run });
             return result;
         }
-        match checkpoints.close_apart(&checkpoint, Some(text), is_durable) {
+        match checkpoints.close_with_next(&checkpoint, text, is_durable) {
             Ok(()) => {
                 // The rows of a table can be taken back, and their records with them.
                 self.is_bound = state == State::SessionBound && checkpoint.table.is_empty();

@@ -23,16 +23,26 @@ impl MainSession<'_> {
         let prefixed = prefix.map(|prefix| [prefix, &statement.text].concat());
         let text = prefixed.as_deref().or(scoped.as_deref()).unwrap_or(&statement.text);
         check_packet(text.len(), self.packet_limit_bytes)?;
+        self.write_ends();
         loop {
             if !self.targets.is_current(self.failover_epoch) {
                 return Err(self.targets.failed_over_error());
             }
-            match self.connection.query(text, self.output) {
+            let dialect = self.dialect();
+            let mut read_on = || self.look_ahead.prepare(dialect, self.tracker.state());
+            match self.connection.query_while(text, self.output, &mut read_on) {
                 Err(error) if error.is_unready() && start.elapsed() < UNREADY_LIMIT && !self.pool.is_interrupted() => {
                     std::thread::sleep(UNREADY_PAUSE);
                 }
                 outcome => return outcome,
             }
+        }
+    }
+
+    /// What is sent next may take long: what has ended before is on record.
+    pub(super) fn write_ends(&self) {
+        if let Some(checkpoints) = self.checkpoints {
+            checkpoints.write_ends();
         }
     }
 
@@ -53,6 +63,7 @@ impl MainSession<'_> {
         printed: &mut usize,
     ) -> Result<(), Error> {
         let start = Instant::now();
+        self.write_ends();
         self.output.shape(false);
         loop {
             if !self.targets.is_current(self.failover_epoch) {

@@ -43,7 +43,7 @@ pub(in crate::lexer) enum Split {
 }
 
 /// The state that belongs to one input.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::lexer) struct Lexical {
     /// The quote of the open string or name.
     quote: Option<u8>,
@@ -99,6 +99,17 @@ pub(in crate::lexer) struct Splitter {
     pub(in crate::lexer) slow: bool,
 }
 
+/// How a splitter stands between two statements, to come back to.
+#[derive(Debug)]
+pub(in crate::lexer) struct SplitterMark {
+    charset: Charset,
+    delimiter: Vec<u8>,
+    start: Position,
+    lexical: Lexical,
+    likely_quote: u8,
+    last_bytes: usize,
+}
+
 impl Splitter {
     pub(in crate::lexer) fn new(options: StatementsOptions) -> Splitter {
         Splitter {
@@ -133,6 +144,37 @@ impl Splitter {
     pub(in crate::lexer) fn enter(&mut self, lexical: Lexical) -> Lexical {
         self.clear();
         std::mem::replace(&mut self.lexical, lexical)
+    }
+
+    /// How it stands now; `None` where a statement is open.
+    pub(in crate::lexer) fn mark(&self) -> Option<SplitterMark> {
+        let Splitter { charset, delimiter, start, lexical, likely_quote, last_bytes, .. } = self;
+        self.text.is_empty().then(|| SplitterMark {
+            charset: *charset,
+            delimiter: delimiter.clone(),
+            start: *start,
+            lexical: lexical.clone(),
+            likely_quote: *likely_quote,
+            last_bytes: *last_bytes,
+        })
+    }
+
+    /// Goes back to a mark.
+    pub(in crate::lexer) fn rewind(&mut self, mark: SplitterMark) {
+        self.clear();
+        SplitterMark {
+            charset: self.charset,
+            delimiter: self.delimiter,
+            start: self.start,
+            lexical: self.lexical,
+            likely_quote: self.likely_quote,
+            last_bytes: self.last_bytes,
+        } = mark;
+    }
+
+    /// The bytes that end a statement.
+    pub(in crate::lexer) fn delimiter_bytes(&self) -> &[u8] {
+        &self.delimiter
     }
 
     /// The next thing in this input.
