@@ -41,6 +41,7 @@ mod load_verify;
 mod local_journal;
 mod lock_waits;
 mod manuals;
+mod look_ahead;
 mod mysql;
 mod plan_predictions;
 mod programs;

@@ -148,11 +148,14 @@ fn a_window_knows_lines_and_bytes_across_its_blocks() {
     for step in (1..500).cycle() {
         window.ensure(step).unwrap();
         assert_eq!(&window.ahead()[..step.min(window.ahead().len())], &text[at..(at + step).min(text.len())]);
-        if window.ahead().len() < step {
+        // Less than that is the rest of a line, or all that is left.
+        let length = step.min(window.ahead().len());
+        if length < step && memchr::memchr(b'\n', window.ahead()).is_none() {
+            assert_eq!(at + length, text.len());
             break;
         }
-        window.advance(step);
-        at += step;
+        window.advance(length);
+        at += length;
         if step % 100 == 0 {
             let line = text[..at].iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
             assert_eq!(window.position(), Position { line, byte: at as u64 });

@@ -4,6 +4,9 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use proptest::prelude::*;
 
@@ -125,6 +128,44 @@ fn split(text: &[u8], sizes: &[usize], options: &StatementsOptions, slow: bool) 
     statements.map(|item| item.map_err(|error| error.to_string())).collect()
 }
 
+/// The same, with statements that are read ahead; some are given back and read again.
+fn split_ahead(text: &[u8], sizes: &[usize], options: &StatementsOptions, choices: &[u8]) -> Vec<Result<Item, String>> {
+    let reads = Arc::<AtomicUsize>::default();
+    let pieces = Pieces { bytes: io::Cursor::new(text.to_vec()), sizes: sizes.to_vec(), next: 0 };
+    let counted = Counted { pieces, reads: Arc::clone(&reads) };
+    let mut statements = Statements::new(Source::from_reader("dump", counted).unwrap(), options.clone());
+    let mut items = Vec::new();
+    for choice in choices.iter().cycle() {
+        let before = reads.load(Relaxed);
+        let ahead = if *choice > 0 { statements.read_ahead() } else { None };
+        assert_eq!(reads.load(Relaxed), before, "it waits for input");
+        match ahead {
+            Some((statement, _)) if *choice == 1 => items.push(Ok(Item::Statement(statement))),
+            given_back => {
+                if let Some((_, mark)) = given_back {
+                    statements.rewind(mark);
+                }
+                let Some(item) = statements.next() else { break };
+                items.push(item.map_err(|error| error.to_string()));
+            }
+        }
+    }
+    items
+}
+
+/// Counts how often it is read.
+struct Counted {
+    pieces: Pieces,
+    reads: Arc<AtomicUsize>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        self.reads.fetch_add(1, Relaxed);
+        self.pieces.read(target)
+    }
+}
+
 fn cut_default(text: &[u8]) -> Vec<Result<Item, String>> {
     split(text, &[usize::MAX], &StatementsOptions::new(Dialect::mariadb(MARIADB)), false)
 }
@@ -173,6 +214,19 @@ proptest! {
         let whole = split(&text, &[usize::MAX], &options, false);
         prop_assert_eq!(&split(&text, &sizes, &options, false), &whole);
         prop_assert_eq!(&split(&text, &[usize::MAX], &options, true), &whole, "the fast path differs");
+    }
+
+    #[test]
+    fn what_is_read_ahead_is_what_comes(
+        text in dumps(),
+        sizes in proptest::collection::vec(1usize..400, 1..5),
+        choices in proptest::collection::vec(0u8..3, 1..20),
+        comments: bool,
+        binary_mode: bool,
+        charset in proptest::sample::select(&[Charset::AsciiSafe, Charset::Gbk][..]),
+    ) {
+        let options = options(comments, binary_mode, charset);
+        prop_assert_eq!(split_ahead(&text, &sizes, &options, &choices), split(&text, &sizes, &options, false));
     }
 
     #[test]
@@ -267,6 +321,41 @@ fn what_a_statement_changes_counts_for_the_next() {
     dialect.no_backslash_escapes = false;
     statements.set_dialect(dialect);
     assert!(matches!(statements.next(), Some(Err(Error::Unterminated { .. }))));
+}
+
+#[test]
+fn what_is_read_ahead_is_read_again_under_other_modes() {
+    let text = b"select 1; -- one\ndelimiter //\nselect '\\'// select 'b'; '// use d//\n";
+    let dialect = Dialect::mariadb(MARIADB);
+    let mut statements =
+        Statements::new(Source::from_reader("dump", &text[..]).unwrap(), StatementsOptions::new(dialect));
+    assert!(statements.read_ahead().is_none(), "nothing is in memory");
+    assert!(matches!(statements.next(), Some(Ok(Item::Statement(one))) if one.text == b"select 1"));
+    let (ahead, mark) = statements.read_ahead().unwrap();
+    assert_eq!(ahead.text, b"select '\\'// select 'b'; '");
+    statements.rewind(mark);
+    statements.set_dialect(Dialect { no_backslash_escapes: true, ..dialect });
+    let Some(Ok(Item::Statement(again))) = statements.next() else { panic!("it is there") };
+    assert_eq!((&again.text[..], again.location.line, again.location.ordinal), (&b"select '\\'"[..], 3, 2));
+}
+
+#[test]
+fn a_line_is_enough_for_what_stands_in_it() {
+    /// What a person types, who then waits.
+    struct Typed(std::vec::IntoIter<&'static str>);
+    impl Read for Typed {
+        fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+            let line = self.0.next().expect("nothing more is waited for");
+            target[..line.len()].copy_from_slice(line.as_bytes());
+            Ok(line.len())
+        }
+    }
+    let lines =
+        vec!["select 1;\n", "use d\n", "select 2; select\n", "3;\n", "\n", "delimiter //\n", "do 4 //\n", "\\. x"];
+    let typed = Source::from_reader("typed", Typed(lines.into_iter())).unwrap();
+    let statements = Statements::new(typed, StatementsOptions::new(Dialect::mariadb(MARIADB)));
+    let first: Vec<_> = statements.take(5).map(|item| item.map_err(|error| error.to_string())).collect();
+    assert_eq!(texts(first), ["select 1", "[use d]", "select 2", "select\n3", "do 4"]);
 }
 
 #[test]

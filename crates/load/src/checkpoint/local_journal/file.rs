@@ -1,7 +1,7 @@
 //! The file itself: made, written, read, removed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,8 @@ use super::lines::{self, Contents, FileId};
 
 /// The size of a file, from its beginning on.
 pub(super) const FILE_BYTES: u64 = 4 << 20;
+/// The longest first line.
+const HEADER_LIMIT_BYTES: u64 = 1 << 10;
 /// Kept free for the line that closes it.
 const RESERVED_BYTES: u64 = 64;
 
@@ -70,6 +72,13 @@ impl JournalFile {
     pub(super) fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// What tells a file from all others, if it is a journal.
+pub(super) fn read_id(path: &Path) -> Option<FileId> {
+    let mut beginning = Vec::new();
+    File::open(path).ok()?.take(HEADER_LIMIT_BYTES).read_to_end(&mut beginning).ok()?;
+    lines::read_id(&beginning)
 }
 
 /// Reads a file; an error says why it cannot be used.

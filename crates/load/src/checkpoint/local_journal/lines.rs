@@ -92,6 +92,12 @@ pub(super) fn closed() -> Vec<u8> {
     checked("C")
 }
 
+/// The first line of a file that begins so.
+pub(super) fn read_id(beginning: &[u8]) -> Option<FileId> {
+    let end = memchr::memchr(b'\n', beginning)?;
+    unchecked(&beginning[..end]).and_then(read_header)
+}
+
 /// Reads a whole file.
 pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
     let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());

@@ -323,7 +323,7 @@ fn read_as(anchor: &Anchor, path: &Path, machine: Option<&Machine>) -> Result<Ve
 
 /// Removes the file that a row names, if it is here.
 pub(super) fn remove(anchor: &Anchor) {
-    if file::read(&anchor.path).is_ok_and(|contents| contents.id == anchor.id) {
+    if file::read_id(&anchor.path).is_some_and(|id| id == anchor.id) {
         let _ = fs::remove_file(&anchor.path);
     }
 }

@@ -71,7 +71,7 @@ fn what_is_written_is_read() {
     let found = read_as(&anchor, &anchor.path, Some(&machine())).unwrap();
     let bound = Checkpoint { state: State::SessionBound, ..applied(6) };
     assert_eq!(found, [applied(5), bound.clone()]);
-    assert_eq!(local.open().unwrap().checkpoints().cloned().collect::<Vec<_>>(), [applied(5), bound]);
+    assert_eq!(local.open().unwrap().checkpoints().collect::<Vec<_>>(), [applied(5), bound]);
 }
 
 /// A load that is killed while it writes leaves a line that is cut: it counts for nothing. A file that is shorter is
@@ -151,7 +151,7 @@ fn statements_that_follow_each_other_become_one_checkpoint() {
         entries.end(&applied(number), Some(text(number)));
         assert!(!entries.has_begun(number));
     }
-    let found: Vec<_> = entries.checkpoints().cloned().collect();
+    let found: Vec<_> = entries.checkpoints().collect();
     let [run] = &found[..] else { panic!("{found:?}") };
     assert_eq!((run.span.first, run.span.last, run.rows, run.span.end_byte), (5, 8, 12, 85));
     assert_eq!(run.span.digest, digest((5..9).map(text)));
