@@ -196,6 +196,8 @@ impl Checkpoints {
     /// Brings all of the local journal to the server and begins a new file, for statements from this one on. False where
     /// there is to be none.
     fn renew(&self, local: &mut LocalJournal, from: &Checkpoint) -> Result<bool, Error> {
+        // The server takes its time.
+        let _ = local.write_ends();
         let facts = self.on_internal_connection(Self::server_facts)?;
         if !facts.is_durable {
             self.settle_locked(local)?;
@@ -242,6 +244,7 @@ impl Checkpoints {
         if local.open().is_none() {
             return Ok(());
         }
+        let _ = local.write_ends();
         local.expire();
         let settle = || {
             self.on_internal_connection(|checkpoints, internal| {

@@ -74,6 +74,38 @@ fn what_is_written_is_read() {
     assert_eq!(local.open().unwrap().checkpoints().collect::<Vec<_>>(), [applied(5), bound]);
 }
 
+#[test]
+fn an_end_is_written_with_what_comes_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut local, anchor) = journal(folder.path());
+    let found = || states(&read_as(&anchor, &anchor.path, Some(&machine())).unwrap());
+    local.begin(&intent(5, RecoveryHint::None)).unwrap();
+    local.end_with_next(&applied(5), Some(text(5))).unwrap();
+    assert_eq!(found(), [(5, State::Intent)]);
+    local.begin(&intent(6, RecoveryHint::None)).unwrap();
+    assert_eq!(found(), [(5, State::Applied), (6, State::Intent)]);
+    local.end_with_next(&applied(6), Some(text(6))).unwrap();
+    local.write_ends().unwrap();
+    assert_eq!(found(), [(5, State::Applied), (6, State::Applied)]);
+    local.begin(&intent(7, RecoveryHint::None)).unwrap();
+    local.end_with_next(&applied(7), Some(text(7))).unwrap();
+    // The file is to last.
+    local.close();
+    assert_eq!(found(), [(5, State::Applied), (6, State::Applied), (7, State::Applied)]);
+}
+
+#[test]
+fn a_file_is_known_by_its_first_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut local, anchor) = journal(folder.path());
+    write_all(&mut local);
+    let other = Anchor { id: FileId { generation: 99, ..anchor.id.clone() }, ..anchor.clone() };
+    remove(&other);
+    assert!(anchor.path.exists(), "it belongs to another load");
+    remove(&anchor);
+    assert!(!anchor.path.exists());
+}
+
 /// A load that is killed while it writes leaves a line that is cut: it counts for nothing. A file that is shorter is
 /// another matter: something may be missing.
 #[test]
