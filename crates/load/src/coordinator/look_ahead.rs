@@ -141,12 +141,9 @@ impl LookAhead {
 
 impl Facts {
     fn analyze(&self, text: &[u8]) -> Box<StatementInfo> {
-        let known_head = self.known.as_ref();
-        let known_head = known_head.map(|known| KnownHead {
-            text: &known.text,
-            head: &known.form.head,
-            id_value: known.form.id_value,
-        });
+        let known = self.known.as_deref();
+        let known_head =
+            known.map(|known| KnownHead { text: &known.text, head: &known.form.head, id_value: known.form.id_value });
         Box::new(analyze(text, &SessionFacts { dialect: self.dialect, functions: &self.functions, known_head }))
     }
 }
